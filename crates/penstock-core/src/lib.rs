@@ -1,0 +1,13 @@
+//! The byte work of penstock: slices in, buffers out.
+//!
+//! Nothing here knows Python, files or threads, so that every parser can stop and go on:
+//! "need more bytes" is a result, not an error.
+
+// Numbers in these modules come from files. A wrong one must end in an error value.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]

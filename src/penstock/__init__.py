@@ -1,0 +1,1 @@
+"""penstock: keeps machine-learning datasets and feeds them to training."""

@@ -1,0 +1,213 @@
+"""Every exception that penstock raises.
+
+    PenstockError
+    ├── ArgumentError            ValueError         an argument has a wrong value
+    │   └── ArgumentTypeError    TypeError          an argument has a wrong type
+    ├── InvalidArgumentError     ValueError         data does not fit what was asked of it
+    │   ├── WireError                               bytes are not the message they should be
+    │   └── FeatureError                            a record contradicts its schema or feature spec
+    ├── DataLossError            ValueError         bytes on disk are damaged
+    │   ├── CorruptRecordError                      a checksum differs
+    │   ├── TruncatedRecordError EOFError           a file ends inside a record
+    │   ├── CompressionError                        a compressed stream is damaged
+    │   ├── MissingShardError    FileNotFoundError  a shard of a set is not there
+    │   └── SidecarError                            a file that penstock keeps beside the data is damaged
+    ├── LimitError               ValueError         a size passes a limit that protects memory
+    ├── OutOfRangeError          IndexError         a row or position that does not exist
+    ├── NotFoundError            FileNotFoundError  no such file, or a pattern that matches none
+    ├── AlreadyExistsError       FileExistsError    writing would replace something
+    ├── FailedPreconditionError  RuntimeError       the object is in no state to do this
+    └── DependencyError          ImportError        an optional package is not installed
+
+Each class also inherits the built-in that people already catch, and carries TensorFlow's name where
+code written for TensorFlow catches that name. A message has four parts: where, what was found, what
+was wanted, the way out. Positions are attributes too.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AlreadyExistsError",
+    "ArgumentError",
+    "ArgumentTypeError",
+    "CompressionError",
+    "CorruptRecordError",
+    "DataLossError",
+    "DependencyError",
+    "FailedPreconditionError",
+    "FeatureError",
+    "InvalidArgumentError",
+    "LimitError",
+    "MissingShardError",
+    "NotFoundError",
+    "OutOfRangeError",
+    "PenstockError",
+    "SidecarError",
+    "TruncatedRecordError",
+    "WireError",
+]
+
+
+class PenstockError(Exception):
+    """Base of every exception that penstock raises on purpose."""
+
+
+class ArgumentError(PenstockError, ValueError):
+    """An argument has a value that cannot be used.
+
+    >>> raise ArgumentError("batch", "size", got=0, want="at least 1")
+    Traceback (most recent call last):
+    ...
+    penstock.errors.ArgumentError: batch: size is 0, wanted at least 1.
+    """
+
+    def __init__(self, where: str, name: str, *, got: object, want: str, help: str = "") -> None:
+        self.where, self.name, self.got, self.want = where, name, got, want
+        super().__init__(f"{where}: {name} is {_short(got)}, wanted {want}.{' ' + help if help else ''}")
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument has a type that cannot be used."""
+
+
+class _Located(PenstockError):
+    """An error with a place: the file, the record and the byte, as far as they are known.
+
+    Attributes:
+        path: The file, or None where only bytes are known.
+        record: Number of the record in its file, from 0.
+        offset: Byte in the uncompressed stream of the file.
+    """
+
+    def __init__(
+        self,
+        found: str,
+        *,
+        path: str | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+        help: str = "",
+    ) -> None:
+        self.found, self.path, self.record, self.offset, self.help = found, path, record, offset, help
+        super().__init__(found)
+
+    def at(self, *, path: str | None = None, record: int | None = None, offset: int | None = None) -> _Located:
+        """The same error with places filled in where they were not known."""
+        self.path = path if self.path is None else self.path
+        self.record = record if self.record is None else self.record
+        self.offset = offset if self.offset is None else self.offset
+        return self
+
+    def __str__(self) -> str:
+        places = [] if self.path is None else [self.path]
+        if self.record is not None and self.offset is not None:
+            places.append(f"record {self.record} at byte {self.offset}")
+        elif self.record is not None:
+            places.append(f"record {self.record}")
+        elif self.offset is not None:
+            places.append(f"byte {self.offset}")
+        where = ", ".join(places)
+        text = f"{where}: {self.found}" if where else self.found
+        return f"{text} {self.help}" if self.help else text
+
+
+class InvalidArgumentError(_Located, ValueError):
+    """Data does not fit what was asked of it."""
+
+
+class WireError(InvalidArgumentError):
+    """Bytes are not the protobuf message that they should be."""
+
+
+class FeatureError(InvalidArgumentError):
+    """A record contradicts its schema or the feature spec that was given.
+
+    Attributes:
+        feature: Name of the feature.
+    """
+
+    def __init__(self, found: str, *, feature: str, **place: object) -> None:
+        self.feature = feature
+        super().__init__(found, **place)  # type: ignore[arg-type]
+
+
+class DataLossError(_Located, ValueError):
+    """Bytes on disk are damaged.
+
+    Attributes:
+        kind: A word for the damage: "length checksum", "data checksum", "cut header", "cut payload", ...
+    """
+
+    kind = "damage"
+
+    def __init__(self, found: str, *, kind: str | None = None, **place: object) -> None:
+        if kind is not None:
+            self.kind = kind
+        super().__init__(found, **place)  # type: ignore[arg-type]
+
+
+class CorruptRecordError(DataLossError):
+    """A checksum of a record differs from the stored one."""
+
+
+class TruncatedRecordError(DataLossError, EOFError):
+    """A file ends inside a record."""
+
+
+class CompressionError(DataLossError):
+    """A compressed stream is damaged, cut, or followed by bytes that do not belong to it."""
+
+    kind = "compression"
+
+
+class MissingShardError(DataLossError, FileNotFoundError):
+    """A shard that belongs to a set is not there."""
+
+    kind = "missing shard"
+
+
+class SidecarError(DataLossError):
+    """A file that penstock keeps beside the data (schema, index) is damaged or of a newer version."""
+
+    kind = "sidecar"
+
+
+class LimitError(_Located, ValueError):
+    """A size passes a limit that protects memory; the message names the limit and how to raise it."""
+
+
+class OutOfRangeError(PenstockError, IndexError):
+    """A row or position that does not exist."""
+
+
+class NotFoundError(PenstockError, FileNotFoundError):
+    """No such file, or a pattern that matches no file."""
+
+
+class AlreadyExistsError(PenstockError, FileExistsError):
+    """Writing would replace something that is already there."""
+
+
+class FailedPreconditionError(PenstockError, RuntimeError):
+    """The object is in no state to do what was asked."""
+
+
+class DependencyError(PenstockError, ImportError):
+    """An optional package is not installed.
+
+    >>> raise DependencyError("to_arrow", package="pyarrow", extra="arrow")
+    Traceback (most recent call last):
+    ...
+    penstock.errors.DependencyError: to_arrow needs pyarrow, which is not installed. Install it with: \
+pip install 'penstock[arrow]'
+    """
+
+    def __init__(self, where: str, *, package: str, extra: str) -> None:
+        super().__init__(
+            f"{where} needs {package}, which is not installed. Install it with: pip install 'penstock[{extra}]'"
+        )
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

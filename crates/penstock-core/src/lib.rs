@@ -11,3 +11,7 @@
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects
 )]
+
+pub mod error;
+
+pub use error::{Error, Result};

@@ -1,10 +1,17 @@
 //! The only crate that knows Python: read the arguments, leave the interpreter, hand back.
 
+mod buffer;
+mod errors;
+
 use pyo3::prelude::*;
 
 /// The native floor of penstock. Signatures and meanings are in `_native.pyi`.
-#[pymodule]
+#[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "the name that Python expects")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use super::errors::{BombError, MessageError, NativeError, StreamError};
 }

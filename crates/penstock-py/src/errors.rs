@@ -1,0 +1,42 @@
+//! The exceptions of the native floor and the one conversion into them.
+
+use penstock_core::Error;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    penstock._native,
+    NativeError,
+    PyValueError,
+    "Base of what the native floor raises; the floors above turn it into an error of `penstock.errors`."
+);
+create_exception!(
+    penstock._native,
+    StreamError,
+    NativeError,
+    "A compressed stream is damaged. `args` is (message,)."
+);
+create_exception!(
+    penstock._native,
+    BombError,
+    NativeError,
+    "A compressed stream passes the allowed ratio. `args` is (message,)."
+);
+create_exception!(
+    penstock._native,
+    MessageError,
+    NativeError,
+    "Bytes are not the protobuf message they should be. `args` is (message, byte offset in the message)."
+);
+
+/// The Python exception for an error of the core: `work().map_err(raised)?`.
+pub fn raised(error: Error) -> PyErr {
+    match error {
+        Error::Stream(message) => StreamError::new_err(message.into_owned()),
+        Error::Bomb(message) => BombError::new_err(message.into_owned()),
+        Error::Message { message, offset } => MessageError::new_err((message.into_owned(), offset)),
+        Error::Argument(message) => PyValueError::new_err(message.into_owned()),
+        Error::Range(message) => PyIndexError::new_err(message.into_owned()),
+    }
+}

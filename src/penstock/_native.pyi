@@ -116,7 +116,7 @@ class Decompressor:
     @staticmethod
     def resume(
         format: str, point: tuple[int, int, int, bytes], *, max_ratio: int = 1000, free_bytes: int = 1 << 24
-    ) -> "Decompressor":
+    ) -> Decompressor:
         """A decompressor that goes on at an access point; feed it from `input offset` on.
 
         Data checksums of the member (gzip, zlib) in progress cannot be checked from its middle; those of later ones are.
@@ -169,7 +169,9 @@ DecodeError: TypeAlias = tuple[int, int, int, int, int, int]
 class ExamplePlan:
     """How to decode a batch of serialized Examples straight into columns."""
 
-    def __init__(self, features: list[PlanFeature], *, strict_tf: bool = False, refuse_unknown: bool = False) -> None: ...
+    def __init__(
+        self, features: list[PlanFeature], *, strict_tf: bool = False, refuse_unknown: bool = False
+    ) -> None: ...
     def decode(self, data: Buffer, starts: I64, lengths: I64) -> tuple[list[Parts], int, DecodeError | None]:
         """Decode records data[starts[i]:starts[i]+lengths[i]]; returns (parts of each feature, rows decoded, error)."""
 

@@ -70,7 +70,7 @@ class ArgumentTypeError(ArgumentError, TypeError):
     """An argument has a type that cannot be used."""
 
 
-class _Located(PenstockError):
+class _Located(PenstockError):  # noqa: N818 - a base, never raised itself
     """An error with a place: the file, the record and the byte, as far as they are known.
 
     Attributes:
@@ -91,7 +91,9 @@ class _Located(PenstockError):
         self.found, self.path, self.record, self.offset, self.help = found, path, record, offset, help
         super().__init__(found)
 
-    def at(self, *, path: str | None = None, record: int | None = None, offset: int | None = None) -> _Located:
+    def at(
+        self, *, path: str | None = None, record: int | None = None, offset: int | None = None
+    ) -> _Located:
         """The same error with places filled in where they were not known."""
         self.path = path if self.path is None else self.path
         self.record = record if self.record is None else self.record
@@ -204,7 +206,8 @@ pip install 'penstock[arrow]'
 
     def __init__(self, where: str, *, package: str, extra: str) -> None:
         super().__init__(
-            f"{where} needs {package}, which is not installed. Install it with: pip install 'penstock[{extra}]'"
+            f"{where} needs {package}, which is not installed. "
+            f"Install it with: pip install 'penstock[{extra}]'"
         )
 
 

@@ -1,0 +1,79 @@
+# The verbs of this repository. Each one works on a fresh clone with python3 (3.11 or later), cargo and make:
+# what it needs is made on first use, kept, and made again only when its inputs change.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench test-bridges docs fuzz wheel clean
+
+PYTHON ?= python3
+FUZZ_SECONDS ?= 60
+BENCH_ROUNDS ?= 3
+
+# One interpreter for maturin, cargo test and clippy: another one would make cargo build PyO3 again.
+export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+BUILT := .venv/.built
+
+help: ## list the verbs
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+demo: $(BUILT) ## write, open, damage, find and repair a small dataset
+	.venv/bin/python examples/demo.py
+
+test: $(BUILT) ## all tests that need no other framework: Python, doctests, README and docs, Rust
+	.venv/bin/python -m pytest --ignore=tests/bridges
+	cargo test --workspace --release
+
+lint: $(BUILT) ## ruff, mypy, rustfmt, clippy, and the stub against the built extension
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	.venv/bin/python -m mypy.stubtest penstock._native --allowlist tests/stubtest.allow --mypy-config-file pyproject.toml
+
+test-bridges: $(BUILT) .venv-bridges/.tools ## files and parse results against TensorFlow itself
+	PYTHONPATH=src .venv-bridges/bin/python -m pytest tests/bridges
+
+bench: $(BUILT) .venv-bench/.tools ## side by side with peers: a table with ratios (BENCH_ROUNDS=3, ARGS=...)
+	PYTHONPATH=src .venv-bench/bin/python bench/run.py --rounds $(BENCH_ROUNDS) $(ARGS)
+
+docs: $(BUILT) ## run every example of README and docs, and follow their links
+	.venv/bin/python -m pytest tests/test_docs.py
+
+fuzz: ## every fuzz target for FUZZ_SECONDS=60
+	FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run
+
+wheel: .venv/.tools ## a stable-ABI wheel in dist/, under 10 MB
+	rm -rf dist
+	.venv/bin/maturin build --release --out dist
+	@.venv/bin/python -c 'import glob, os, sys; [path] = glob.glob("dist/*.whl"); mb = os.path.getsize(path) / 1e6; \
+	    print(f"{path}: {mb:.2f} MB"); sys.exit(mb >= 10 or "abi3" not in path)'
+
+clean: ## forget what was built and installed
+	rm -rf .venv .venv-bridges .venv-bench .cache dist target fuzz/target src/penstock/*.so
+
+# --- environments ---------------------------------------------------------------------------------------------------
+
+.venv/.tools: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("penstock needs Python 3.11 or later: make PYTHON=...")'
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install -q maturin
+	touch $@
+
+$(BUILT): .venv/.tools $(RUST)
+	VIRTUAL_ENV='$(CURDIR)/.venv' .venv/bin/maturin develop --release --extras test,lint
+	touch $@
+
+# The extension is built into src/ for the stable ABI, so these environments take it from there.
+.venv-bridges/.tools .venv-bench/.tools: .venv-%/.tools: .venv/.tools
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install -q $$(.venv/bin/python -c 'import tomllib; \
+	    project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	    print(*[f"{need}" for need in project["dependencies"] + project["optional-dependencies"]["$*"]])')
+	touch $@

@@ -1,0 +1,1 @@
+"""What penstock does, end to end."""

@@ -1,0 +1,23 @@
+"""Tests against the real frameworks. `make test-bridges` runs them in an environment that has these."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+collect_ignore_glob = [] if find_spec("tensorflow") else ["test_*.py"]
+
+
+def pytest_report_header() -> str | None:
+    if find_spec("tensorflow"):
+        return None
+    return "tests/bridges left out: no TensorFlow here (make test-bridges has it)"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.bridge)
+            # TensorFlow's own modules warn while they are imported and used; ours are tested without it.
+            item.add_marker(pytest.mark.filterwarnings("default"))

@@ -1,0 +1,82 @@
+"""Every example in README and docs runs, and every link between files leads somewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PAGES = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")])
+NAMES = [page.relative_to(REPOSITORY).as_posix() for page in PAGES]
+
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """The fenced blocks of a page: (language, text)."""
+    return FENCE.findall(page.read_text())
+
+
+def run_python(text: str, names: dict[str, object], where: str) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(text, where, "exec"), names)
+
+
+def run_console(text: str) -> None:
+    """Run each `$ penstock ...` line; one that ends in `# exit 1` must end with that status."""
+    for line in text.splitlines():
+        if line.startswith("$ penstock"):
+            command, _, status = line.removeprefix("$ penstock").partition("# exit")
+            arguments = [name for word in shlex.split(command) for name in expanded(word)]
+            done = subprocess.run(
+                [sys.executable, "-m", "penstock.cli", *arguments],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == int(status or 0), f"{line}\n{done.stdout}{done.stderr}"
+
+
+def expanded(word: str) -> list[str]:
+    """What a shell would make of a word: the files that a pattern matches, or the word itself."""
+    return sorted(str(path) for path in Path().glob(word)) or [word] if "*" in word else [word]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_of_a_page_run(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for number, (language, text) in enumerate(blocks(REPOSITORY / name)):
+        if language == "python":
+            run_python(text, names, f"{name}, block {number}")
+        elif language == "console":
+            run_console(text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_of_a_page_lead_somewhere(name):
+    page = REPOSITORY / name
+    targets = [target for target, _ in LINK.findall(page.read_text()) if "://" not in target]
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert not missing
+
+
+def test_the_demo_runs(tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(REPOSITORY / "examples" / "demo.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,156 @@
+"""Imports go down only, and a framework is imported only where it is bridged to."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "penstock"
+
+FLOORS = (
+    {"errors"},
+    {"spec"},
+    {"column", "fs"},
+    {"records", "trace", "graph"},
+    {"store", "nodes", "run", "io", "train"},
+    {"sources"},
+    {"dataset"},
+    {"bridges", "testing", "open", "write"},
+    {"cli", "viewer"},
+    {"__init__", "__main__"},
+)
+FLOOR = {part: number for number, parts in enumerate(FLOORS) for part in parts}
+ANYWHERE = set(sys.stdlib_module_names) | {"numpy"}
+COMMAND_LINE = {"click", "rich"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One module named by an import statement, or by `import_module` with a name written out."""
+
+    module: str
+    line: int
+
+
+def imports_of(source: str, package: str) -> Iterator[Import]:
+    """Every import of a file, also those inside functions; relative ones resolved against `package`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (Import(alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (
+                Import(f"{module}.{alias.name}" if module == "penstock" else module, node.lineno)
+                for alias in node.names
+            )
+        elif isinstance(node, ast.Call) and _names_import_module(node.func) and node.args:
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                yield Import(first.value, node.lineno)
+
+
+def _names_import_module(function: ast.expr) -> bool:
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name in {"import_module", "__import__"}
+
+
+def broken_rule(part: str, inner: str, imported: str) -> str | None:
+    """Which rule the file `inner` of `part` breaks by importing `imported`; None where it breaks none."""
+    top, _, rest = imported.partition(".")
+    if top == "penstock":
+        return _broken_floor(part, rest.partition(".")[0] or "__init__")
+    if top in ANYWHERE or part == "bridges" or inner == "sources/arrow.py":
+        return None
+    if top in COMMAND_LINE:
+        return None if part in FLOORS[8] else f"only {' and '.join(sorted(FLOORS[8]))} may import {top}"
+    return f"only bridges and sources/arrow.py may import {top}"
+
+
+def _broken_floor(part: str, target: str) -> str | None:
+    if target in {part, "_native"}:
+        return None
+    target = target if target in FLOOR else "__init__"
+    if FLOOR[target] < FLOOR[part]:
+        return None
+    way = "up" if FLOOR[target] > FLOOR[part] else "sideways"
+    return f"{part} is on floor {FLOOR[part]} and may not import {way} to {target} on floor {FLOOR[target]}"
+
+
+def files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_every_part_of_the_package_has_a_floor():
+    strangers = {part_of(file) for file in files()} - FLOOR.keys()
+    assert not strangers, f"give {sorted(strangers)} a floor in tests/test_floors.py and in architecture.md"
+
+
+def test_imports_go_down_only():
+    broken = []
+    for file in files():
+        inner = file.relative_to(PACKAGE).as_posix()
+        package = ".".join(("penstock", *file.relative_to(PACKAGE).parent.parts))
+        for found in imports_of(file.read_text(), package):
+            rule = broken_rule(part_of(file), inner, found.module)
+            if rule:
+                broken.append(f"src/penstock/{inner}:{found.line} imports {found.module}: {rule}")
+    assert not broken, "\n".join(["imports must go down only:", *broken])
+
+
+def test_an_upward_import_is_refused():
+    assert broken_rule("errors", "errors.py", "penstock.spec") == (
+        "errors is on floor 0 and may not import up to spec on floor 1"
+    )
+
+
+def test_a_sideways_import_is_refused():
+    assert broken_rule("fs", "fs/paths.py", "penstock.column") == (
+        "fs is on floor 2 and may not import sideways to column on floor 2"
+    )
+
+
+def test_the_package_itself_is_above_every_floor():
+    assert broken_rule("dataset", "dataset.py", "penstock") == (
+        "dataset is on floor 6 and may not import up to __init__ on floor 9"
+    )
+
+
+def test_downward_and_native_imports_are_allowed():
+    assert broken_rule("records", "records/reader.py", "penstock.errors") is None
+    assert broken_rule("records", "records/reader.py", "penstock._native") is None
+    assert broken_rule("records", "records/reader.py", "penstock.records.index") is None
+
+
+def test_a_framework_is_imported_only_by_its_bridge():
+    assert broken_rule("dataset", "dataset.py", "pyarrow") == (
+        "only bridges and sources/arrow.py may import pyarrow"
+    )
+    assert broken_rule("bridges", "bridges/torch.py", "torch.utils.data") is None
+    assert broken_rule("sources", "sources/arrow.py", "pyarrow") is None
+
+
+def test_the_command_line_libraries_stay_on_the_command_line():
+    assert broken_rule("open", "open.py", "rich.progress") == "only cli and viewer may import rich"
+    assert broken_rule("cli", "cli/head.py", "click") is None
+
+
+def test_an_import_hidden_in_a_function_is_found():
+    hidden = "def late():\n    from penstock.cli import main\n    return main\n"
+    assert list(imports_of(hidden, "penstock")) == [Import("penstock.cli", 2)]
+
+
+def test_relative_and_dynamic_imports_are_found():
+    source = "from . import spec\nfrom ..errors import WireError\nimportlib.import_module('torch')\n"
+    assert [found.module for found in imports_of(source, "penstock.records")] == [
+        "penstock.records",
+        "penstock.errors",
+        "torch",
+    ]

@@ -1,0 +1,114 @@
+"""What every column can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.spec import LeafSpec
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+IntArray: TypeAlias = NDArray[np.int64]
+
+
+class Column(ABC):
+    """One named array over rows.
+
+    `valid` tells which values are there: `bool[n]` for whole rows (others read as None), with more axes for
+    single values of a row (those read as masked, or None among objects), or None where nothing is missing.
+    """
+
+    valid: BoolArray | None
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Rows."""
+
+    @property
+    @abstractmethod
+    def spec(self) -> LeafSpec:
+        """The spec of its rows."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of memory that the rows use."""
+
+    @abstractmethod
+    def slice(self, start: int, stop: int) -> Self:
+        """Rows [start, stop), sharing memory. Both in [0, n], start <= stop."""
+
+    @abstractmethod
+    def gather(self, rows: IntArray) -> Self:
+        """Rows in the order asked for, repeats allowed, each in [0, n). Always a copy."""
+
+    @classmethod
+    @abstractmethod
+    def concat(cls, columns: Sequence[Any]) -> Self:
+        """Rows of several columns of one spec, one after the other. At least one column."""
+
+    @abstractmethod
+    def grouped(self, size: int) -> Column:
+        """Rows in groups of `size` (n is a multiple of it): every group becomes one row."""
+
+    @abstractmethod
+    def present(self) -> list[Any]:
+        """The value of every row as if none were missing."""
+
+    @abstractmethod
+    def items(self) -> Any:
+        """All rows as one value: an array (masked where rows are missing), strings as objects, or a `Ragged`."""
+
+    def to_list(self) -> list[Any]:
+        """The value of every row: NumPy scalars and arrays, `bytes`, `str`, `Ragged`, or None."""
+        values = self.present()
+        if self.valid is None or self.valid.ndim > 1:
+            return values
+        return [value if there else None for value, there in zip(values, self.valid.tolist(), strict=True)]
+
+    def row(self, i: int) -> Any:
+        """The value of one row, i in [0, n)."""
+        return self.slice(i, i + 1).to_list()[0]
+
+
+def concat_valid(columns: Sequence[Column]) -> BoolArray | None:
+    """The joined `valid` of several columns; None where nothing is missing in any."""
+    if all(column.valid is None for column in columns):
+        return None
+    shape = next(column.valid.shape[1:] for column in columns if column.valid is not None)
+    return np.concatenate(
+        [np.ones((len(c), *shape), np.bool_) if c.valid is None else c.valid for c in columns]
+    )
+
+
+def group_valid(valid: BoolArray | None, size: int) -> BoolArray | None:
+    """`valid` of rows in groups of `size`."""
+    return None if valid is None else valid.reshape(-1, size, *valid.shape[1:])
+
+
+def slice_valid(valid: BoolArray | None, start: int, stop: int) -> BoolArray | None:
+    """`valid` of rows [start, stop)."""
+    return None if valid is None else valid[start:stop]
+
+
+def take_valid(valid: BoolArray | None, rows: IntArray) -> BoolArray | None:
+    """`valid` of the rows asked for."""
+    return None if valid is None else valid[rows]
+
+
+def is_optional(valid: BoolArray | None) -> bool:
+    """Whether whole rows may be missing."""
+    return valid is not None and valid.ndim == 1
+
+
+def masked(values: NDArray[Any], valid: BoolArray | None) -> NDArray[Any]:
+    """Values with those masked that are not there; `valid` covers the leading axes."""
+    if valid is None:
+        return values
+    axes = values.ndim - valid.ndim
+    mask = np.broadcast_to((~valid).reshape(valid.shape + (1,) * axes), values.shape)
+    return np.ma.MaskedArray(values, mask)

@@ -1,0 +1,119 @@
+"""Rows of byte strings or text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import prod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock import _native
+from penstock.column.base import (
+    BoolArray,
+    Column,
+    IntArray,
+    concat_valid,
+    group_valid,
+    is_optional,
+    slice_valid,
+    take_valid,
+)
+from penstock.spec import TensorSpec, string, text
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BytesColumn(Column):
+    """`offsets[n * prod(shape) + 1]` into `data`; with shape `()` one string a row.
+
+    Offsets may begin above 0, so that a slice shares its memory. Where the shape has a 0 there are no
+    strings to count, and `empty_rows` is n.
+
+    >>> BytesColumn.of([b"ab", b"", b"c"]).slice(0, 2).to_list()
+    [b'ab', b'']
+    """
+
+    offsets: IntArray
+    data: NDArray[np.uint8]
+    valid: BoolArray | None = None
+    shape: tuple[int, ...] = ()
+    dtype: np.dtype[Any] = string
+    empty_rows: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        values: Iterable[bytes],
+        valid: BoolArray | None = None,
+        shape: tuple[int, ...] = (),
+        dtype: np.dtype[Any] = string,
+    ) -> Self:
+        """A column of the byte strings given, in order."""
+        strings = list(values)
+        offsets = np.fromiter(accumulate(map(len, strings), initial=0), np.int64, len(strings) + 1)
+        return cls(offsets, np.frombuffer(b"".join(strings), np.uint8), valid, shape, dtype)
+
+    def __len__(self) -> int:
+        return (len(self.offsets) - 1) // self._width if self._width else self.empty_rows
+
+    @property
+    def _width(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def spec(self) -> TensorSpec:
+        return TensorSpec(self.shape, self.dtype, optional=is_optional(self.valid))
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.offsets[-1] - self.offsets[0]) + self.offsets.nbytes
+
+    def slice(self, start: int, stop: int) -> Self:
+        offsets = self.offsets[start * self._width : stop * self._width + 1]
+        valid = slice_valid(self.valid, start, stop)
+        return replace(self, offsets=offsets, valid=valid, empty_rows=stop - start)
+
+    def gather(self, rows: IntArray) -> Self:
+        data, offsets = _native.gather_ranges(self.data, self.offsets, spread(rows, self._width))
+        valid = take_valid(self.valid, rows)
+        return replace(self, offsets=offsets, data=data, valid=valid, empty_rows=len(rows))
+
+    @classmethod
+    def concat(cls, columns: Sequence[BytesColumn]) -> Self:
+        data, offsets = join([(column.offsets, column.data) for column in columns])
+        n = sum(map(len, columns))
+        return cls(offsets, data, concat_valid(columns), columns[0].shape, columns[0].dtype, n)
+
+    def grouped(self, size: int) -> BytesColumn:
+        valid = group_valid(self.valid, size)
+        return replace(self, valid=valid, shape=(size, *self.shape), empty_rows=self.empty_rows // size)
+
+    def items(self) -> NDArray[np.object_]:
+        """Every string as a Python object: `object[n, *shape]`; missing ones are None."""
+        make = _native.text_objects if self.dtype == text else _native.bytes_objects
+        values = make(self.data, self.offsets).reshape(len(self), *self.shape)
+        if self.valid is not None:
+            values[~self.valid] = None
+        return values
+
+    def present(self) -> list[Any]:
+        return list(self.items())
+
+
+def spread(rows: IntArray, width: int) -> IntArray:
+    """Numbers of the single values of rows that are `width` values wide."""
+    if width == 1:
+        return rows
+    return (rows[:, None] * width + np.arange(width)).reshape(-1)
+
+
+def join(parts: Sequence[tuple[IntArray, NDArray[Any]]]) -> tuple[NDArray[Any], IntArray]:
+    """Join ranges over values: the values that the ranges cover, and the joined offsets."""
+    values = [data[int(offsets[0]) : int(offsets[-1])] for offsets, data in parts]
+    bases = accumulate((len(part) for part in values), initial=0)
+    offsets = [np.zeros(1, np.int64)]
+    offsets += [part[1:] - part[0] + base for (part, _), base in zip(parts, bases, strict=False)]
+    return np.concatenate(values), np.concatenate(offsets)

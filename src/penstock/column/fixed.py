@@ -1,0 +1,68 @@
+"""Rows of one shape and dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.column.base import (
+    BoolArray,
+    Column,
+    IntArray,
+    concat_valid,
+    group_valid,
+    is_optional,
+    masked,
+    slice_valid,
+    take_valid,
+)
+from penstock.spec import TensorSpec
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class FixedColumn(Column):
+    """`values[n, *shape]`.
+
+    >>> FixedColumn(np.array([1, 2, 3])).gather(np.array([2, 0])).to_list()
+    [np.int64(3), np.int64(1)]
+    """
+
+    values: NDArray[Any]
+    valid: BoolArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def spec(self) -> TensorSpec:
+        return TensorSpec(self.values.shape[1:], self.values.dtype, optional=is_optional(self.valid))
+
+    @property
+    def nbytes(self) -> int:
+        return self.values.nbytes
+
+    def slice(self, start: int, stop: int) -> Self:
+        return type(self)(self.values[start:stop], slice_valid(self.valid, start, stop))
+
+    def gather(self, rows: IntArray) -> Self:
+        return type(self)(self.values[rows], take_valid(self.valid, rows))
+
+    @classmethod
+    def concat(cls, columns: Sequence[FixedColumn]) -> Self:
+        return cls(np.concatenate([column.values for column in columns]), concat_valid(columns))
+
+    def grouped(self, size: int) -> FixedColumn:
+        shape = (len(self) // size, size, *self.values.shape[1:])
+        return FixedColumn(self.values.reshape(shape), group_valid(self.valid, size))
+
+    def present(self) -> list[Any]:
+        if self.valid is None or self.valid.ndim == 1:
+            return list(self.values)
+        return [masked(values, there) for values, there in zip(self.values, self.valid, strict=True)]
+
+    def items(self) -> NDArray[Any]:
+        return masked(self.values, self.valid)

@@ -1,0 +1,94 @@
+"""Rows of different lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from penstock.column.base import (
+    BoolArray,
+    Column,
+    IntArray,
+    concat_valid,
+    is_optional,
+    slice_valid,
+    take_valid,
+)
+from penstock.column.values import Ragged
+from penstock.spec import LeafSpec, RaggedSpec, TensorSpec
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RaggedColumn(Column):
+    """`offsets[n+1]` into the rows of `inner`, which hold the items.
+
+    A row is an array of its items, or a `Ragged` where the items are ragged themselves. Offsets may begin
+    above 0. `size` is the number of items where all rows have the same (after grouping), else None.
+
+    >>> RaggedColumn(np.array([0, 2, 2]), FixedColumn(np.array([7, 8]))).to_list()
+    [array([7, 8]), array([], dtype=int64)]
+    """
+
+    offsets: IntArray
+    inner: Column
+    valid: BoolArray | None = None
+    size: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def spec(self) -> LeafSpec:
+        inner, optional = self.inner.spec, is_optional(self.valid)
+        if isinstance(inner, RaggedSpec):
+            return RaggedSpec(
+                (self.size, *inner.shape), inner.dtype, inner.ragged_rank + 1, optional=optional
+            )
+        if None in inner.shape:
+            return RaggedSpec((self.size, *inner.shape), inner.dtype, 1, optional=optional)
+        return TensorSpec((self.size, *inner.shape), inner.dtype, optional=optional)
+
+    @property
+    def nbytes(self) -> int:
+        items = self.inner.slice(int(self.offsets[0]), int(self.offsets[-1]))
+        return self.offsets.nbytes + items.nbytes
+
+    def slice(self, start: int, stop: int) -> Self:
+        valid = slice_valid(self.valid, start, stop)
+        return type(self)(self.offsets[start : stop + 1], self.inner, valid, self.size)
+
+    def gather(self, rows: IntArray) -> Self:
+        starts, lengths = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        items = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+        return type(self)(offsets, self.inner.gather(items), take_valid(self.valid, rows), self.size)
+
+    @classmethod
+    def concat(cls, columns: Sequence[RaggedColumn]) -> Self:
+        inner = [c.inner.slice(int(c.offsets[0]), int(c.offsets[-1])) for c in columns]
+        bases = np.cumsum([0] + [len(part) for part in inner])
+        offsets = [np.zeros(1, np.int64)]
+        offsets += [c.offsets[1:] - c.offsets[0] + base for c, base in zip(columns, bases, strict=False)]
+        joined = type(inner[0]).concat(inner)
+        return cls(np.concatenate(offsets), joined, concat_valid(columns), columns[0].size)
+
+    def grouped(self, size: int) -> RaggedColumn:
+        """A missing row becomes an empty one inside its group: a `Ragged` has no place for None."""
+        return RaggedColumn(np.arange(0, len(self) + 1, size), self, None, size)
+
+    def present(self) -> list[Any]:
+        first, last = int(self.offsets[0]), int(self.offsets[-1])
+        bounds = (self.offsets - first).tolist()
+        pairs = zip(bounds, bounds[1:], strict=False)
+        if isinstance(self.inner, RaggedColumn):
+            return [self.inner.slice(first + start, first + stop).items() for start, stop in pairs]
+        items = self.inner.slice(first, last).items()
+        return [items[start:stop] for start, stop in pairs]
+
+    def items(self) -> Ragged:
+        """A missing row becomes an empty one: a `Ragged` has no place for None."""
+        inner = self.inner.slice(int(self.offsets[0]), int(self.offsets[-1]))
+        return Ragged(inner.items(), self.offsets - self.offsets[0])

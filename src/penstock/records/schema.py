@@ -1,0 +1,165 @@
+"""What the records of a file hold: a schema has a field for each feature.
+
+A field says how a feature is stored (which of the three lists, how many values) and what it means to the
+user (dtype, shape). The two differ: a uint8 image may be stored as one bytes value, a bool as an int64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from penstock.errors import ArgumentError
+from penstock.spec import LeafSpec, RaggedSpec, Shape, Spec, TensorSpec, string, text
+
+__all__ = ["BYTES", "FLOAT", "INT64", "UNSET", "Field", "Kind", "RecordKind", "Schema"]
+
+Kind: TypeAlias = Literal["bytes", "float", "int64", "unset"]
+BYTES: Final = "bytes"
+FLOAT: Final = "float"
+INT64: Final = "int64"
+UNSET: Final = "unset"
+
+RecordKind: TypeAlias = Literal["Example", "SequenceExample", "Event", "ExampleListWithContext", "bytes"]
+
+STORED_DTYPE: Final[dict[str, np.dtype[Any]]] = {
+    BYTES: string,
+    FLOAT: np.dtype(np.float32),
+    INT64: np.dtype(np.int64),
+    UNSET: string,
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """One feature of the records.
+
+    Attributes:
+        name: The feature's key.
+        kind: Which list holds it; "unset" where no record seen had a value.
+        shape: Shape of a row; None for sizes that differ from row to row.
+        dtype: What rows hold: a NumPy dtype, `ps.string` or `ps.text`.
+        optional: Whether records may lack the feature; such rows hold None.
+        raw: Whether an array is stored as one bytes value, little-endian, in C order.
+        ragged_rank: Above 0, rows are `ps.Ragged` with this many partitions, whose row lengths
+            are in the int64 features `partition_names`, outermost first.
+        content: What the bytes were seen to be: "text", "jpeg", "png", "example", ... or None.
+    """
+
+    name: str
+    kind: Kind
+    shape: Shape = ()
+    dtype: np.dtype[Any] | None = None
+    optional: bool = False
+    raw: bool = False
+    ragged_rank: int = 0
+    content: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.dtype is None:
+            object.__setattr__(self, "dtype", STORED_DTYPE[self.kind])
+        if self.raw and self.kind != BYTES:
+            raise ArgumentError("Field", "raw", got=self.raw, want="False unless the kind is bytes")
+
+    @property
+    def spec(self) -> LeafSpec:
+        """The spec of its values in a row."""
+        assert self.dtype is not None
+        if self.ragged_rank:
+            return RaggedSpec(self.shape, self.dtype, self.ragged_rank, optional=self.optional)
+        return TensorSpec(self.shape, self.dtype, optional=self.optional)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether all rows have one shape."""
+        return None not in self.shape
+
+    @property
+    def is_list(self) -> bool:
+        """Whether only the first axis differs, so that the number of values gives the shape."""
+        return not self.ragged_rank and self.shape[:1] == (None,) and None not in self.shape[1:]
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether a shape has to be stored beside the values."""
+        return not (self.ragged_rank or self.is_fixed or self.is_list)
+
+    @property
+    def shape_name(self) -> str:
+        """The int64 feature that holds the shape of a row, where one is needed."""
+        return f"{self.name}/shape"
+
+    @property
+    def partition_names(self) -> tuple[str, ...]:
+        """The int64 features that hold row lengths, outermost first (`RaggedFeature.RowLengths` in tf.io)."""
+        return tuple(f"{self.name}/row_lengths_{i}" for i in range(self.ragged_rank))
+
+    @property
+    def inner_shape(self) -> tuple[int, ...]:
+        """Shape of one item of a row whose first axes differ."""
+        rest = self.shape[self.ragged_rank + 1 :] if self.ragged_rank else self.shape[1:]
+        return tuple(size for size in rest if size is not None)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What the records of a file hold.
+
+    Attributes:
+        record: What a record is.
+        fields: Features of an Example, or the context of a SequenceExample, in order of their keys.
+        lists: Feature lists of a SequenceExample; the shape of such a field is that of one step.
+        origin: Where the schema is from: "inferred", "features", or the name of a sidecar file.
+        sampled: Records looked at, where it was inferred.
+    """
+
+    record: RecordKind
+    fields: tuple[Field, ...] = ()
+    lists: tuple[Field, ...] = ()
+    origin: str = "features"
+    sampled: int = 0
+
+    @property
+    def spec(self) -> Spec:
+        """The spec of a row: a dict by feature, `{"context": ..., "feature_lists": ...}`, or the record's bytes."""
+        if self.record == "Example":
+            return Spec({field.name: field.spec for field in self.fields})
+        if self.record == "SequenceExample":
+            context = {field.name: field.spec for field in self.fields}
+            return Spec({"context": context, "feature_lists": {f.name: step_spec(f) for f in self.lists}})
+        return Spec(TensorSpec((), string))
+
+    def field(self, name: str) -> Field | None:
+        """The field of a feature, or None."""
+        return next((field for field in (*self.fields, *self.lists) if field.name == name), None)
+
+    def __str__(self) -> str:
+        lines = [f"{self.record} ({self._origin()})"]
+        lines += [_line(field, field.spec) for field in self.fields]
+        lines += [_line(field, step_spec(field), "list ") for field in self.lists]
+        return "\n".join(lines)
+
+    def _origin(self) -> str:
+        if self.origin == "inferred":
+            return f"inferred from {self.sampled} record{'' if self.sampled == 1 else 's'}"
+        return "as given" if self.origin == "features" else f"from {self.origin}"
+
+
+def step_spec(field: Field) -> LeafSpec:
+    """The spec of all steps of a feature list in a row."""
+    spec = field.spec.batched(None)
+    return replace(spec, optional=True) if field.optional else spec
+
+
+def _line(field: Field, spec: LeafSpec, prefix: str = "") -> str:
+    dtype = {string: "bytes", text: "text"}.get(spec.dtype, str(spec.dtype))
+    sizes = ", ".join("?" if size is None else str(size) for size in spec.shape)
+    notes = [field.content] if field.content not in (None, "text") else []
+    notes += ["utf-8"] if field.content == "text" and spec.dtype == string else []
+    notes += ["never set"] if field.kind == UNSET else []
+    notes += ["may be missing"] if field.optional and field.kind != UNSET else []
+    notes += ["raw bytes"] if field.raw else []
+    note = f"  ({', '.join(str(note) for note in notes)})" if notes else ""
+    return f"  {prefix}{field.name}: {dtype}[{sizes}]{note}"

@@ -1,0 +1,1 @@
+"""The engine: edges, marks, and the iterator that a user holds."""

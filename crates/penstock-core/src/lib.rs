@@ -12,6 +12,8 @@
     clippy::arithmetic_side_effects
 )]
 
+pub mod crc;
 pub mod error;
+pub mod frame;
 
 pub use error::{Error, Result};

@@ -2,16 +2,20 @@
 
 mod buffer;
 mod errors;
+mod files;
+mod frames;
 
 use pyo3::prelude::*;
 
 /// The native floor of penstock. Signatures and meanings are in `_native.pyi`.
 #[pymodule(gil_used = false)]
 mod _native {
-    #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python expects")]
+    #[pymodule_export]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
     use super::errors::{BombError, MessageError, NativeError, StreamError};
+    #[pymodule_export]
+    use super::frames::{crc32c, find_frame, frame_records, masked_crc32c, read_ranges, scan_frames};
 }

@@ -1,0 +1,100 @@
+//! Ranges of an open file, without the interpreter.
+
+use std::io::{Error, Result};
+
+use penstock_core::Error as CoreError;
+
+/// Bytes to read before the interpreter may look at signals (Ctrl-C) again.
+const STEP_BYTES: usize = 32 << 20;
+
+/// An offset in a file and a count of bytes.
+pub type Range = (u64, usize);
+
+/// The ranges, with those that touch joined into one.
+pub fn ranges(offsets: &[i64], lengths: &[i64]) -> penstock_core::Result<Vec<Range>> {
+    if offsets.len() != lengths.len() {
+        let (k, n) = (offsets.len(), lengths.len());
+        return Err(CoreError::Argument(format!("{k} offsets and {n} lengths, wanted as many").into()));
+    }
+    let mut ranges: Vec<Range> = Vec::new();
+    for (i, (&offset, &length)) in offsets.iter().zip(lengths).enumerate() {
+        let (Ok(offset), Ok(length)) = (u64::try_from(offset), usize::try_from(length)) else {
+            let message =
+                format!("range {i} begins at {offset} and has {length} bytes, wanted neither negative");
+            return Err(CoreError::Argument(message.into()));
+        };
+        match ranges.last_mut() {
+            Some(last) if last.0 + last.1 as u64 == offset => last.1 = last.1.saturating_add(length),
+            _ => ranges.push((offset, length)),
+        }
+    }
+    Ok(ranges)
+}
+
+/// The sum of the ranges, once each is known to lie inside the file: nothing is allocated on a caller's word.
+pub fn total_bytes(fd: i32, ranges: &[Range]) -> Result<usize> {
+    let size = size_of_file(fd)?;
+    let mut total = 0usize;
+    for &(offset, length) in ranges {
+        if length as u64 > size.saturating_sub(offset) {
+            return Err(cut(size, offset, length));
+        }
+        total = total.checked_add(length).ok_or_else(|| cut(size, offset, length))?;
+    }
+    Ok(total)
+}
+
+/// The ranges in reads of at most `STEP_BYTES`.
+pub fn pieces(ranges: &[Range]) -> impl Iterator<Item = Range> + Send {
+    ranges.iter().flat_map(|&(offset, length)| {
+        (0..length).step_by(STEP_BYTES).map(move |at| (offset + at as u64, STEP_BYTES.min(length - at)))
+    })
+}
+
+/// Append pieces to `out`, about `STEP_BYTES` of them; whether there may be more.
+pub fn read_some(fd: i32, pieces: &mut impl Iterator<Item = Range>, out: &mut Vec<u8>) -> Result<bool> {
+    let enough = out.len() + STEP_BYTES;
+    for (offset, length) in pieces {
+        read(fd, offset, length, out)?;
+        if out.len() >= enough {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn read(fd: i32, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<()> {
+    let stop = out.len() + length;
+    out.reserve_exact(length);
+    while out.len() < stop {
+        let left = stop - out.len();
+        let at = offset + (length - left) as u64;
+        let room = out.spare_capacity_mut().as_mut_ptr();
+        // SAFETY: `reserve_exact` left at least `left` bytes behind the end of `out`.
+        let count = unsafe { libc::pread(fd, room.cast(), left, at as libc::off_t) };
+        match count {
+            0 => return Err(cut(at, offset, length)),
+            // SAFETY: the system has just filled `count` bytes behind the end.
+            1.. => unsafe { out.set_len(out.len() + count as usize) },
+            _ => match Error::last_os_error() {
+                error if error.kind() == std::io::ErrorKind::Interrupted => {}
+                error => return Err(error),
+            },
+        }
+    }
+    Ok(())
+}
+
+fn size_of_file(fd: i32) -> Result<u64> {
+    // SAFETY: a `stat` of zeros is a valid value, and fstat writes nothing but that.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: `status` is a `stat` that may be written to; a wrong `fd` is an error of the call.
+    match unsafe { libc::fstat(fd, &mut status) } {
+        0 => Ok(u64::try_from(status.st_size).unwrap_or_default()),
+        _ => Err(Error::last_os_error()),
+    }
+}
+
+fn cut(size: u64, offset: u64, length: usize) -> Error {
+    Error::other(format!("file ends at byte {size}, wanted {length} bytes from byte {offset}"))
+}

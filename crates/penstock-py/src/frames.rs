@@ -1,0 +1,98 @@
+//! Framing: documented in `_native.pyi`.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use penstock_core::crc;
+use penstock_core::frame::{self, End, Found, Rules};
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+
+use crate::buffer::{Bytes, array, values};
+use crate::errors::raised;
+use crate::files;
+
+#[pyfunction]
+#[pyo3(signature = (data, value = 0))]
+pub fn crc32c(py: Python<'_>, data: Bytes, value: u32) -> u32 {
+    py.detach(|| crc::crc32c_from(value, data.as_slice()))
+}
+
+#[pyfunction]
+pub fn masked_crc32c(py: Python<'_>, data: Bytes) -> u32 {
+    py.detach(|| crc::masked(crc::crc32c(data.as_slice())))
+}
+
+type Scanned<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, usize, u8, u128);
+
+#[pyfunction]
+#[pyo3(signature = (data, start, stop, *, verify, limit, max_record_bytes))]
+pub fn scan_frames(
+    py: Python<'_>,
+    data: Bytes,
+    start: usize,
+    stop: usize,
+    verify: bool,
+    limit: usize,
+    max_record_bytes: u64,
+) -> PyResult<Scanned<'_>> {
+    let rules = Rules { verify, limit, max_record_bytes };
+    let scan = py.detach(|| frame::scan(data.as_slice(), start, stop, rules)).map_err(raised)?;
+    let (end, need) = match scan.end {
+        End::Done => (0, 0),
+        End::Partial { need } => (1, need),
+        End::LengthChecksum => (2, 0),
+        End::PayloadChecksum { need } => (3, need),
+        End::TooLong { need } => (4, need),
+    };
+    Ok((array(py, scan.starts), array(py, scan.lengths), scan.position, end, need))
+}
+
+#[pyfunction]
+#[pyo3(signature = (data, start, stop, *, max_record_bytes))]
+pub fn find_frame(
+    py: Python<'_>,
+    data: Bytes,
+    start: usize,
+    stop: usize,
+    max_record_bytes: u64,
+) -> PyResult<(usize, u8, u128)> {
+    let (position, found) =
+        py.detach(|| frame::find(data.as_slice(), start, stop, max_record_bytes)).map_err(raised)?;
+    Ok(match found {
+        Found::Nothing => (position, 0, 0),
+        Found::Whole => (position, 1, 0),
+        Found::Partial { need } => (position, 2, need),
+    })
+}
+
+type Framed<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
+
+#[pyfunction]
+pub fn frame_records<'py>(
+    py: Python<'py>,
+    data: Bytes,
+    offsets: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Framed<'py>> {
+    let offsets = values(&offsets)?;
+    let (out, places) = py.detach(|| frame::frame(data.as_slice(), offsets)).map_err(raised)?;
+    Ok((array(py, out), array(py, places)))
+}
+
+#[pyfunction]
+pub fn read_ranges<'py>(
+    py: Python<'py>,
+    fd: i32,
+    offsets: PyReadonlyArray1<'py, i64>,
+    lengths: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    let (offsets, lengths) = (values(&offsets)?, values(&lengths)?);
+    let ranges = files::ranges(offsets, lengths).map_err(raised)?;
+    let total = py.detach(|| files::total_bytes(fd, &ranges))?;
+    let mut out = Vec::new();
+    out.try_reserve_exact(total)
+        .map_err(|_| PyMemoryError::new_err(format!("no memory for the {total} bytes of the ranges")))?;
+    let mut pieces = files::pieces(&ranges);
+    while py.detach(|| files::read_some(fd, &mut pieces, &mut out))? {
+        py.check_signals()?;
+    }
+    Ok(array(py, out))
+}

@@ -1,0 +1,206 @@
+"""From the parts that the native floor decoded to the column that a field promises."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.column.base import BoolArray, Column, IntArray
+from penstock.column.bytes import BytesColumn
+from penstock.column.fixed import FixedColumn
+from penstock.column.ragged import RaggedColumn
+from penstock.column.shaped import ShapedColumn
+from penstock.records.schema import BYTES, FLOAT, INT64, UNSET, Field
+from penstock.spec import string, text
+
+__all__ = ["Misfit", "column_of", "plan_features", "steps_of"]
+
+KIND_CODES = {BYTES: 1, FLOAT: 2, INT64: 3, UNSET: 1}
+_FIXED, _RAGGED, _RAW = 0, 1, 2
+_REFUSE, _MARK = 0, 1
+
+PlanFeature: TypeAlias = tuple[bytes, int, int, int, int, Any]
+Parts: TypeAlias = tuple[Any, Any, Any, Any]
+
+
+class Misfit(Exception):
+    """The values of one row do not fit its field. Attributes: row, feature, reason."""
+
+    def __init__(self, row: int, feature: str, reason: str) -> None:
+        super().__init__(reason)
+        self.row, self.feature, self.reason = row, feature, reason
+
+
+def plan_features(field: Field) -> list[PlanFeature]:
+    """What the native plan looks for: the feature, then those that hold its partitions or its shape."""
+    layout, count = _layout(field)
+    missing = _MARK if field.optional else _REFUSE
+    features = [(field.name.encode(), KIND_CODES[field.kind], layout, count, missing, None)]
+    features += [(name.encode(), 3, _RAGGED, 0, missing, None) for name in field.partition_names]
+    if field.is_shaped:
+        features.append((field.shape_name.encode(), 3, _FIXED, len(field.shape), missing, None))
+    return features
+
+
+def _layout(field: Field) -> tuple[int, int]:
+    if field.kind == UNSET:
+        return _RAGGED, 0
+    if field.raw:
+        assert field.dtype is not None
+        return (_RAW, _count(field.shape) * field.dtype.itemsize) if field.is_fixed else (_FIXED, 1)
+    return (_FIXED, _count(field.shape)) if field.is_fixed else (_RAGGED, 0)
+
+
+def _count(shape: tuple[int | None, ...]) -> int:
+    return prod(size for size in shape if size is not None)
+
+
+def column_of(field: Field, parts: list[Parts], n: int) -> Column:
+    """The column of a field from the parts of its `plan_features`, n rows. Raises `Misfit`."""
+    values, value_offsets, list_offsets, valid = parts[0]
+    if field.kind == UNSET:
+        return _never_set(field, list_offsets, valid, n)
+    if field.is_fixed:
+        return _fixed(field, values, value_offsets, valid, n)
+    offsets, items = _items(field, values, value_offsets, list_offsets)
+    if field.is_shaped:
+        shapes = parts[1][0].reshape(n, len(field.shape))
+        return _shaped(field, RaggedColumn(offsets, items, valid), shapes)
+    column = RaggedColumn(offsets, items, valid)
+    return _partitioned(field, column, parts[1:]) if field.ragged_rank else column
+
+
+def steps_of(field: Field, parts: Parts, steps: IntArray, present: BoolArray | None) -> Column:
+    """The column of a feature list from the parts of all its steps and the steps of each row. Raises `Misfit`."""
+    try:
+        return RaggedColumn(steps, column_of(field, [parts], int(steps[-1])), present)
+    except Misfit as misfit:
+        row = int(np.searchsorted(steps, misfit.row, side="right")) - 1
+        raise Misfit(row, field.name, f"{misfit.reason} in step {misfit.row - int(steps[row])}") from misfit
+
+
+def _never_set(field: Field, list_offsets: IntArray, valid: BoolArray | None, n: int) -> Column:
+    there = np.ones(n, np.bool_) if valid is None else valid
+    if there.any():
+        row = int(there.argmax())
+        raise Misfit(row, field.name, "has a value, wanted none (no record looked at had one)")
+    return BytesColumn(np.zeros(n + 1, np.int64), np.zeros(0, np.uint8), np.zeros(n, np.bool_))
+
+
+def _fixed(
+    field: Field, values: Any, value_offsets: IntArray | None, valid: BoolArray | None, n: int
+) -> Column:
+    shape = tuple(size for size in field.shape if size is not None)
+    if value_offsets is not None:
+        column = BytesColumn(value_offsets, values, valid, shape, field.spec.dtype, n)
+        return _checked_text(field, column, max(1, prod(shape)))
+    return FixedColumn(_logical(field, values, n).reshape(n, *shape), valid)
+
+
+def _items(
+    field: Field, values: Any, value_offsets: IntArray | None, list_offsets: IntArray | None
+) -> tuple[IntArray, Column]:
+    """Items of all rows one after the other, and where the items of each row begin."""
+    width = prod(field.inner_shape)
+    if field.raw:
+        assert value_offsets is not None
+        size = field.spec.dtype.itemsize
+        offsets = _divided(field, value_offsets, size * width, "bytes")
+        return offsets, FixedColumn(values.view(field.spec.dtype).reshape(-1, *field.inner_shape))
+    assert list_offsets is not None
+    offsets = _divided(field, list_offsets, width, "values")
+    n = int(offsets[-1])
+    if value_offsets is not None:
+        items = BytesColumn(value_offsets, values, None, field.inner_shape, field.spec.dtype, n)
+        return offsets, _checked_text(field, items, 1)
+    return offsets, FixedColumn(_logical(field, values, None, list_offsets).reshape(n, *field.inner_shape))
+
+
+def _divided(field: Field, offsets: IntArray, width: int, unit: str) -> IntArray:
+    """Offsets counted in items of `width`."""
+    if width == 1:
+        return offsets
+    lengths = np.diff(offsets)
+    bad = lengths % width != 0 if width else lengths != 0
+    if bad.any():
+        row = int(bad.argmax())
+        raise Misfit(row, field.name, f"has {int(lengths[row])} {unit}, wanted a multiple of {width}")
+    return offsets // width if width else offsets
+
+
+def _logical(field: Field, values: Any, n: int | None, offsets: IntArray | None = None) -> NDArray[Any]:
+    """Stored numbers as the dtype that the user means."""
+    dtype = field.spec.dtype
+    if field.raw:
+        return np.asarray(values.view(dtype))
+    if values.dtype == dtype:
+        return np.asarray(values)
+    if dtype.kind in "Mm" or dtype == np.uint64:
+        return np.asarray(values.view(dtype))
+    cast = values.astype(dtype)
+    wrong = cast != values if values.dtype == np.int64 and dtype.kind in "iub" else None
+    if wrong is not None and wrong.any():
+        at = int(wrong.argmax())
+        row = at // max(1, len(values) // n) if n else int(np.searchsorted(offsets, at, side="right")) - 1  # type: ignore[arg-type]
+        raise Misfit(row, field.name, f"holds {int(values[at])}, wanted a number that {dtype} can hold")
+    return np.asarray(cast)
+
+
+def _checked_text(field: Field, column: BytesColumn, width: int) -> BytesColumn:
+    """Text is checked where it is read, so that the record can be named."""
+    if column.dtype != text or _is_utf8(column):
+        return column
+    strings = BytesColumn(column.offsets, column.data).to_list()
+    at = next(i for i, value in enumerate(strings) if not _decodes(value))
+    raise Misfit(at // width, field.name, "holds bytes that are not UTF-8, wanted text")
+
+
+def _is_utf8(column: BytesColumn) -> bool:
+    first, last = int(column.offsets[0]), int(column.offsets[-1])
+    starts = column.offsets[column.offsets < last]
+    inside_a_character = (column.data[starts] & 0xC0) == 0x80
+    return not inside_a_character.any() and _decodes(column.data[first:last])
+
+
+def _decodes(value: Any) -> bool:
+    try:
+        str(memoryview(value), "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _shaped(field: Field, flat: RaggedColumn, shapes: IntArray) -> ShapedColumn:
+    counts = np.diff(flat.offsets)
+    wanted = np.prod(shapes, axis=1)
+    fixed = [(axis, size) for axis, size in enumerate(field.shape) if size is not None]
+    bad = (counts != wanted) | (shapes < 0).any(axis=1)
+    for axis, size in fixed:
+        bad |= shapes[:, axis] != size
+    if flat.valid is not None:
+        bad &= flat.valid
+    if bad.any():
+        row = int(bad.argmax())
+        reason = f"has {int(counts[row])} values, wanted those of shape {tuple(shapes[row].tolist())}"
+        raise Misfit(row, field.name, f"{reason}, which is to fit {field.shape}")
+    return ShapedColumn(flat, shapes, field.shape)
+
+
+def _partitioned(field: Field, column: RaggedColumn, partitions: list[Parts]) -> RaggedColumn:
+    """Rows of items cut into rows of rows, the innermost partition first."""
+    inner, counts = column.inner, np.diff(column.offsets)
+    offsets = column.offsets
+    for lengths, _, list_offsets, _ in reversed(partitions):
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        held = ends[list_offsets[1:]] - ends[list_offsets[:-1]]
+        bad = held != counts
+        if lengths.min(initial=0) < 0:
+            bad[int(np.searchsorted(list_offsets, int((lengths < 0).argmax()), side="right")) - 1] = True
+        if bad.any():
+            row = int(bad.argmax())
+            raise Misfit(row, field.name, f"has {int(counts[row])} items, its row lengths ask for {int(held[row])}")
+        inner, counts, offsets = RaggedColumn(ends, inner), np.diff(list_offsets), list_offsets
+    return RaggedColumn(offsets, inner, column.valid)

@@ -1,0 +1,150 @@
+"""From framed Examples to chunks, as a schema says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock import _native
+from penstock.column.base import Column, IntArray
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.errors import FeatureError, InvalidArgumentError, WireError
+from penstock.records.assemble import Misfit, column_of, plan_features, steps_of
+from penstock.records.schema import Field, Schema
+
+__all__ = ["Decoder", "RecordBytes"]
+
+_KIND_NAMES = {0: "without a kind", 1: "a bytes_list", 2: "a float_list", 3: "an int64_list"}
+
+
+class RecordBytes(Protocol):
+    """Where records lie: payload i is data[starts[i] : starts[i] + lengths[i]]."""
+
+    @property
+    def data(self) -> NDArray[np.uint8]: ...
+    @property
+    def starts(self) -> IntArray: ...
+    @property
+    def lengths(self) -> IntArray: ...
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Decodes batches of records of one schema.
+
+    Args:
+        schema: Its kind of record decides what a row is: a dict by feature for an Example, context and
+            feature lists for a SequenceExample, the record's bytes for everything else.
+        refuse_unknown: Whether a feature that the schema does not have is an error.
+    """
+
+    schema: Schema
+    refuse_unknown: bool = False
+
+    def decode(self, records: RecordBytes) -> tuple[Chunk | None, InvalidArgumentError | None]:
+        """The rows before the first record that does not fit, and the error that tells about that one.
+
+        The error's `record` counts within these records.
+        """
+        return self._rows(records.data, records.starts, records.lengths)
+
+    def _rows(
+        self, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+    ) -> tuple[Chunk | None, InvalidArgumentError | None]:
+        try:
+            chunk, failure = self._read(data, starts, lengths)
+        except Misfit as misfit:
+            rows, error = self._rows(data, starts[: misfit.row], lengths[: misfit.row])
+            return rows, error or self._feature_error(misfit.feature, misfit.reason, misfit.row)
+        return chunk, None if failure is None else self._failure(failure, data, starts)
+
+    def _read(
+        self, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+    ) -> tuple[Chunk | None, Any]:
+        if self.schema.record == "Example":
+            parts, n, failure = self._plan.decode(data, starts, lengths)
+            return (Chunk(self._fields(parts, n)) if n else None), failure
+        if self.schema.record == "SequenceExample":
+            context, lists, n, failure = self._plan.decode(data, starts, lengths)
+            return (self._sequences(context, lists, n) if n else None), failure
+        return (Chunk(_payloads(data, starts, lengths)) if len(starts) else None), None
+
+    @cached_property
+    def _plan(self) -> Any:
+        features = [feature for field in self.schema.fields for feature in plan_features(field)]
+        if self.schema.record == "Example":
+            return _native.ExamplePlan(features, refuse_unknown=self.refuse_unknown)
+        lists = [plan_features(field)[0] for field in self.schema.lists]
+        return _native.SequencePlan(features, lists, refuse_unknown=self.refuse_unknown)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """The name of every feature in the native plan."""
+        features = [feature for field in self.schema.fields for feature in plan_features(field)]
+        return [name.decode() for name, *_ in features] + [field.name for field in self.schema.lists]
+
+    def _fields(self, parts: list[Any], n: int) -> dict[str, Column]:
+        left = iter(parts)
+        return {field.name: column_of(field, _take(left, field), n) for field in self.schema.fields}
+
+    def _sequences(self, context: list[Any], lists: list[Any], n: int) -> Chunk:
+        steps = {
+            field.name: steps_of(field, parts, offsets, present)
+            for field, (parts, offsets, present) in zip(self.schema.lists, lists, strict=True)
+        }
+        return Chunk({"context": self._fields(context, n), "feature_lists": steps})
+
+    def _failure(self, failure: Any, data: NDArray[np.uint8], starts: IntArray) -> InvalidArgumentError:
+        row, feature, code, found, wanted, offset = failure
+        if code == 1:
+            kind = "an Example" if self.schema.record == "Example" else f"a {self.schema.record}"
+            return WireError(
+                f"the record is not {kind} (malformed at byte {offset} of the record).",
+                record=row,
+                help="To have the records as they are, pass features=bytes.",
+            )
+        if code == 6:
+            start = int(starts[row]) + found
+            name = bytes(data[start : start + wanted]).decode(errors="backslashreplace")
+            return self._feature_error(name, "is not in the schema", row)
+        return self._feature_error(self._names[feature], _reason(code, found, wanted), row)
+
+    def _feature_error(self, name: str, reason: str, row: int) -> FeatureError:
+        origin = {"inferred": f"inferred from {self.schema.sampled} records", "features": "as asked for"}
+        return FeatureError(
+            f"feature {name!r} {reason} (schema {origin.get(self.schema.origin, f'from {self.schema.origin}')}).",
+            feature=name,
+            record=row,
+            help=(
+                "Look at more records first with sample=N, or say what they hold with features=..."
+                if self.schema.origin == "inferred"
+                else "Say what the records hold with features=..."
+            ),
+        )
+
+
+def _take(parts: Iterator[Any], field: Field) -> list[Any]:
+    return [next(parts) for _ in plan_features(field)]
+
+
+def _reason(code: int, found: int, wanted: int) -> str:
+    return {
+        2: f"is {_KIND_NAMES.get(found, found)}, wanted {_KIND_NAMES.get(wanted, wanted)}",
+        3: f"has {found} value{'' if found == 1 else 's'}, wanted {wanted}",
+        4: "is missing",
+        5: f"has {found} bytes, wanted {wanted}",
+    }.get(code, "cannot be read")
+
+
+def _payloads(data: NDArray[np.uint8], starts: IntArray, lengths: IntArray) -> BytesColumn:
+    # Every second range between these bounds is a payload, the others are framing.
+    bounds = np.empty(2 * len(starts), np.int64)
+    bounds[0::2], bounds[1::2] = starts, starts + lengths
+    payloads, offsets = _native.gather_ranges(data, bounds, np.arange(0, len(bounds), 2))
+    return BytesColumn(offsets, payloads)

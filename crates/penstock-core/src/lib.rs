@@ -12,8 +12,12 @@
     clippy::arithmetic_side_effects
 )]
 
+pub mod column;
 pub mod crc;
 pub mod error;
+pub mod example;
 pub mod frame;
+pub mod gather;
+pub mod wire;
 
 pub use error::{Error, Result};

@@ -1,7 +1,9 @@
 //! The only crate that knows Python: read the arguments, leave the interpreter, hand back.
 
 mod buffer;
+mod columns;
 mod errors;
+mod example;
 mod files;
 mod frames;
 
@@ -18,4 +20,10 @@ mod _native {
     use super::errors::{BombError, MessageError, NativeError, StreamError};
     #[pymodule_export]
     use super::frames::{crc32c, find_frame, frame_records, masked_crc32c, read_ranges, scan_frames};
+
+    #[pymodule_export]
+    use super::example::{ExamplePlan, read_example, read_sequence_example};
+
+    #[pymodule_export]
+    use super::columns::{bytes_objects, gather_ranges, text_objects};
 }

@@ -1,0 +1,281 @@
+//! Columns while they are being filled, a row at a time, and as they are handed over.
+
+use crate::example::message::{Take, floats_of};
+use crate::example::plan::{Default, Feature, Kind, Layout, Missing};
+
+/// The values of a column, joined.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Of byte strings, or of raw rows.
+    Bytes(Vec<u8>),
+    /// Of floats.
+    Floats(Vec<f32>),
+    /// Of integers.
+    Ints(Vec<i64>),
+}
+
+/// A finished column. Meanings are those of `Parts` in `_native.pyi`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The values, joined.
+    pub values: Values,
+    /// Where each byte string begins in the values.
+    pub value_offsets: Option<Vec<i64>>,
+    /// Where each row begins, counted in values.
+    pub list_offsets: Option<Vec<i64>>,
+    /// Which rows are there, unless all are.
+    pub valid: Option<Vec<bool>>,
+}
+
+/// What is wrong with the values of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// (values found, wanted)
+    Count(usize, usize),
+    /// (bytes found, wanted) of a raw value
+    Length(usize, usize),
+    /// The feature is not there.
+    Missing,
+}
+
+/// A column that grows by appending; a row that turns out wrong is cut off again.
+#[derive(Debug)]
+pub struct Builder<'p> {
+    feature: &'p Feature,
+    tag: u8,
+    rows: usize,
+    // Values of the row being filled.
+    taken: usize,
+    floats: Vec<f32>,
+    ints: Vec<i64>,
+    bytes: Vec<u8>,
+    value_offsets: Vec<i64>,
+    list_offsets: Vec<i64>,
+    absent: Vec<usize>,
+}
+
+impl<'p> Builder<'p> {
+    /// An empty column for `rows` rows that hold `bytes` bytes of records in all.
+    ///
+    /// Room is asked for only where the records are long enough to fill it.
+    #[must_use]
+    pub fn new(feature: &'p Feature, rows: usize, bytes: usize) -> Self {
+        let wanted = match feature.layout {
+            Layout::Ragged => 0,
+            Layout::Fixed | Layout::Raw => rows.saturating_mul(feature.count),
+        };
+        let mut builder = Self {
+            feature,
+            tag: tag_of(feature.kind),
+            rows: 0,
+            taken: 0,
+            floats: Vec::new(),
+            ints: Vec::new(),
+            bytes: Vec::new(),
+            value_offsets: Vec::new(),
+            list_offsets: Vec::new(),
+            absent: Vec::new(),
+        };
+        match (feature.kind, feature.layout) {
+            (Kind::Float, _) => builder.floats.reserve(wanted.min(bytes / 4)),
+            (Kind::Int64, _) => builder.ints.reserve(wanted.min(bytes)),
+            (Kind::Bytes, Layout::Raw) => builder.bytes.reserve(wanted.min(bytes)),
+            (Kind::Bytes, _) => builder.value_offsets.reserve(wanted.min(bytes / 2).saturating_add(1)),
+        }
+        if feature.kind == Kind::Bytes && feature.layout != Layout::Raw {
+            builder.value_offsets.push(0);
+        }
+        if feature.layout == Layout::Ragged {
+            builder.list_offsets.reserve(rows.saturating_add(1));
+            builder.list_offsets.push(0);
+        }
+        builder
+    }
+
+    /// What the column is made for.
+    #[must_use]
+    #[inline]
+    pub fn feature(&self) -> &'p Feature {
+        self.feature
+    }
+
+    /// Tag in a Feature of the list that the column takes.
+    #[must_use]
+    #[inline]
+    pub fn tag(&self) -> u8 {
+        self.tag
+    }
+
+    /// Number of finished rows.
+    #[must_use]
+    #[inline]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn values(&self) -> usize {
+        match (self.feature.kind, self.feature.layout) {
+            (Kind::Float, _) => self.floats.len(),
+            (Kind::Int64, _) => self.ints.len(),
+            (Kind::Bytes, Layout::Raw) => self.rows,
+            (Kind::Bytes, _) => self.value_offsets.len().saturating_sub(1),
+        }
+    }
+
+    /// Finish the row with the values taken since the last one.
+    #[inline]
+    pub fn end_row(&mut self) -> Result<(), Misfit> {
+        match self.feature.layout {
+            Layout::Fixed if self.taken != self.feature.count => {
+                return Err(Misfit::Count(self.taken, self.feature.count));
+            }
+            Layout::Fixed => {}
+            Layout::Ragged => self.list_offsets.push(offset(self.values())),
+            Layout::Raw => self.check_raw()?,
+        }
+        self.taken = 0;
+        self.rows = self.rows.saturating_add(1);
+        Ok(())
+    }
+
+    fn check_raw(&self) -> Result<(), Misfit> {
+        if self.taken != 1 {
+            return Err(Misfit::Count(self.taken, 1));
+        }
+        let before = self.rows.saturating_mul(self.feature.count);
+        let found = self.bytes.len().saturating_sub(before);
+        if found == self.feature.count { Ok(()) } else { Err(Misfit::Length(found, self.feature.count)) }
+    }
+
+    /// Finish the row as one that lacks the feature.
+    pub fn end_missing_row(&mut self) -> Result<(), Misfit> {
+        match (&self.feature.missing, self.feature.layout) {
+            (Missing::Error, Layout::Ragged) => {}
+            (Missing::Error, _) => return Err(Misfit::Missing),
+            (Missing::Mark, _) => {
+                self.absent.push(self.rows);
+                self.take_blank();
+            }
+            (Missing::Default(default), _) => self.take_default(default),
+        }
+        self.end_row()
+    }
+
+    fn take_default(&mut self, default: &'p Default) {
+        match default {
+            Default::Bytes(values) => values.iter().for_each(|value| self.bytes(value)),
+            Default::Ints(values) => values.iter().for_each(|&value| self.int(value)),
+            Default::Floats(values) => {
+                self.floats.extend_from_slice(values);
+                self.taken = self.taken.saturating_add(values.len());
+            }
+        }
+    }
+
+    // Zeros and empty strings under a mark.
+    fn take_blank(&mut self) {
+        let count = self.feature.count;
+        match (self.feature.layout, self.feature.kind) {
+            (Layout::Ragged, _) => {}
+            (Layout::Raw, _) => {
+                self.bytes.resize(self.bytes.len().saturating_add(count), 0);
+                self.taken = 1;
+            }
+            (Layout::Fixed, Kind::Float) => {
+                self.floats.resize(self.floats.len().saturating_add(count), 0.0);
+                self.taken = count;
+            }
+            (Layout::Fixed, _) => (0..count).for_each(|_| match self.feature.kind {
+                Kind::Int64 => self.int(0),
+                _ => self.bytes(&[]),
+            }),
+        }
+    }
+
+    /// Cut off everything after the first `rows` rows.
+    pub fn cut(&mut self, rows: usize) {
+        let fixed = rows.saturating_mul(self.feature.count);
+        self.list_offsets.truncate(rows.saturating_add(1));
+        let values = match self.feature.layout {
+            Layout::Ragged => self.list_offsets.last().map_or(0, |&end| usize::try_from(end).unwrap_or(0)),
+            _ => fixed,
+        };
+        match (self.feature.kind, self.feature.layout) {
+            (Kind::Float, _) => self.floats.truncate(values),
+            (Kind::Int64, _) => self.ints.truncate(values),
+            (Kind::Bytes, Layout::Raw) => self.bytes.truncate(fixed),
+            (Kind::Bytes, _) => {
+                self.value_offsets.truncate(values.saturating_add(1));
+                let end = self.value_offsets.last().map_or(0, |&end| usize::try_from(end).unwrap_or(0));
+                self.bytes.truncate(end);
+            }
+        }
+        while self.absent.last().is_some_and(|&row| row >= rows) {
+            self.absent.pop();
+        }
+        self.rows = rows;
+        self.taken = 0;
+    }
+
+    /// The finished column.
+    #[must_use]
+    pub fn finish(self) -> Column {
+        let is_strings = self.feature.kind == Kind::Bytes && self.feature.layout != Layout::Raw;
+        let valid = (!self.absent.is_empty()).then(|| {
+            let mut valid = vec![true; self.rows];
+            for row in self.absent {
+                if let Some(mark) = valid.get_mut(row) {
+                    *mark = false;
+                }
+            }
+            valid
+        });
+        Column {
+            values: match self.feature.kind {
+                Kind::Bytes => Values::Bytes(self.bytes),
+                Kind::Float => Values::Floats(self.floats),
+                Kind::Int64 => Values::Ints(self.ints),
+            },
+            value_offsets: is_strings.then_some(self.value_offsets),
+            list_offsets: (self.feature.layout == Layout::Ragged).then_some(self.list_offsets),
+            valid,
+        }
+    }
+}
+
+impl<'a> Take<'a> for Builder<'_> {
+    #[inline]
+    fn floats(&mut self, packed: &'a [u8]) {
+        self.floats.extend(floats_of(packed));
+        self.taken = self.taken.saturating_add(packed.len() / 4);
+    }
+
+    #[inline]
+    fn int(&mut self, value: i64) {
+        self.ints.push(value);
+        self.taken = self.taken.saturating_add(1);
+    }
+
+    #[inline]
+    fn bytes(&mut self, value: &'a [u8]) {
+        self.bytes.extend_from_slice(value);
+        if self.feature.layout != Layout::Raw {
+            self.value_offsets.push(offset(self.bytes.len()));
+        }
+        self.taken = self.taken.saturating_add(1);
+    }
+}
+
+// Lengths of vectors fit: no allocation passes isize::MAX bytes.
+#[inline]
+fn offset(length: usize) -> i64 {
+    length.cast_signed() as i64
+}
+
+fn tag_of(kind: Kind) -> u8 {
+    match kind {
+        Kind::Bytes => 0x0a,
+        Kind::Float => 0x12,
+        Kind::Int64 => 0x1a,
+    }
+}

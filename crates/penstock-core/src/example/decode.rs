@@ -1,0 +1,214 @@
+//! A batch of Examples into columns.
+
+use std::collections::HashMap;
+
+use crate::column::{Builder, Column, Misfit};
+use crate::error::{Error, Result};
+use crate::wire::{Malformed, Span};
+
+use super::fast::{self, Guess};
+use super::message::{Found, UNSET, read_list, walk_example};
+use super::plan::Plan;
+use super::strict;
+
+/// Bytes are not a message.
+pub const MALFORMED: u8 = 1;
+/// A feature has another kind.
+pub const WRONG_KIND: u8 = 2;
+/// A feature has another number of values.
+pub const WRONG_COUNT: u8 = 3;
+/// A feature is not there.
+pub const MISSING: u8 = 4;
+/// A raw value has another length.
+pub const WRONG_LENGTH: u8 = 5;
+/// A feature is not in the plan.
+pub const UNKNOWN: u8 = 6;
+/// TensorFlow cannot parse a list.
+pub const BAD_LIST: u8 = 7;
+/// TensorFlow finds no kind where it looks for one.
+pub const BAD_KIND: u8 = 8;
+
+/// Where and why decoding stopped. Meanings are those of `DecodeError` in `_native.pyi`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecodeError {
+    /// Row in the batch.
+    pub row: usize,
+    /// Number in the plan, -1 for none.
+    pub feature: i64,
+    /// One of the constants above.
+    pub code: u8,
+    /// What was found.
+    pub found: usize,
+    /// What was wanted.
+    pub wanted: usize,
+    /// Byte in the record.
+    pub offset: usize,
+}
+
+/// What is wrong with one record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    pub slot: Option<usize>,
+    pub code: u8,
+    pub found: usize,
+    pub wanted: usize,
+    pub offset: usize,
+}
+
+impl Wrong {
+    pub(super) fn at(self, row: usize) -> DecodeError {
+        let feature = self.slot.and_then(|slot| i64::try_from(slot).ok()).unwrap_or(-1);
+        let Self { code, found, wanted, offset, .. } = self;
+        DecodeError { row, feature, code, found, wanted, offset }
+    }
+
+    pub(super) fn misfit(slot: usize, misfit: Misfit, offset: usize) -> Self {
+        let (code, found, wanted) = match misfit {
+            Misfit::Count(found, wanted) => (WRONG_COUNT, found, wanted),
+            Misfit::Length(found, wanted) => (WRONG_LENGTH, found, wanted),
+            Misfit::Missing => (MISSING, 0, 0),
+        };
+        Self { slot: Some(slot), code, found, wanted, offset }
+    }
+}
+
+impl From<Malformed> for Wrong {
+    fn from(malformed: Malformed) -> Self {
+        Self { slot: None, code: MALFORMED, found: 0, wanted: 0, offset: malformed.offset }
+    }
+}
+
+/// A decoded batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decoded {
+    /// A column for each feature of the plan, of `rows` rows.
+    pub columns: Vec<Column>,
+    /// Rows decoded.
+    pub rows: usize,
+    /// Why there are not more.
+    pub error: Option<DecodeError>,
+}
+
+/// The records of a batch, each checked to lie in the data.
+pub(super) fn records<'a>(data: &'a [u8], starts: &[i64], lengths: &[i64]) -> Result<Vec<&'a [u8]>> {
+    if starts.len() != lengths.len() {
+        return Err(Error::Argument("starts and lengths differ in length".into()));
+    }
+    let record = |(row, (&start, &length)): (usize, (&i64, &i64))| {
+        let start = usize::try_from(start).ok();
+        let end = start.and_then(|start| start.checked_add(usize::try_from(length).ok()?));
+        start
+            .zip(end)
+            .and_then(|(start, end)| data.get(start..end))
+            .ok_or_else(|| Error::Range(format!("record {row} is not inside the data").into()))
+    };
+    starts.iter().zip(lengths).enumerate().map(record).collect()
+}
+
+pub(super) fn builders<'p>(features: &'p [super::Feature], records: &[&[u8]]) -> Vec<Builder<'p>> {
+    let bytes = records.iter().map(|record| record.len()).sum();
+    features.iter().map(|feature| Builder::new(feature, records.len(), bytes)).collect()
+}
+
+impl Plan {
+    /// Decode the records data[starts[i]..][..lengths[i]] up to the first that is wrong.
+    pub fn decode(&self, data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<Decoded> {
+        let records = records(data, starts, lengths)?;
+        let mut columns = builders(self.features(), &records);
+        let mut guess = Guess::default();
+        let mut finder = Finder::default();
+        let mut error = None;
+        for (row, record) in records.iter().enumerate() {
+            if fast::take_record(record, row, self, &mut columns, &mut guess).is_some() {
+                continue;
+            }
+            columns.iter_mut().for_each(|column| column.cut(row));
+            if let Err(wrong) = self.take_record(record, &mut columns, &mut finder) {
+                columns.iter_mut().for_each(|column| column.cut(row));
+                error = Some(wrong.at(row));
+                break;
+            }
+        }
+        let rows = error.map_or(records.len(), |error: DecodeError| error.row);
+        Ok(Decoded { columns: columns.into_iter().map(Builder::finish).collect(), rows, error })
+    }
+
+    fn take_record<'a>(
+        &self,
+        record: &'a [u8],
+        columns: &mut [Builder<'_>],
+        finder: &mut Finder<'a>,
+    ) -> std::result::Result<(), Wrong> {
+        if self.strict_tf {
+            return strict::take_record(record, self, columns);
+        }
+        finder.reset(self);
+        walk_example(record, &mut |key, found| finder.keep(self, record, key, found))?;
+        finder.take(record, columns)
+    }
+}
+
+/// Where the features of a record lie, by number in the plan.
+#[derive(Default)]
+pub(super) struct Finder<'a> {
+    found: Vec<Found>,
+    // Keys that are not in the plan: where, and of what kind.
+    unknown: HashMap<&'a [u8], (Span, u8)>,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn reset(&mut self, plan: &Plan) {
+        self.found.resize_with(plan.features().len(), Found::default);
+        self.found.iter_mut().for_each(Found::clear);
+        self.unknown.clear();
+    }
+
+    /// Of equal keys the last one counts, so it simply replaces what was there.
+    pub(super) fn keep(&mut self, plan: &Plan, record: &'a [u8], key: Span, found: &mut Found) {
+        if let Some(place) = plan.slot(key.of(record)).and_then(|slot| self.found.get_mut(slot)) {
+            std::mem::swap(place, found);
+        } else if plan.refuse_unknown {
+            self.unknown.insert(key.of(record), (key, found.kind));
+        }
+    }
+
+    pub(super) fn take(
+        &self,
+        record: &'a [u8],
+        columns: &mut [Builder<'_>],
+    ) -> std::result::Result<(), Wrong> {
+        for (slot, (found, column)) in self.found.iter().zip(columns).enumerate() {
+            take_found(record, slot, found, column)?;
+        }
+        let set = self.unknown.values().filter(|(_, kind)| *kind != UNSET);
+        match set.map(|(key, _)| key).min_by_key(|key| key.start) {
+            None => Ok(()),
+            Some(key) => {
+                let (found, wanted) = (key.start, key.len());
+                Err(Wrong { slot: None, code: UNKNOWN, found, wanted, offset: key.start })
+            }
+        }
+    }
+}
+
+/// Append one found feature to its column as a row.
+pub(super) fn take_found(
+    record: &[u8],
+    slot: usize,
+    found: &Found,
+    column: &mut Builder<'_>,
+) -> std::result::Result<(), Wrong> {
+    let wanted = column.feature().kind.number();
+    let offset = found.lists.first().map_or(0, |list| list.start);
+    if found.kind == UNSET {
+        return column.end_missing_row().map_err(|misfit| Wrong::misfit(slot, misfit, record.len()));
+    }
+    if found.kind != wanted {
+        let (found, wanted) = (usize::from(found.kind), usize::from(wanted));
+        return Err(Wrong { slot: Some(slot), code: WRONG_KIND, found, wanted, offset });
+    }
+    for &list in &found.lists {
+        read_list(record, found.kind, list, column)?;
+    }
+    column.end_row().map_err(|misfit| Wrong::misfit(slot, misfit, offset))
+}

@@ -1,0 +1,294 @@
+//! One Example or SequenceExample as a conforming protobuf parser reads it.
+//!
+//! A message is first walked through as a whole, which finds where the lists of each feature lie and refuses
+//! what is malformed anywhere; values are read from those places afterwards.
+
+use crate::wire::{DEPTH_LIMIT, FIXED32, LEN, Malformed, Reader, Span, VARINT, Wire};
+
+/// No kind of list is set in a feature.
+pub const UNSET: u8 = 0;
+/// A feature holds a `bytes_list`.
+pub const BYTES: u8 = 1;
+/// A feature holds a `float_list`.
+pub const FLOAT: u8 = 2;
+/// A feature holds an `int64_list`.
+pub const INT64: u8 = 3;
+
+// Messages around a field of each, which count as nesting.
+const DEPTH_EXAMPLE: usize = DEPTH_LIMIT;
+
+/// A feature whose lists have been found: the oneof kind, and every piece of that kind in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// `UNSET`, `BYTES`, `FLOAT` or `INT64`.
+    pub kind: u8,
+    /// The list messages; several are one list written in pieces.
+    pub lists: Vec<Span>,
+}
+
+impl Found {
+    /// As before the first field.
+    pub fn clear(&mut self) {
+        self.kind = UNSET;
+        self.lists.clear();
+    }
+}
+
+/// A map entry whose key and value have been read.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: Span,
+    // An entry with fields that are not known is itself not known to upb: it is not in the map.
+    is_known: bool,
+}
+
+/// Takes the values of a list as they are read.
+pub trait Take<'a> {
+    /// Floats as they lie in the record: a multiple of four bytes.
+    fn floats(&mut self, packed: &'a [u8]);
+    /// One integer.
+    fn int(&mut self, value: i64);
+    /// One byte string.
+    fn bytes(&mut self, value: &'a [u8]);
+}
+
+/// Takes nothing: to check a list.
+pub struct Nothing;
+
+impl<'a> Take<'a> for Nothing {
+    #[inline]
+    fn floats(&mut self, _: &'a [u8]) {}
+    #[inline]
+    fn int(&mut self, _: i64) {}
+    #[inline]
+    fn bytes(&mut self, _: &'a [u8]) {}
+}
+
+/// Read every value of one list message of the given kind.
+pub fn read_list<'a>(record: &'a [u8], kind: u8, list: Span, take: &mut impl Take<'a>) -> Wire<()> {
+    let mut reader = Reader::new(record, list);
+    while !reader.is_done() {
+        match (reader.tag()?, kind) {
+            ((1, LEN), BYTES) => take.bytes(reader.span()?.of(record)),
+            ((1, LEN), FLOAT) => read_packed_floats(record, reader.span()?, take)?,
+            ((1, FIXED32), FLOAT) => take.floats(reader.take(4)?),
+            ((1, LEN), INT64) => read_packed_ints(record, reader.span()?, take)?,
+            ((1, VARINT), INT64) => take.int(reader.varint()?.cast_signed()),
+            ((number, wire_type), _) => reader.skip(number, wire_type, DEPTH_EXAMPLE)?,
+        }
+    }
+    Ok(())
+}
+
+fn read_packed_floats<'a>(record: &'a [u8], packed: Span, take: &mut impl Take<'a>) -> Wire<()> {
+    if !packed.len().is_multiple_of(4) {
+        return Err(Malformed { offset: packed.start, reason: "packed floats are not whole" });
+    }
+    take.floats(packed.of(record));
+    Ok(())
+}
+
+fn read_packed_ints<'a>(record: &'a [u8], packed: Span, take: &mut impl Take<'a>) -> Wire<()> {
+    let mut reader = Reader::new(record, packed);
+    while !reader.is_done() {
+        take.int(reader.varint()?.cast_signed());
+    }
+    Ok(())
+}
+
+/// Walk through a Feature, adding to what `found` holds: the last kind wins, pieces of one kind join.
+pub fn find_lists(record: &[u8], feature: Span, found: &mut Found) -> Wire<()> {
+    let mut reader = Reader::new(record, feature);
+    while !reader.is_done() {
+        match reader.tag()? {
+            (number @ 1..=3, LEN) => {
+                let kind = number as u8;
+                let list = reader.span()?;
+                read_list(record, kind, list, &mut Nothing)?;
+                if found.kind != kind {
+                    found.clear();
+                    found.kind = kind;
+                }
+                found.lists.push(list);
+            }
+            (number, wire_type) => reader.skip(number, wire_type, DEPTH_EXAMPLE)?,
+        }
+    }
+    Ok(())
+}
+
+fn walk_entry(record: &[u8], entry: Span, mut value: impl FnMut(Span) -> Wire<()>) -> Wire<Entry> {
+    let mut reader = Reader::new(record, entry);
+    let mut read = Entry { key: Span { start: entry.end, end: entry.end }, is_known: true };
+    while !reader.is_done() {
+        match reader.tag()? {
+            (1, LEN) => read.key = read_key(record, reader.span()?)?,
+            (2, LEN) => value(reader.span()?)?,
+            (number, wire_type) => {
+                reader.skip(number, wire_type, DEPTH_EXAMPLE)?;
+                read.is_known = false;
+            }
+        }
+    }
+    Ok(read)
+}
+
+fn read_key(record: &[u8], key: Span) -> Wire<Span> {
+    match std::str::from_utf8(key.of(record)) {
+        Ok(_) => Ok(key),
+        Err(error) => Err(Malformed {
+            offset: key.start.saturating_add(error.valid_up_to()),
+            reason: "a key is not UTF-8",
+        }),
+    }
+}
+
+/// Each field `number` of the message at `span`, as the bytes of a submessage.
+fn walk_submessages(
+    record: &[u8],
+    span: Span,
+    number: u32,
+    mut visit: impl FnMut(Span) -> Wire<()>,
+) -> Wire<()> {
+    let mut reader = Reader::new(record, span);
+    while !reader.is_done() {
+        match reader.tag()? {
+            (found, LEN) if found == number => visit(reader.span()?)?,
+            (other, wire_type) => reader.skip(other, wire_type, DEPTH_EXAMPLE)?,
+        }
+    }
+    Ok(())
+}
+
+/// Walk through a Features message. `visit` gets each key and its feature; of equal keys the last counts.
+pub fn walk_features(record: &[u8], features: Span, visit: &mut impl FnMut(Span, &mut Found)) -> Wire<()> {
+    let mut found = Found::default();
+    walk_submessages(record, features, 1, |entry| {
+        found.clear();
+        let entry = walk_entry(record, entry, |feature| find_lists(record, feature, &mut found))?;
+        if entry.is_known {
+            visit(entry.key, &mut found);
+        }
+        Ok(())
+    })
+}
+
+/// Walk through an Example.
+pub fn walk_example(record: &[u8], visit: &mut impl FnMut(Span, &mut Found)) -> Wire<()> {
+    walk_submessages(record, Span::whole(record), 1, |features| walk_features(record, features, visit))
+}
+
+/// Walk through a SequenceExample: `context` gets features, `list` each key and the steps of its feature list.
+pub fn walk_sequence_example(
+    record: &[u8],
+    context: &mut impl FnMut(Span, &mut Found),
+    list: &mut impl FnMut(Span, &mut Vec<Found>),
+) -> Wire<()> {
+    let mut reader = Reader::new(record, Span::whole(record));
+    while !reader.is_done() {
+        match reader.tag()? {
+            (1, LEN) => walk_features(record, reader.span()?, context)?,
+            (2, LEN) => walk_feature_lists(record, reader.span()?, list)?,
+            (number, wire_type) => reader.skip(number, wire_type, DEPTH_EXAMPLE)?,
+        }
+    }
+    Ok(())
+}
+
+fn walk_feature_lists(record: &[u8], lists: Span, visit: &mut impl FnMut(Span, &mut Vec<Found>)) -> Wire<()> {
+    walk_submessages(record, lists, 1, |entry| {
+        let mut steps = Vec::new();
+        let entry = walk_entry(record, entry, |list| {
+            walk_submessages(record, list, 1, |feature| {
+                let mut found = Found::default();
+                find_lists(record, feature, &mut found)?;
+                steps.push(found);
+                Ok(())
+            })
+        })?;
+        if entry.is_known {
+            visit(entry.key, &mut steps);
+        }
+        Ok(())
+    })
+}
+
+/// The values of one feature.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values<'a> {
+    /// No kind is set.
+    Unset,
+    /// A `bytes_list`.
+    Bytes(Vec<&'a [u8]>),
+    /// A `float_list`.
+    Floats(Vec<f32>),
+    /// An `int64_list`.
+    Ints(Vec<i64>),
+}
+
+struct Collect<'a> {
+    floats: Vec<f32>,
+    ints: Vec<i64>,
+    bytes: Vec<&'a [u8]>,
+}
+
+impl<'a> Take<'a> for Collect<'a> {
+    fn floats(&mut self, packed: &'a [u8]) {
+        self.floats.extend(floats_of(packed));
+    }
+    fn int(&mut self, value: i64) {
+        self.ints.push(value);
+    }
+    fn bytes(&mut self, value: &'a [u8]) {
+        self.bytes.push(value);
+    }
+}
+
+fn values_of<'a>(record: &'a [u8], found: &Found) -> Wire<Values<'a>> {
+    let mut collect = Collect { floats: Vec::new(), ints: Vec::new(), bytes: Vec::new() };
+    for &list in &found.lists {
+        read_list(record, found.kind, list, &mut collect)?;
+    }
+    Ok(match found.kind {
+        BYTES => Values::Bytes(collect.bytes),
+        FLOAT => Values::Floats(collect.floats),
+        INT64 => Values::Ints(collect.ints),
+        _ => Values::Unset,
+    })
+}
+
+/// Features by key, in the order of the record. Of equal keys the last one counts.
+pub type Features<'a> = Vec<(&'a [u8], Values<'a>)>;
+
+/// Feature lists by key: the steps of each.
+pub type FeatureLists<'a> = Vec<(&'a [u8], Vec<Values<'a>>)>;
+
+/// Every feature of an Example.
+pub fn read_example(record: &[u8]) -> Wire<Features<'_>> {
+    let mut places = Vec::new();
+    walk_example(record, &mut |key, found| places.push((key, std::mem::take(found))))?;
+    places.iter().map(|(key, found)| Ok((key.of(record), values_of(record, found)?))).collect()
+}
+
+/// Every feature of the context and every feature list of a SequenceExample.
+pub fn read_sequence_example(record: &[u8]) -> Wire<(Features<'_>, FeatureLists<'_>)> {
+    let mut context = Vec::new();
+    let mut lists = Vec::new();
+    walk_sequence_example(
+        record,
+        &mut |key, found| context.push((key, std::mem::take(found))),
+        &mut |key, steps| lists.push((key, std::mem::take(steps))),
+    )?;
+    let context = context.iter().map(|(key, found)| Ok((key.of(record), values_of(record, found)?)));
+    let lists = lists.iter().map(|(key, steps)| {
+        let steps = steps.iter().map(|found| values_of(record, found));
+        Ok((key.of(record), steps.collect::<Wire<_>>()?))
+    });
+    Ok((context.collect::<Wire<_>>()?, lists.collect::<Wire<_>>()?))
+}
+
+/// Little-endian floats as numbers; NaN payloads are kept.
+#[inline]
+pub fn floats_of(packed: &[u8]) -> impl Iterator<Item = f32> + '_ {
+    packed.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes))
+}

@@ -1,0 +1,10 @@
+//! Example and SequenceExample: from records to columns and back. `formats.md`, sections 2 and 3.
+
+pub mod decode;
+mod fast;
+pub mod message;
+pub mod plan;
+mod strict;
+
+pub use decode::{DecodeError, Decoded};
+pub use plan::{Default, Feature, Kind, Layout, Missing, Plan};

@@ -1,0 +1,70 @@
+//! Ranges of bytes: gathered, and as Python objects.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use penstock_core::gather;
+use pyo3::exceptions::{PyIndexError, PyUnicodeDecodeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::buffer::{Bytes, array, values};
+use crate::errors::raised;
+
+type Gathered<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
+
+#[pyfunction]
+pub fn gather_ranges<'py>(
+    py: Python<'py>,
+    data: Bytes,
+    offsets: PyReadonlyArray1<'py, i64>,
+    rows: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Gathered<'py>> {
+    let (data, offsets, rows) = (data.as_slice(), values(&offsets)?, values(&rows)?);
+    let (taken, ends) = py.detach(|| gather::ranges(data, offsets, rows)).map_err(raised)?;
+    Ok((array(py, taken), array(py, ends)))
+}
+
+#[pyfunction]
+pub fn bytes_objects<'py>(
+    py: Python<'py>,
+    data: Bytes,
+    offsets: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyArray1<Py<PyAny>>>> {
+    objects(py, data.as_slice(), values(&offsets)?, |_, bytes| {
+        Ok(PyBytes::new(py, bytes).into_any().unbind())
+    })
+}
+
+#[pyfunction]
+pub fn text_objects<'py>(
+    py: Python<'py>,
+    data: Bytes,
+    offsets: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyArray1<Py<PyAny>>>> {
+    objects(py, data.as_slice(), values(&offsets)?, |row, bytes| match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(PyString::new(py, text).into_any().unbind()),
+        Err(error) => Err(not_text(py, row, bytes, error)),
+    })
+}
+
+fn not_text(py: Python<'_>, row: usize, bytes: &[u8], error: std::str::Utf8Error) -> PyErr {
+    let start = error.valid_up_to();
+    let end = error.error_len().map_or(bytes.len(), |length| start + length);
+    let reason = format!("value {row} is not text");
+    PyUnicodeDecodeError::new_err(("utf-8", PyBytes::new(py, bytes).unbind(), start, end, reason))
+}
+
+fn objects<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    offsets: &[i64],
+    make: impl Fn(usize, &[u8]) -> PyResult<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyArray1<Py<PyAny>>>> {
+    let count = offsets.len().saturating_sub(1);
+    let mut objects = Vec::with_capacity(count);
+    for row in 0..count {
+        let bytes = gather::range(data, offsets, row)
+            .ok_or_else(|| PyIndexError::new_err(format!("range {row} is not inside the data")))?;
+        objects.push(make(row, bytes)?);
+    }
+    Ok(array(py, objects))
+}

@@ -1,0 +1,152 @@
+//! Example and SequenceExample between Python and the core.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use penstock_core::column::{Column, Values};
+use penstock_core::error::Error;
+use penstock_core::example::decode::DecodeError;
+use penstock_core::example::message::{self, Features};
+use penstock_core::example::{Default, Feature, Kind, Layout, Missing, Plan};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+
+use crate::buffer::{Bytes, array, values};
+use crate::errors::raised;
+
+type PlanTuple<'py> = (Vec<u8>, u8, u8, usize, u8, Bound<'py, PyAny>);
+type Parts<'py> = (
+    Bound<'py, PyAny>,
+    Option<Bound<'py, PyArray1<i64>>>,
+    Option<Bound<'py, PyArray1<i64>>>,
+    Option<Bound<'py, PyArray1<bool>>>,
+);
+type ErrorTuple = (usize, i64, u8, usize, usize, usize);
+type Decoded<'py> = (Vec<Parts<'py>>, usize, Option<ErrorTuple>);
+
+fn wrong(message: String) -> PyErr {
+    raised(Error::Argument(message.into()))
+}
+
+fn plan_feature(tuple: PlanTuple<'_>) -> PyResult<Feature> {
+    let (name, kind, layout, count, missing, default) = tuple;
+    let kind = Kind::new(kind).map_err(raised)?;
+    let layout = match layout {
+        0 => Layout::Fixed,
+        1 => Layout::Ragged,
+        2 => Layout::Raw,
+        _ => return Err(wrong(format!("layout is {layout}, wanted 0, 1 or 2"))),
+    };
+    let missing = match missing {
+        0 => Missing::Error,
+        1 => Missing::Mark,
+        2 => Missing::Default(default_values(kind, &default)?),
+        _ => return Err(wrong(format!("missing is {missing}, wanted 0, 1 or 2"))),
+    };
+    Ok(Feature { name, kind, layout, count, missing })
+}
+
+fn default_values(kind: Kind, default: &Bound<'_, PyAny>) -> PyResult<Default> {
+    Ok(match kind {
+        Kind::Bytes => Default::Bytes(default.extract()?),
+        Kind::Float => Default::Floats(values(&default.extract::<PyReadonlyArray1<'_, f32>>()?)?.to_vec()),
+        Kind::Int64 => Default::Ints(values(&default.extract::<PyReadonlyArray1<'_, i64>>()?)?.to_vec()),
+    })
+}
+
+fn parts(py: Python<'_>, column: Column) -> Parts<'_> {
+    let values = match column.values {
+        Values::Bytes(values) => array(py, values).into_any(),
+        Values::Floats(values) => array(py, values).into_any(),
+        Values::Ints(values) => array(py, values).into_any(),
+    };
+    (
+        values,
+        column.value_offsets.map(|offsets| array(py, offsets)),
+        column.list_offsets.map(|offsets| array(py, offsets)),
+        column.valid.map(|valid| array(py, valid)),
+    )
+}
+
+fn error_tuple(error: DecodeError) -> ErrorTuple {
+    let DecodeError { row, feature, code, found, wanted, offset } = error;
+    (row, feature, code, found, wanted, offset)
+}
+
+fn features(tuples: Vec<PlanTuple<'_>>) -> PyResult<Vec<Feature>> {
+    tuples.into_iter().map(plan_feature).collect()
+}
+
+/// Documented in `_native.pyi`.
+#[pyclass(frozen, module = "penstock._native")]
+pub struct ExamplePlan(Plan);
+
+#[pymethods]
+impl ExamplePlan {
+    #[new]
+    #[pyo3(signature = (features, *, strict_tf = false, refuse_unknown = false))]
+    fn new(features: Vec<PlanTuple<'_>>, strict_tf: bool, refuse_unknown: bool) -> PyResult<Self> {
+        Plan::new(self::features(features)?, strict_tf, refuse_unknown).map(Self).map_err(raised)
+    }
+
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        data: Bytes,
+        starts: PyReadonlyArray1<'py, i64>,
+        lengths: PyReadonlyArray1<'py, i64>,
+    ) -> PyResult<Decoded<'py>> {
+        let (data, starts, lengths) = (data.as_slice(), values(&starts)?, values(&lengths)?);
+        let decoded = py.detach(|| self.0.decode(data, starts, lengths)).map_err(raised)?;
+        let columns = decoded.columns.into_iter().map(|column| parts(py, column)).collect();
+        Ok((columns, decoded.rows, decoded.error.map(error_tuple)))
+    }
+}
+
+type Value<'py> = (u8, Option<Bound<'py, PyAny>>);
+
+fn value<'py>(py: Python<'py>, values: message::Values<'_>) -> PyResult<Value<'py>> {
+    Ok(match values {
+        message::Values::Unset => (message::UNSET, None),
+        message::Values::Bytes(values) => {
+            let values = values.into_iter().map(|value| PyBytes::new(py, value));
+            (message::BYTES, Some(PyList::new(py, values.collect::<Vec<_>>())?.into_any()))
+        }
+        message::Values::Floats(values) => (message::FLOAT, Some(array(py, values).into_any())),
+        message::Values::Ints(values) => (message::INT64, Some(array(py, values).into_any())),
+    })
+}
+
+// The reader has checked that keys are UTF-8.
+fn key<'py>(py: Python<'py>, key: &[u8]) -> PyResult<Bound<'py, PyString>> {
+    PyString::from_bytes(py, key)
+}
+
+fn feature_dict<'py>(py: Python<'py>, features: Features<'_>) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, values) in features {
+        dict.set_item(key(py, name)?, value(py, values)?)?;
+    }
+    Ok(dict)
+}
+
+/// Documented in `_native.pyi`.
+#[pyfunction]
+pub fn read_example(py: Python<'_>, data: Bytes) -> PyResult<Bound<'_, PyDict>> {
+    let features = message::read_example(data.as_slice()).map_err(|error| raised(error.into()))?;
+    feature_dict(py, features)
+}
+
+/// Documented in `_native.pyi`.
+#[pyfunction]
+pub fn read_sequence_example(
+    py: Python<'_>,
+    data: Bytes,
+) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
+    let (context, lists) =
+        message::read_sequence_example(data.as_slice()).map_err(|error| raised(error.into()))?;
+    let dict = PyDict::new(py);
+    for (name, steps) in lists {
+        let steps = steps.into_iter().map(|step| value(py, step)).collect::<PyResult<Vec<_>>>()?;
+        dict.set_item(key(py, name)?, steps)?;
+    }
+    Ok((feature_dict(py, context)?, dict))
+}

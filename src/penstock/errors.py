@@ -17,6 +17,7 @@
     ├── NotFoundError            FileNotFoundError  no such file, or a pattern that matches none
     ├── AlreadyExistsError       FileExistsError    writing would replace something
     ├── FailedPreconditionError  RuntimeError       the object is in no state to do this
+    │   └── UnknownLengthError   TypeError          a dataset whose length is unknown or infinite
     └── DependencyError          ImportError        an optional package is not installed
 
 Each class also inherits the built-in that people already catch, and carries TensorFlow's name where
@@ -44,6 +45,7 @@ __all__ = [
     "PenstockError",
     "SidecarError",
     "TruncatedRecordError",
+    "UnknownLengthError",
     "WireError",
 ]
 
@@ -192,6 +194,10 @@ class AlreadyExistsError(PenstockError, FileExistsError):
 
 class FailedPreconditionError(PenstockError, RuntimeError):
     """The object is in no state to do what was asked."""
+
+
+class UnknownLengthError(FailedPreconditionError, TypeError):
+    """A dataset has no length that could be told; a TypeError, so that `list(ds)` works all the same."""
 
 
 class DependencyError(PenstockError, ImportError):

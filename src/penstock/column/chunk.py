@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import repeat
 from typing import Any, Self
 
 from penstock.column.base import Column, IntArray
@@ -22,9 +23,10 @@ class Chunk:
 
     __slots__ = ("_n", "columns", "template")
 
-    def __init__(self, structure: Any) -> None:
+    def __init__(self, structure: Any, n: int | None = None) -> None:
+        """`n` is needed only where the structure holds no column at all."""
         columns = tuple(flatten(structure))
-        self._set(columns, pack(structure, [None] * len(columns)), len(columns[0]))
+        self._set(columns, pack(structure, [None] * len(columns)), len(columns[0]) if n is None else n)
         assert all(len(column) == self._n for column in columns), "columns of different lengths"
 
     def _set(self, columns: tuple[Column, ...], template: Any, n: int) -> None:
@@ -74,9 +76,10 @@ class Chunk:
         """Rows of several chunks of one spec. At least one chunk."""
         if len(chunks) == 1:
             return chunks[0]
+        n = sum(map(len, chunks))
         parts = zip(*(chunk.columns for chunk in chunks), strict=True)
         columns = tuple(type(column[0]).concat(column) for column in parts)
-        return chunks[0]._like(columns, sum(map(len, chunks)))
+        return chunks[0]._like(columns, n)
 
     def to_list(self) -> list[Any]:
         """Every row in the user's structure."""
@@ -88,6 +91,8 @@ class Chunk:
 
     def __iter__(self) -> Iterator[Any]:
         make = _row_maker(_Form(self.template))
+        if not self.columns:
+            return map(make, repeat((), self._n))
         return map(make, zip(*(column.to_list() for column in self.columns), strict=True))
 
     def __repr__(self) -> str:

@@ -13,14 +13,14 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
-from penstock.records.schema import BYTES, FLOAT, INT64, UNSET, Field
+from penstock.records.schema import BYTES, FLOAT, INT64, STORED_DTYPE, UNSET, Field
 from penstock.spec import string, text
 
 __all__ = ["Misfit", "column_of", "plan_features", "steps_of"]
 
 KIND_CODES = {BYTES: 1, FLOAT: 2, INT64: 3, UNSET: 1}
 _FIXED, _RAGGED, _RAW = 0, 1, 2
-_REFUSE, _MARK = 0, 1
+_REFUSE, _MARK, _DEFAULT = 0, 1, 2
 
 PlanFeature: TypeAlias = tuple[bytes, int, int, int, int, Any]
 Parts: TypeAlias = tuple[Any, Any, Any, Any]
@@ -37,12 +37,20 @@ class Misfit(Exception):
 def plan_features(field: Field) -> list[PlanFeature]:
     """What the native plan looks for: the feature, then those that hold its partitions or its shape."""
     layout, count = _layout(field)
-    missing = _MARK if field.optional else _REFUSE
-    features = [(field.name.encode(), KIND_CODES[field.kind], layout, count, missing, None)]
+    missing = _MARK if field.optional or field.kind == UNSET else _REFUSE
+    instead = missing if field.default is None else _DEFAULT
+    features = [(field.name.encode(), KIND_CODES[field.kind], layout, count, instead, _default(field))]
     features += [(name.encode(), 3, _RAGGED, 0, missing, None) for name in field.partition_names]
     if field.is_shaped:
         features.append((field.shape_name.encode(), 3, _FIXED, len(field.shape), missing, None))
     return features
+
+
+def _default(field: Field) -> Any:
+    if field.default is None:
+        return None
+    values = np.asarray(field.default).reshape(-1)
+    return values.tolist() if field.kind == BYTES else values.astype(STORED_DTYPE[field.kind])
 
 
 def _layout(field: Field) -> tuple[int, int]:

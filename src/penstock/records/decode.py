@@ -69,7 +69,7 @@ class Decoder:
     ) -> tuple[Chunk | None, Any]:
         if self.schema.record == "Example":
             parts, n, failure = self._plan.decode(data, starts, lengths)
-            return (Chunk(self._fields(parts, n)) if n else None), failure
+            return (Chunk(self._fields(parts, n), n) if n else None), failure
         if self.schema.record == "SequenceExample":
             context, lists, n, failure = self._plan.decode(data, starts, lengths)
             return (self._sequences(context, lists, n) if n else None), failure
@@ -98,7 +98,7 @@ class Decoder:
             field.name: steps_of(field, parts, offsets, present)
             for field, (parts, offsets, present) in zip(self.schema.lists, lists, strict=True)
         }
-        return Chunk({"context": self._fields(context, n), "feature_lists": steps})
+        return Chunk({"context": self._fields(context, n), "feature_lists": steps}, n)
 
     def _failure(self, failure: Any, data: NDArray[np.uint8], starts: IntArray) -> InvalidArgumentError:
         row, feature, code, found, wanted, offset = failure

@@ -46,6 +46,7 @@ class Field:
         ragged_rank: Above 0, rows are `ps.Ragged` with this many partitions, whose row lengths
             are in the int64 features `partition_names`, outermost first.
         content: What the bytes were seen to be: "text", "jpeg", "png", "example", ... or None.
+        default: Values that stand for a missing feature of fixed shape, as an array of that shape.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Field:
     raw: bool = False
     ragged_rank: int = 0
     content: str | None = None
+    default: Any = None
 
     def __post_init__(self) -> None:
         if self.dtype is None:

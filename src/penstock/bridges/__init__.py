@@ -1,0 +1,1 @@
+"""Where rows leave for other libraries, and come from them. Only a bridge imports its framework."""

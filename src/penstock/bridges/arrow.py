@@ -1,0 +1,176 @@
+"""Datasets as Arrow tables and streams, and as pandas DataFrames.
+
+Columns have Arrow's layout, so handing them over copies nothing where the types allow: numbers and bytes
+keep their memory; masks are packed to bits, bools too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from penstock.column.base import BoolArray, Column
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.column.ragged import RaggedColumn
+from penstock.column.shaped import ShapedColumn
+from penstock.dataset import Dataset
+from penstock.errors import DependencyError
+from penstock.spec import LeafSpec, RaggedSpec, Spec, TensorSpec, string, text
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ["to_arrow", "to_pandas"]
+
+
+def to_arrow(dataset: Dataset) -> pyarrow.Table:
+    """All rows as a `pyarrow.Table`; nested names are joined by "/".
+
+    Scalars become Arrow's own types, lists `large_list`, arrays of one shape `fixed_size_list` (one level an
+    axis), bytes `large_binary`, text `large_string`, missing values nulls. A row that is a single value makes a
+    column named "value".
+
+    Raises:
+        DependencyError: pyarrow is not installed.
+    """
+    pa = _pyarrow("to_arrow")
+    schema = _schema(pa, dataset.plan.spec)
+    return pa.Table.from_batches(_batches(pa, dataset, schema), schema)
+
+
+def to_pandas(dataset: Dataset) -> pandas.DataFrame:
+    """All rows as a pandas DataFrame: one column a feature, arrays and lists as objects.
+
+    Raises:
+        DependencyError: pandas or pyarrow is not installed.
+    """
+    try:
+        import pandas  # noqa: F401
+    except ImportError as error:
+        raise DependencyError("to_pandas", package="pandas", extra="pandas") from error
+    return to_arrow(dataset).to_pandas()
+
+
+def arrow_c_stream(dataset: Dataset, requested_schema: object = None) -> object:
+    """The rows as an Arrow C stream capsule, made a chunk at a time as it is read."""
+    pa = _pyarrow("__arrow_c_stream__")
+    schema = _schema(pa, dataset.plan.spec)
+    reader = pa.RecordBatchReader.from_batches(schema, _batches(pa, dataset, schema))
+    return reader.__arrow_c_stream__(requested_schema)
+
+
+def _pyarrow(where: str) -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise DependencyError(where, package="pyarrow", extra="arrow") from error
+    return pyarrow
+
+
+def _batches(pa: Any, dataset: Dataset, schema: Any) -> Iterator[Any]:
+    for chunk in dataset.chunks():
+        yield _batch(pa, chunk, schema)
+
+
+def _batch(pa: Any, chunk: Chunk, schema: Any) -> Any:
+    arrays = [_array(pa, column, kind) for column, kind in zip(chunk.columns, schema.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _schema(pa: Any, spec: Spec) -> Any:
+    names = [path or "value" for path in spec.paths()]
+    return pa.schema([(name, _type(pa, leaf)) for name, leaf in zip(names, spec.leaves, strict=True)])
+
+
+def _type(pa: Any, spec: LeafSpec) -> Any:
+    dtype = _item_type(pa, spec.dtype)
+    lists = spec.ragged_rank + 1 if isinstance(spec, RaggedSpec) else 1
+    if isinstance(spec, TensorSpec) and None in spec.shape[1:]:
+        items = pa.large_list(dtype)
+        return pa.struct([("items", items), ("shape", pa.list_(pa.int64(), len(spec.shape)))])
+    for axis, size in reversed(list(enumerate(spec.shape))):
+        ragged = size is None or (isinstance(spec, RaggedSpec) and axis < lists)
+        dtype = pa.large_list(dtype) if ragged or size is None else pa.list_(dtype, size)
+    return dtype
+
+
+def _item_type(pa: Any, dtype: np.dtype[Any]) -> Any:
+    if dtype == string:
+        return pa.large_binary()
+    if dtype == text:
+        return pa.large_string()
+    try:
+        return pa.from_numpy_dtype(dtype)
+    except pa.ArrowNotImplementedError:
+        return pa.binary(dtype.itemsize)  # complex numbers and records have no type in Arrow: their bytes
+
+
+def _array(pa: Any, column: Column, kind: Any) -> Any:
+    if isinstance(column, ShapedColumn):
+        items = _array(pa, column.flat, kind.field("items").type)
+        shapes = pa.FixedSizeListArray.from_arrays(pa.array(column.shapes.reshape(-1)), column.shapes.shape[1])
+        return pa.StructArray.from_arrays([items, shapes], names=["items", "shape"], mask=_mask(pa, column.valid))
+    if isinstance(column, RaggedColumn):
+        offsets = pa.array(column.offsets)
+        items = _array(pa, column.inner, kind.value_type)
+        return pa.LargeListArray.from_arrays(offsets, items, mask=_mask(pa, column.valid))
+    if isinstance(column, BytesColumn):
+        return _strings(pa, column, kind)
+    assert isinstance(column, FixedColumn)
+    return _numbers(pa, column, kind)
+
+
+def _mask(pa: Any, valid: BoolArray | None) -> Any:
+    return None if valid is None else pa.array(~valid)
+
+
+def _bits(pa: Any, valid: BoolArray | None) -> Any:
+    return None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+
+
+def _strings(pa: Any, column: BytesColumn, kind: Any) -> Any:
+    item = _innermost(pa, kind)
+    n = len(column.offsets) - 1
+    single = column.valid if not column.shape or (column.valid is not None and column.valid.size == n) else None
+    buffers = [_bits(pa, single), pa.py_buffer(np.ascontiguousarray(column.offsets)), pa.py_buffer(column.data)]
+    return _fixed_lists(pa, pa.Array.from_buffers(item, n, buffers), column.shape, column.valid, single)
+
+
+def _numbers(pa: Any, column: FixedColumn, kind: Any) -> Any:
+    values = np.ascontiguousarray(column.values)
+    item, n = _innermost(pa, kind), values.size
+    single = column.valid if column.valid is not None and column.valid.size == n else None
+    if values.dtype.kind in "mM":  # days are 8 bytes in NumPy and 4 in Arrow
+        items = pa.array(values.reshape(-1), item, mask=None if single is None else ~single.reshape(-1))
+        return _fixed_lists(pa, items, values.shape[1:], column.valid, single)
+    if values.dtype == np.bool_:
+        data = pa.py_buffer(np.packbits(values.reshape(-1), bitorder="little"))
+    else:
+        data = pa.py_buffer(values.reshape(-1).view(np.uint8))
+    items = pa.Array.from_buffers(item, n, [_bits(pa, None if single is None else single.reshape(-1)), data])
+    return _fixed_lists(pa, items, values.shape[1:], column.valid, single)
+
+
+def _innermost(pa: Any, kind: Any) -> Any:
+    while pa.types.is_fixed_size_list(kind) or pa.types.is_large_list(kind):
+        kind = kind.value_type
+    return kind
+
+
+def _fixed_lists(
+    pa: Any, items: Any, shape: tuple[int, ...], valid: BoolArray | None, single: BoolArray | None
+) -> Any:
+    for axis in range(len(shape) - 1, -1, -1):
+        mask = _mask(pa, valid) if axis == 0 and single is None else None
+        items = pa.FixedSizeListArray.from_arrays(items, shape[axis], mask=mask)
+    return items
+
+
+Dataset.to_arrow = to_arrow
+Dataset.to_pandas = to_pandas
+Dataset.__arrow_c_stream__ = arrow_c_stream

@@ -1,0 +1,169 @@
+"""`penstock.open`: any TFRecord, with no schema given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from penstock.dataset import Dataset
+from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, FeatureError
+from penstock.fs.paths import expand
+from penstock.graph.plan import Plan
+from penstock.records.features import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    VarLenFeature,
+)
+from penstock.records.frames import MAX_RECORD_BYTES
+from penstock.records.infer import infer_schema
+from penstock.records.schema import BYTES, FLOAT, INT64, Field, Kind, Schema
+from penstock.sources.tfrecord import ReadOptions, TFRecordFiles
+from penstock.spec import TensorSpec, string, text
+
+__all__ = ["open"]
+
+Feature: TypeAlias = FixedLenFeature | FixedLenSequenceFeature | VarLenFeature | RaggedFeature | TensorSpec
+Features: TypeAlias = Mapping[str, Feature] | Schema | type[bytes] | Literal["infer"] | None
+
+# More files than this are not opened to look at their records: the first output is to come at once.
+_SAMPLED_FILES = 4
+_SAMPLED_BYTES = 1 << 22
+
+
+def open(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    features: Features = None,
+    compression: str | None = None,
+    verify: bool = True,
+    on_corrupt: Literal["raise", "skip"] = "raise",
+    index: Literal["auto", "memory", "rebuild"] = "auto",
+    sample: int = 256,
+    corrupt_budget: int | float | None = None,
+    tf_compatible: bool = False,
+    max_record_bytes: int = MAX_RECORD_BYTES,
+) -> Dataset:
+    """The rows of TFRecord files: parsed Examples, with the schema found out where none is given.
+
+    A row of an Example is a dict by feature: a scalar where every record has one value, an array where they
+    have more, None where a record lacks the feature. A row of a SequenceExample is
+    `{"context": {...}, "feature_lists": {...}}`. Every other record is its `bytes`.
+
+    Args:
+        paths: A path, a glob (`*`, `?`, `[...]`, `**`), a brace pattern (`{00..07}`), a directory, or a list of those.
+        features: What the records hold: a dict of feature specs (`ps.io.FixedLenFeature`, ..., or `ps.TensorSpec`),
+            a `Schema`, or `bytes` for the records as they are. Features not named are left out. None: the
+            schema kept beside the files, else inferred from a sample; "infer": inferred in any case.
+        compression: "none", "gzip", "zlib" or "zstd". None: found out from the content.
+        verify: Compare the checksums of payloads. Those of lengths are always compared.
+        on_corrupt: "raise", or "skip": leave damaged records out, note them in `Dataset.damage`.
+        index: Where the index for `len` and `ds[i]` is kept: "auto" beside the file, or in the user's cache
+            where the folder cannot be written; "memory" nowhere; "rebuild" as "auto", made anew.
+        sample: Records looked at to infer the schema. A later record that contradicts it is an error.
+        corrupt_budget: With "skip": how many damages (int), or which share of the records (float), are put up with.
+        tf_compatible: End without an error where TensorFlow does, such as inside a cut header.
+        max_record_bytes: Refuse longer records before memory is taken for them.
+
+    Raises:
+        NotFoundError: A path or pattern matches no file.
+        DataLossError: The first record of every file looked at is damaged.
+        FeatureError: Records contradict each other, as when one feature is a float here and an integer there.
+        ArgumentError: An argument has a wrong value.
+
+    >>> ds = penstock.open("train.tfrecord")
+    >>> ds[0]["label"], ds.element_spec["label"]
+    (np.int64(7), TensorSpec(shape=(), dtype=int64))
+    """
+    _check(on_corrupt, index, sample)
+    files = tuple(expand(paths))
+    options = ReadOptions(
+        compression or "auto", verify, on_corrupt, corrupt_budget, tf_compatible, max_record_bytes
+    )
+    schema = _given(features) or _found(files, options, sample)
+    unknown_is_wrong = schema.origin == "inferred"
+    return Dataset(Plan(TFRecordFiles(files, schema, unknown_is_wrong, options, index)))
+
+
+def _check(on_corrupt: str, index: str, sample: int) -> None:
+    if on_corrupt not in ("raise", "skip"):
+        raise ArgumentError("open", "on_corrupt", got=on_corrupt, want='"raise" or "skip"')
+    if index not in ("auto", "memory", "rebuild"):
+        raise ArgumentError("open", "index", got=index, want='"auto", "memory" or "rebuild"')
+    if sample < 1:
+        raise ArgumentError("open", "sample", got=sample, want="at least 1")
+
+
+def _given(features: Features) -> Schema | None:
+    """The schema that the user states, or None."""
+    if features is None or features == "infer":
+        return None
+    if isinstance(features, Schema):
+        return features
+    if features is bytes:
+        return Schema("bytes")
+    if not isinstance(features, Mapping) or not features:
+        want = "a dict of feature specs, a Schema, or bytes"
+        raise ArgumentTypeError("open", "features", got=features, want=want)
+    return Schema("Example", tuple(_field(name, feature) for name, feature in features.items()))
+
+
+def _field(name: str, feature: Any) -> Field:
+    """The field that a feature spec asks for."""
+    if isinstance(feature, TensorSpec):
+        raw = feature.dtype not in (string, text) and _kind(feature.dtype) == BYTES
+        return Field(name, _kind(feature.dtype), feature.shape, feature.dtype, feature.optional, raw)
+    kind = _kind(np.dtype(feature.dtype))
+    if isinstance(feature, FixedLenFeature):
+        default = feature.default_value
+        if default is not None:
+            default = np.broadcast_to(np.asarray(default), feature.shape)
+        return Field(name, kind, tuple(feature.shape), default=default)
+    if isinstance(feature, FixedLenSequenceFeature):
+        return Field(name, kind, (None, *feature.shape), optional=feature.allow_missing)
+    if isinstance(feature, VarLenFeature) or (isinstance(feature, RaggedFeature) and not feature.partitions):
+        return Field(name, kind, (None,), optional=True)
+    want = "a FixedLenFeature, FixedLenSequenceFeature, VarLenFeature, plain RaggedFeature or TensorSpec"
+    raise ArgumentTypeError("open", f"features[{name!r}]", got=feature, want=want)
+
+
+def _kind(dtype: np.dtype[Any]) -> Kind:
+    """The list in which values of a dtype are stored."""
+    if dtype.kind in "iub":
+        return INT64
+    return FLOAT if dtype in (np.float32, np.float16) else BYTES
+
+
+def _found(files: tuple[str, ...], options: ReadOptions, n: int) -> Schema:
+    """The schema inferred from the first records of a few files, spread over all of them."""
+    step = max(1, -(-len(files) // _SAMPLED_FILES))
+    chosen = files[::step]
+    records: list[bytes] = []
+    for path in chosen:
+        records += _first_records(path, options, max(1, n // len(chosen)))
+    try:
+        return infer_schema(records)
+    except FeatureError as error:
+        raise error.at(path=files[0] if len(files) == 1 else f"{len(files)} files") from None
+
+
+def _first_records(path: str, options: ReadOptions, n: int) -> list[bytes]:
+    """Up to n records; damage behind the first is left for reading to find in its place."""
+    records: list[bytes] = []
+    size = 0
+    with options.reader(path) as reader:
+        while len(records) < n and size < _SAMPLED_BYTES:
+            try:
+                frames = reader.read(n - len(records))
+            except DataLossError:
+                if records:
+                    break
+                raise
+            if frames is None:
+                break
+            records += frames.payloads()
+            size += int(frames.lengths.sum())
+    return records

@@ -1,0 +1,1 @@
+"""One source a file."""

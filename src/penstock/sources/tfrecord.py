@@ -1,0 +1,231 @@
+"""Rows of TFRecord files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import Any, Literal
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.errors import DataLossError, InvalidArgumentError, LimitError
+from penstock.graph.node import END, UNKNOWN, Broken, Node, RowSource, State, Step
+from penstock.records.decode import Decoder
+from penstock.records.frames import MAX_RECORD_BYTES, Damage, FrameReader, Frames
+from penstock.records.index import RecordIndex, build_indexes, read_records
+from penstock.records.schema import Schema
+from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
+from penstock.records.window import FRAMING_BYTES
+from penstock.spec import Spec
+
+__all__ = ["ReadOptions", "TFRecordFiles"]
+
+# The first row is to come at once, the others in chunks that stay in the processor's cache.
+_FIRST_ROWS = 256
+_CHUNK_ROWS = 8192
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How TFRecord files are read; see `penstock.open`."""
+
+    compression: str = "auto"
+    verify: bool = True
+    on_corrupt: Literal["raise", "skip"] = "raise"
+    corrupt_budget: int | float | None = None
+    tf_compatible: bool = False
+    max_record_bytes: int = MAX_RECORD_BYTES
+    max_ratio: int = 1000
+
+    def reader(self, path: str) -> FrameReader:
+        """A reader at the beginning of a file."""
+        return FrameReader(
+            path,
+            compression=self.compression,
+            verify=self.verify,
+            on_corrupt=self.on_corrupt,
+            corrupt_budget=self.corrupt_budget,
+            tf_compatible=self.tf_compatible,
+            max_record_bytes=self.max_record_bytes,
+            max_ratio=self.max_ratio,
+        )
+
+
+@dataclass(frozen=True)
+class TFRecordFiles(Node):
+    """Rows of TFRecord files, one file after the other.
+
+    The state is (file, record, byte offset in its uncompressed stream).
+
+    Args:
+        paths: Regular files.
+        schema: What their records hold.
+        refuse_unknown: Whether a feature that the schema does not have is an error.
+        options: How they are read.
+        index: "auto" keeps indexes beside the files (or in the user's cache), "memory" does not write them,
+            "rebuild" ignores those that are there.
+        counts: Records of each file, where they are known.
+        damage: Damage that was skipped, as it is found; a log, not part of the value.
+    """
+
+    paths: tuple[str, ...]
+    schema: Schema
+    refuse_unknown: bool = False
+    options: ReadOptions = ReadOptions()
+    index: str = "auto"
+    counts: tuple[int, ...] | None = None
+    damage: list[Damage] = field(default_factory=list, compare=False, repr=False)
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return self.schema.spec
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return UNKNOWN if self.counts is None else sum(self.counts)
+
+    def start(self, epoch: int) -> State:
+        return (0, 0, 0)
+
+    def open_session(self) -> _Session:
+        return _Session(self)
+
+    def step(self, state: State, session: _Session) -> Step:  # type: ignore[override]
+        number, record, offset = state
+        while number < len(self.paths):
+            chunk, after = session.read(number, record, offset)
+            if chunk is not None:
+                return after, chunk
+            number, record, offset = after
+        return (number, 0, 0), END
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        decoder = Decoder(self.schema, self.refuse_unknown)
+        for path in self.paths:
+            with self.options.reader(path) as reader:
+                while (frames := reader.read(limit=1)) is not None:
+                    chunk, error = decoder.decode(frames)
+                    if error is not None:
+                        raise error
+                    assert chunk is not None
+                    yield chunk.row(0)
+
+    def random_access(self) -> RowSource:  # type: ignore[override]
+        return IndexedRows(self)
+
+
+class _Session:
+    """The file being read and its decoder. Dropping it costs opening and seeking again, nothing else."""
+
+    def __init__(self, node: TFRecordFiles) -> None:
+        self._node = node
+        self._decoder = Decoder(node.schema, node.refuse_unknown)
+        self._reader: FrameReader | None = None
+        self._number = -1
+        self._told = 0
+        self._limit = _FIRST_ROWS
+
+    def read(self, number: int, record: int, offset: int) -> tuple[Chunk | None, State]:
+        """The next rows of a file and the state after them; no rows and the state of the next file at its end."""
+        reader = self._reader_at(number, record, offset)
+        try:
+            frames = reader.read(self._limit, _CHUNK_BYTES)
+        except (DataLossError, LimitError) as error:
+            raise Broken(error, (number, *reader.position)) from error
+        finally:
+            self._note_damage(reader)
+        self._limit = _CHUNK_ROWS
+        if frames is None:
+            self._close()
+            return None, (number + 1, 0, 0)
+        chunk, error = self._decoder.decode(frames)
+        if error is None:
+            return chunk, (number, *reader.position)
+        return self._before(error, chunk, frames, number)
+
+    def _before(
+        self, error: InvalidArgumentError, chunk: Chunk | None, frames: Frames, number: int
+    ) -> tuple[Chunk, State]:
+        """The rows before a record that does not fit; where there are none, its error, and reading goes on after it."""
+        at = error.record or 0
+        assert chunk is None or len(chunk) == at
+        self._close()
+        if chunk is not None:
+            return chunk, (number, frames.number(at), int(frames.offsets[at]))
+        offset = int(frames.offsets[at])
+        error.record = None  # it counted within these frames
+        error.at(path=self._node.paths[number], record=frames.number(at), offset=offset)
+        raise Broken(error, (number, frames.number(at) + 1, offset + int(frames.lengths[at]) + HEADER_BYTES + FOOTER_BYTES))
+
+    def _reader_at(self, number: int, record: int, offset: int) -> FrameReader:
+        if self._reader is None or self._number != number:
+            self._close()
+            self._reader, self._number, self._told = self._node.options.reader(self._node.paths[number]), number, 0
+        if self._reader.position != (record, offset):
+            self._reader.seek(record, offset)
+        return self._reader
+
+    def _note_damage(self, reader: FrameReader) -> None:
+        if self._node.options.on_corrupt == "skip":
+            self._node.damage.extend(reader.damage[self._told :])
+            self._told = len(reader.damage)
+
+    def _close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+
+class IndexedRows:
+    """Rows by number, through the indexes of the files, which are made on first need."""
+
+    def __init__(self, node: TFRecordFiles) -> None:
+        self._node = node
+        self._decoder = Decoder(node.schema, node.refuse_unknown)
+        self._lock = Lock()
+
+    @cached_property
+    def indexes(self) -> list[RecordIndex]:
+        """The index of every file."""
+        return build_indexes(self._node.paths, mode=self._node.index)
+
+    @cached_property
+    def _bounds(self) -> IntArray:
+        """Where the rows of each file begin, and the number of all rows."""
+        with self._lock:
+            counts = self._node.counts or [len(index) for index in self.indexes]
+        return np.cumsum([0, *counts])
+
+    def __len__(self) -> int:
+        return int(self._bounds[-1])
+
+    def gather(self, rows: IntArray) -> Chunk:
+        """The rows asked for, in that order; only their records are read."""
+        numbers = np.searchsorted(self._bounds, rows, side="right") - 1
+        used = np.unique(numbers)
+        if len(used) == 1:
+            return self._of_file(int(used[0]), rows)
+        parts = [self._of_file(int(number), rows[numbers == number]) for number in used]
+        order = np.argsort(numbers, kind="stable")
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return Chunk.concat(parts).gather(back)
+
+    def _of_file(self, number: int, rows: IntArray) -> Chunk:
+        frames = read_records(
+            self._node.paths[number],
+            self.indexes[number],
+            rows - self._bounds[number],
+            verify=self._node.options.verify,
+        )
+        chunk, error = self._decoder.decode(frames)
+        if error is not None:
+            at, error.record = error.record or 0, None
+            raise error.at(
+                path=self._node.paths[number], record=frames.number(at), offset=int(frames.offsets[at])
+            )
+        assert chunk is not None
+        return chunk

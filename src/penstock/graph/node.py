@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import PenstockError
+from penstock.graph.plain import PlainRows
 from penstock.spec import Spec
 
 __all__ = [
@@ -102,7 +103,7 @@ class Node(ABC):
         """The next rows, and the state after them. A failed step raises `Broken`."""
 
     @abstractmethod
-    def plain(self, *rows: Iterator[Any]) -> Iterator[Any]:
+    def plain(self, *rows: PlainRows) -> Iterator[Any]:
         """The meaning, row by row, slow and obvious; the laws compare `step` with it."""
 
     def cardinality(self, *n: int) -> int:

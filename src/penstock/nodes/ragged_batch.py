@@ -12,8 +12,10 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.ragged import RaggedColumn
+from penstock.column.stack import stack_rows
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import END, INFINITE, UNKNOWN, Node, Rows, RowSource, State, Step, transform
+from penstock.graph.plain import PlainRows
 from penstock.spec import Spec, map_structure
 
 
@@ -56,10 +58,10 @@ class RaggedBatch(Node):
             return state, chunk.grouped(self.size)
         return state, END if self.drop_remainder else chunk.batched()
 
-    def plain(self, rows: Iterator[Any]) -> Iterator[Any]:  # type: ignore[override]
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         while batch := list(islice(rows, self.size)):
             if len(batch) == self.size or not self.drop_remainder:
-                yield batch
+                yield stack_rows(batch, rows.spec)
 
     def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
         return _Batches(self, rows)

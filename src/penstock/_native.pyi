@@ -9,8 +9,10 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Buffer
+from typing_extensions import Buffer as _Buffer
 
+# NumPy's stub says that arrays are buffers only from Python 3.12 on.
+Buffer: TypeAlias = _Buffer | NDArray[Any]
 U8: TypeAlias = NDArray[np.uint8]
 I64: TypeAlias = NDArray[np.int64]
 Bool: TypeAlias = NDArray[np.bool_]

@@ -1,0 +1,248 @@
+"""From what a user wrote (a path, a glob, braces, a directory, a list of those) to a list of regular
+files.
+"""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from penstock.errors import ArgumentError, ArgumentTypeError, NotFoundError
+
+__all__ = [
+    "INDEX_SUFFIX",
+    "SIDECAR_SUFFIX",
+    "TEMPORARY_SUFFIX",
+    "Paths",
+    "expand",
+    "local_path",
+    "require_regular",
+]
+
+Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+
+INDEX_SUFFIX = ".psidx"
+SIDECAR_SUFFIX = ".penstock.json"
+TEMPORARY_SUFFIX = ".penstock-tmp"
+
+_OURS = (INDEX_SUFFIX, SIDECAR_SUFFIX, TEMPORARY_SUFFIX)
+_BESIDE_DATA = (*_OURS, ".json", ".pbtxt", ".txt", ".idx", ".tfindex", ".md")
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+)://")
+_RANGE = re.compile(r"^(\d+)\.\.(\d+)$")
+_MOST_BRACES = 100_000
+_NO_PATHS: tuple[type, ...] = (bytes, bytearray, memoryview)
+
+
+def expand(paths: Paths) -> list[str]:
+    """The regular files that `paths` names, in order and each once.
+
+    Args:
+        paths: A path, a glob (`*`, `?`, `[ab]`, `**`), a brace pattern (`{train,test}`, `{00000..00007}`:
+            each alternative has to exist), a directory (the data files in it, not in its folders; hidden
+            files, sidecars and indexes are left out), a `file://` URL, or a list of those. A file whose name
+            is exactly what was written is taken as it is, whatever signs its name has.
+
+    Returns:
+        Paths sorted within each pattern; patterns in the order given; a file that is named again is not
+        repeated.
+
+    Raises:
+        NotFoundError: Nothing there, or a pattern that matches nothing; names what is there instead.
+        ArgumentError: Not a regular file (a FIFO, a device, a socket, a folder found by a glob), a path of
+            another scheme than `file`, or an empty list.
+        ArgumentTypeError: Not a path.
+
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("a-0.tfrecord", "a-1.tfrecord", "features.json"):
+    ...     _ = (folder / name).write_bytes(b"")
+    >>> [os.path.basename(path) for path in expand(folder)]
+    ['a-0.tfrecord', 'a-1.tfrecord']
+    >>> [os.path.basename(path) for path in expand(f"{folder}/a-{{1,0}}.tfrecord")]
+    ['a-0.tfrecord', 'a-1.tfrecord']
+    """
+    found: dict[str, str] = {}
+    for item in _items(paths):
+        for path in _expand_one(item):
+            found.setdefault(os.path.abspath(path), path)
+    if not found:
+        raise ArgumentError("open", "paths", got=paths, want="at least one path")
+    return list(found.values())
+
+
+def local_path(path: str | os.PathLike[str]) -> str:
+    """A path of this machine, from a path or a `file://` URL.
+
+    Raises:
+        ArgumentError: Another scheme, or a path with a null character.
+        ArgumentTypeError: Not a path of text.
+
+    >>> local_path("file:///data/a%20b.tfrecord")
+    '/data/a b.tfrecord'
+    """
+    text: object = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str):
+        raise ArgumentTypeError("open", "path", got=path, want="a path: str or os.PathLike")
+    if "\0" in text or not text:
+        raise ArgumentError(
+            "open", "path", got=text, want="a path that is not empty and has no null character"
+        )
+    scheme = _SCHEME.match(text)
+    if scheme is None:
+        return text
+    url = urlsplit(text.replace("?", "%3F").replace("#", "%23"))
+    if url.scheme != "file" or url.netloc not in ("", "localhost"):
+        help = "Remote paths are not supported yet: copy the file, or mount the store as a folder."
+        raise ArgumentError("open", "path", got=text, want="a local path or a file:/// URL", help=help)
+    return unquote(url.path)
+
+
+def require_regular(path: str, mode: int) -> None:
+    """Refuse what is not a regular file; `mode` is `st_mode` of what `path` leads to."""
+    if not stat.S_ISREG(mode):
+        raise ArgumentError("open", "path", got=path, want="a regular file", help=f"It is {_kind(mode)}.")
+
+
+def _items(paths: object) -> list[Any]:
+    if isinstance(paths, (str, os.PathLike)):
+        return [paths]
+    # Bytes are iterable too: as numbers.
+    if isinstance(paths, Iterable) and not isinstance(paths, _NO_PATHS):
+        return list(paths)
+    raise ArgumentTypeError("open", "paths", got=paths, want="a path or a list of paths")
+
+
+def _expand_one(item: str | os.PathLike[str]) -> list[str]:
+    path = local_path(item)
+    if os.path.lexists(path):
+        return _of_folder(path) if os.path.isdir(path) else [_regular(path)]
+    if isinstance(item, str) and ("{" in path or glob.has_magic(path)):
+        return sorted({found for one in _braces(path) for found in _of_pattern(one)})
+    raise NotFoundError(f"{path}: no such file. {_nearest(path)}")
+
+
+def _of_pattern(pattern: str) -> list[str]:
+    if os.path.lexists(pattern):
+        return [_regular(pattern)]
+    if glob.has_magic(pattern):
+        names = [name for name in glob.glob(pattern, recursive=True) if not name.endswith(_OURS)]
+        if "**" in pattern:
+            names = [name for name in names if not os.path.isdir(name)]
+        if names:
+            return [_regular(name) for name in names]
+    raise NotFoundError(f"{pattern}: no file matches. {_nearest(pattern)}")
+
+
+def _of_folder(folder: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if not (entry.name.startswith(".") or entry.is_dir())]
+    data = sorted(name for name in names if not name.lower().endswith(_BESIDE_DATA))
+    if not data:
+        raise NotFoundError(
+            f"{folder}: the folder has no data files, wanted at least one. {_listing(folder)}"
+        )
+    return [_regular(os.path.join(folder, name)) for name in data]
+
+
+def _regular(path: str) -> str:
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        raise NotFoundError(f"{path}: a link to {os.readlink(path)}, which is not there.") from None
+    require_regular(path, mode)
+    return path
+
+
+def _braces(pattern: str) -> Iterator[str]:
+    """Every alternative of `{a,b}` and `{00..07}`, from the left; a group without comma and dots stays as it
+    is.
+    """
+    count = 0
+    waiting = [("", pattern)]
+    while waiting:
+        done, rest = waiting.pop()
+        group = _first_group(rest)
+        if group is None:
+            yield done + rest
+            count += 1
+            continue
+        begin, end = group
+        choices = _choices(rest[begin + 1 : end])
+        if choices is None:
+            waiting.append((done + rest[: end + 1], rest[end + 1 :]))
+            continue
+        if len(choices) + len(waiting) + count > _MOST_BRACES:
+            raise ArgumentError(
+                "open", "paths", got=pattern, want=f"at most {_MOST_BRACES} alternatives in braces"
+            )
+        # A choice can hold a further group, so it is looked at again with what follows it.
+        waiting += [(done + rest[:begin], choice + rest[end + 1 :]) for choice in reversed(choices)]
+
+
+def _first_group(text: str) -> tuple[int, int] | None:
+    begin, depth = -1, 0
+    for at, sign in enumerate(text):
+        if sign == "{":
+            begin, depth = (at if depth == 0 else begin), depth + 1
+        elif sign == "}" and depth:
+            depth -= 1
+            if depth == 0:
+                return begin, at
+    return None
+
+
+def _choices(inside: str) -> list[str] | None:
+    numbers = _RANGE.match(inside)
+    if numbers is not None:
+        first, last = numbers.groups()
+        if abs(int(last) - int(first)) >= _MOST_BRACES:
+            raise ArgumentError(
+                "open", "paths", got=inside, want=f"a range of at most {_MOST_BRACES} numbers"
+            )
+        step = 1 if int(last) >= int(first) else -1
+        return [str(number).zfill(len(first)) for number in range(int(first), int(last) + step, step)]
+    parts, depth, part = [], 0, ""
+    for sign in inside:
+        depth += (sign == "{") - (sign == "}")
+        if sign == "," and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += sign
+    return [*parts, part] if parts else None
+
+
+def _nearest(path: str) -> str:
+    folder, name = os.path.split(path)
+    if not os.path.isdir(folder or "."):
+        while folder and folder != os.path.dirname(folder) and not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        return f"The nearest folder that exists is {os.path.abspath(folder or '.')}."
+    names = sorted(os.listdir(folder or "."))
+    close = difflib.get_close_matches(name, names[:5000], n=3, cutoff=0.5)
+    return f"Near it: {', '.join(close)}." if close else _listing(folder or ".")
+
+
+def _listing(folder: str) -> str:
+    names = sorted(os.listdir(folder))
+    if not names:
+        return f"{os.path.abspath(folder)} is empty."
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"In {os.path.abspath(folder)} there are: {', '.join(names[:3])}{more}."
+
+
+def _kind(mode: int) -> str:
+    kinds = [
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a FIFO"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    ]
+    return next((name for test, name in kinds if test(mode)), "something else")

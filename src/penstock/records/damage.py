@@ -1,0 +1,124 @@
+"""Damage as a value: where it is, what it is, the error it becomes, and how much of it is put up with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.errors import (
+    ArgumentError,
+    CompressionError,
+    CorruptRecordError,
+    DataLossError,
+    LimitError,
+    TruncatedRecordError,
+)
+
+__all__ = ["Damage", "DamageLog"]
+
+# A share of very few records says nothing yet.
+_FEWEST_FOR_A_SHARE = 1000
+_ERRORS: dict[str, type[DataLossError]] = {
+    "length checksum": CorruptRecordError,
+    "data checksum": CorruptRecordError,
+    "cut header": TruncatedRecordError,
+    "cut payload": TruncatedRecordError,
+    "compression": CompressionError,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A damaged place in a file.
+
+    Attributes:
+        path: The file.
+        record: Number of the record there, from 0. A lost region counts as one record.
+        offset: Where it begins in the uncompressed stream.
+        length_bytes: How long it is; 0 where that cannot be known.
+        kind: "length checksum", "data checksum", "cut header", "cut payload", "too large" or "compression".
+        text: What was found, and what was wanted.
+    """
+
+    path: str
+    record: int
+    offset: int
+    length_bytes: int
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}, record {self.record} at byte {self.offset}: {self.text}"
+
+    def error(self) -> DataLossError | LimitError:
+        """The error that says this."""
+        place: dict[str, object] = {"path": self.path, "record": self.record, "offset": self.offset}
+        if self.kind == "too large":
+            help = f"If that is meant, pass max_record_bytes={self.length_bytes - 16} or more."
+            return LimitError(self.text, path=self.path, record=self.record, offset=self.offset, help=help)
+        what = (
+            "To leave such records out"
+            if "checksum" in self.kind
+            else "To read what is before it without an error"
+        )
+        error = _ERRORS[self.kind]
+        return error(self.text, kind=self.kind, help=f'{what}, pass on_corrupt="skip".', **place)
+
+
+class DamageLog:
+    """The damage of one reading: raised, or noted up to a budget.
+
+    Args:
+        on_corrupt: "raise" or "skip".
+        budget: With "skip": how many damages (int), or which share of the records (float), are put up with.
+
+    Raises:
+        ArgumentError: Another word, or a budget below 0, or a share above 1.
+    """
+
+    def __init__(self, on_corrupt: str, budget: int | float | None) -> None:  # noqa: PYI041
+        if on_corrupt not in ("raise", "skip"):
+            raise ArgumentError("open", "on_corrupt", got=on_corrupt, want='"raise" or "skip"')
+        _check_budget(budget)
+        self.raises = on_corrupt == "raise"
+        self.found: list[Damage] = []
+        self.over_budget = False
+        self._budget = budget
+
+    def report(self, damage: Damage) -> None:
+        """Note the damage; raise it, or a DataLossError where it passes the budget."""
+        self.found.append(damage)
+        if self.raises:
+            raise damage.error()
+        self._check(max(damage.record + 1, _FEWEST_FOR_A_SHARE), damage.record + 1)
+
+    def check_at_end(self, records: int) -> None:
+        """Hold the damage of a whole file against a budget that is a share."""
+        if not self.raises and self.found:
+            self._check(records, records)
+
+    def _check(self, wanted_from: int, records: int) -> None:
+        budget = self._budget
+        if budget is None:
+            return
+        if len(self.found) > (budget * wanted_from if isinstance(budget, float) else budget):
+            self.over_budget = True
+            last = self.found[-1]
+            text = (
+                f"{len(self.found)} damaged places in the first {records} records, more than "
+                f"corrupt_budget={budget} allows; the last: {last.text}"
+            )
+            help = "To see them all, run `penstock verify`."
+            raise DataLossError(
+                text, kind=last.kind, path=last.path, record=last.record, offset=last.offset, help=help
+            )
+
+
+def _check_budget(budget: object) -> None:
+    if budget is None:
+        return
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)):
+        want = "a number of damages (int) or a share of the records (float)"
+        raise ArgumentError("open", "corrupt_budget", got=budget, want=want)
+    if not 0 <= budget <= (1.0 if isinstance(budget, float) else budget):
+        want = "at least 0, and as a share (float) at most 1.0"
+        raise ArgumentError("open", "corrupt_budget", got=budget, want=want)

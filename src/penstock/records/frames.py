@@ -1,0 +1,308 @@
+"""Reading records: whole frames with right checksums, and damage as places in the stream."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock import _native
+from penstock.errors import ArgumentError, LimitError, TruncatedRecordError
+from penstock.records.damage import Damage, DamageLog
+from penstock.records.resync import pass_bad_header
+from penstock.records.stream import Point, open_stream
+from penstock.records.window import FOOTER_BYTES, HEADER_BYTES, Window
+
+__all__ = ["MAX_RECORD_BYTES", "Damage", "FrameReader", "Frames"]
+
+MAX_RECORD_BYTES = 256 << 20
+
+# Why a scan stopped, as in `_native.scan_frames`.
+_PARTLY, _BAD_LENGTH, _BAD_DATA = 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frames:
+    """Consecutive records of one file (or the ones that were asked for), as places in a buffer.
+
+    Attributes:
+        data: uint8[...], never written again by the reader. Frames can be parts of the same buffer.
+        starts: int64[k], where each payload begins in `data`.
+        lengths: int64[k], payload bytes.
+        first_record: Number in the file of record 0 here.
+        offsets: int64[k], byte of each record's header in the uncompressed stream.
+        rows: int64[k] numbers in the file where the records were gathered, else None.
+    """
+
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    first_record: int
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def number(self, i: int) -> int:
+        """Number in the file of record `i` here."""
+        return self.first_record + i if self.rows is None else int(self.rows[i])
+
+    def payload(self, i: int) -> bytes:
+        """A copy of the payload of record `i` here."""
+        start = int(self.starts[i])
+        return self.data[start : start + int(self.lengths[i])].tobytes()
+
+    def payloads(self) -> list[bytes]:
+        """A copy of every payload."""
+        return [self.payload(i) for i in range(len(self))]
+
+
+class FrameReader:
+    """The records of one file in order, many at a time.
+
+    An error is a place in the stream: the good records before it are returned first, then it is raised, and
+        the read
+    after that goes on behind the damage (at the end of the file where nothing can be read behind it).
+
+    Args:
+        path: A regular file.
+        compression: "auto" (by content), "none", "gzip", "zlib" or "zstd".
+        verify: Compare the checksums of payloads. Those of lengths are always compared.
+        on_corrupt: "raise", or "skip": note the damage in `damage` and go on with the next good record.
+        corrupt_budget: With "skip": how many damages (int), or which share of the records (float), are put up
+            with.
+        tf_compatible: End without an error where TensorFlow does: at a cut header; and see `open_stream`.
+            Nothing is read behind damage.
+        max_record_bytes: Refuse longer payloads, before memory is taken for them.
+        max_ratio: Refuse compressed streams that pass 16 MiB and this many times their compressed size.
+
+    Attributes:
+        path: The file.
+        compression: As found.
+
+    Raises:
+        NotFoundError, ArgumentError, OSError: As for `ReadFile`; ArgumentError also for wrong arguments.
+
+    >>> import tempfile
+    >>> from penstock.records.writer import TFRecordWriter
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.tfrecord")
+    >>> with TFRecordWriter(path) as writer:
+    ...     writer.write(b"hello")
+    >>> with FrameReader(path) as reader:
+    ...     reader.read().payloads(), reader.read()
+    ([b'hello'], None)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        compression: str | None = "auto",
+        verify: bool = True,
+        on_corrupt: str = "raise",
+        corrupt_budget: float | None = None,
+        tf_compatible: bool = False,
+        max_record_bytes: int = MAX_RECORD_BYTES,
+        max_ratio: int = 1000,
+    ) -> None:
+        if max_record_bytes < 0:
+            raise ArgumentError("open", "max_record_bytes", got=max_record_bytes, want="at least 0")
+        self._log = DamageLog(on_corrupt, corrupt_budget)
+        self._stream = open_stream(path, compression, tf_compatible=tf_compatible, max_ratio=max_ratio)
+        self.path = self._stream.path
+        self.compression = self._stream.compression
+        self._verify = verify
+        self._tf_compatible = tf_compatible
+        self._max_record_bytes = max_record_bytes
+        self._go_to(0, 0)
+
+    @property
+    def damage(self) -> list[Damage]:
+        """What was skipped or raised so far, in order. A lost region has its length once reading went past
+        it.
+        """
+        return self._log.found
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """(record, offset) of what is read next: its number, and the byte of its header in the uncompressed
+        stream.
+        """
+        return self._record, self._window.offset
+
+    @property
+    def compressed_bytes(self) -> int:
+        """How much of the file has been read: for progress."""
+        return self._stream.compressed_bytes()
+
+    def seek(self, record: int, offset: int, points: Sequence[Point] | None = None) -> None:
+        """Go on at record number `record`, whose header is at `offset` of the uncompressed stream.
+
+        A compressed stream goes there from the nearest of `points`; without them from its beginning. Damage
+        noted so far stays noted.
+
+        Raises:
+            TruncatedRecordError: The file ends before that place; it has changed.
+            ArgumentError: Negative numbers.
+        """
+        if record < 0 or offset < 0:
+            raise ArgumentError(
+                "seek", "position", got=(record, offset), want="a position that a reader gave"
+            )
+        size = self._stream.size
+        if size is None or offset <= size:
+            self._stream.seek(offset, points)
+        if self._stream.tell() != offset:
+            help = "It has changed since the position was noted."
+            text = "the file ends before this place."
+            raise TruncatedRecordError(text, path=self.path, record=record, offset=offset, help=help)
+        self._go_to(record, offset)
+
+    def read(self, limit: int = 8192, limit_bytes: int = 1 << 20) -> Frames | None:
+        """The next records, at least one; None at the end of the file.
+
+        Args:
+            limit: At most so many records.
+            limit_bytes: At most so many bytes of frames, but always one record. Both limits are upper bounds:
+                what has been read already is handed out without waiting for more.
+
+        Raises:
+            CorruptRecordError: A checksum is wrong (kind "length checksum" or "data checksum").
+            TruncatedRecordError: The file ends inside a record (kind "cut header" or "cut payload").
+            CompressionError: The compressed stream is damaged or cut.
+            LimitError: A record passes `max_record_bytes`, or the stream `max_ratio`.
+            DataLossError: There is more damage than `corrupt_budget` allows.
+            OSError: The file cannot be read.
+        """
+        if limit < 1:
+            raise ArgumentError("read", "limit", got=limit, want="at least 1")
+        while not (self._ended or self._log.over_budget):
+            if self._lost is not None:
+                self._pass_lost(self._lost)
+                continue
+            frames, end, need = self._scan(limit, limit_bytes)
+            if frames is not None:
+                return frames
+            if end in (0, _PARTLY):
+                if not self._window.fill(max(need, HEADER_BYTES)) and self._window.have < max(need, 1):
+                    self._finish(need)
+            else:
+                self._report(end, need)
+        return None
+
+    def close(self) -> None:
+        """Close the file; what was handed out stays."""
+        self._ended = True
+        self._stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _go_to(self, record: int, offset: int) -> None:
+        self._window = Window(self._stream, offset)
+        self._record = record
+        self._ended = False
+        # A bad header that was told and has to be passed before reading goes on.
+        self._lost: Damage | None = None
+
+    def _scan(self, limit: int, limit_bytes: int) -> tuple[Frames | None, int, int]:
+        window, first = self._window, self._record
+        stop = min(window.stop, window.start + max(limit_bytes, 1))
+        scan = window.scan(stop, verify=self._verify, limit=limit, max_record_bytes=self._max_record_bytes)
+        if len(scan[0]) == 0 and scan[3] == _PARTLY and stop < window.stop:
+            scan = window.scan(
+                window.stop, verify=self._verify, limit=1, max_record_bytes=self._max_record_bytes
+            )
+        starts, lengths, position, end, need = scan
+        if len(starts) == 0:
+            return None, end, need
+        window.start = position
+        self._record += len(starts)
+        offsets = starts + (window.base - HEADER_BYTES)
+        return Frames(window.data, starts, lengths, first, offsets), end, need
+
+    def _finish(self, need: int) -> None:
+        """The stream ended; what is left in the window is no whole record."""
+        window = self._window
+        left = window.have
+        self._ended = True
+        if window.error is not None:
+            self._report_stream_error(left)
+        elif left and not (left < HEADER_BYTES and self._tf_compatible):
+            kind = "cut header" if left < HEADER_BYTES else "cut payload"
+            wanted = f"{HEADER_BYTES} bytes of header" if left < HEADER_BYTES else f"{need} bytes"
+            text = f"the file ends {left} bytes into the record, wanted {wanted}."
+            damage = Damage(self.path, *self.position, left, kind, text)
+            window.skip(left)
+            self._record += 1
+            self._log.report(damage)
+        self._log.check_at_end(self._record)
+
+    def _report_stream_error(self, left: int) -> None:
+        error = self._window.error
+        assert error is not None
+        record, offset = self.position
+        # Memory stays protected however much damage is put up with, so a limit is raised in either mode.
+        if isinstance(error, LimitError):
+            raise error.at(record=record)
+        damage = Damage(self.path, record, offset, left, "compression", error.found)
+        self._record += 1
+        self._window.skip(left)
+        self._log.report(damage)
+
+    def _report(self, end: int, need: int) -> None:
+        """The record at the position has a whole header, and something wrong."""
+        record, offset = self.position
+        if end == _BAD_LENGTH:
+            text = self._bad_length_text()
+            damage = Damage(self.path, record, offset, 0, "length checksum", text)
+            self._lost = damage
+        elif end == _BAD_DATA:
+            damage = Damage(self.path, record, offset, need, "data checksum", self._bad_data_text(need))
+            self._window.skip(need)
+            self._record += 1
+        else:
+            length = need - HEADER_BYTES - FOOTER_BYTES
+            text = (
+                f"the record is {length} bytes long, the limit max_record_bytes is {self._max_record_bytes}."
+            )
+            damage = Damage(self.path, record, offset, need, "too large", text)
+            self._ended = not self._window.skip(need)
+            self._record += 1
+        self._ended = self._ended or self._tf_compatible
+        # A lost region is put up with only once its length is known.
+        if self._lost is None or self._log.raises or self._ended:
+            self._log.report(damage)
+
+    def _bad_length_text(self) -> str:
+        computed = _native.masked_crc32c(self._window.bytes_at(0, 8))
+        stored = self._window.word_at(8, 4)
+        hint = " Is this a TFRecord file?" if self._window.offset == 0 else ""
+        return f"length checksum is {computed:#010x}, stored {stored:#010x}.{hint}"
+
+    def _bad_data_text(self, need: int) -> str:
+        computed = _native.masked_crc32c(
+            self._window.bytes_at(HEADER_BYTES, need - HEADER_BYTES - FOOTER_BYTES)
+        )
+        stored = self._window.word_at(need - FOOTER_BYTES, FOOTER_BYTES)
+        return f"data checksum is {computed:#010x}, stored {stored:#010x}."
+
+    def _pass_lost(self, lost: Damage) -> None:
+        found = pass_bad_header(self._window, self._max_record_bytes)
+        damage = replace(lost, length_bytes=self._window.offset - lost.offset)
+        self._lost = None
+        self._record += 1
+        if self._log.raises:
+            self._log.found[-1] = damage
+        else:
+            self._log.report(damage)
+        if not found:
+            self._finish(0)

@@ -1,0 +1,264 @@
+"""The uncompressed bytes of a file, whatever its compression, with a position in them."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock import _native
+from penstock.errors import CompressionError, LimitError
+from penstock.fs.files import ReadFile
+from penstock.records.compress import SNIFF_BYTES, reading_name, sniff
+
+__all__ = ["Point", "Stream", "compression_of", "open_stream"]
+
+# (uncompressed offset, compressed offset, bits, window): where decompression can begin, formats as in
+# `_native`.
+Point: TypeAlias = tuple[int, int, int, bytes]
+
+# Compressed input and a block of output are in the second-level cache (1 MiB a core) together.
+_INPUT_BYTES = 1 << 18
+
+
+class Stream(Protocol):
+    """The uncompressed bytes of one file.
+
+    Attributes:
+        path: The file.
+        compression: "none", "gzip", "zlib" or "zstd".
+        size: Uncompressed bytes where that is known without reading, else None.
+        points: Access points met so far, ascending (compressed streams that were asked for them).
+    """
+
+    path: str
+    compression: str
+    size: int | None
+    points: list[Point]
+
+    def readinto(self, buffer: NDArray[np.uint8]) -> int:
+        """Fill `buffer` (uint8, contiguous) as far as there are bytes; fewer than asked for only at the end.
+
+        Raises:
+            CompressionError: The compressed stream is damaged or cut. What is before the damage was returned
+                first.
+            LimitError: It passes `max_ratio`.
+        """
+
+    def tell(self) -> int:
+        """The uncompressed offset that is read next."""
+
+    def seek(self, offset: int, points: Sequence[Point] | None = None) -> None:
+        """Go to an uncompressed offset; a compressed stream goes there from the nearest access point before
+        it.
+        """
+
+    def compressed_bytes(self) -> int:
+        """How much of the file has been read: for progress."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+def compression_of(path: str | os.PathLike[str]) -> str:
+    """How a file is compressed, judged by its content. Errors as for `ReadFile`."""
+    with ReadFile(path) as file:
+        return _sniff_file(file)
+
+
+def open_stream(
+    path: str | os.PathLike[str],
+    compression: str | None = "auto",
+    *,
+    tf_compatible: bool = False,
+    max_ratio: int = 1000,
+    point_span: int = 0,
+) -> Stream:
+    """The uncompressed bytes of a file.
+
+    Args:
+        path: A regular file.
+        compression: "auto" (by content), "none", "gzip", "zlib" or "zstd".
+        tf_compatible: End where TensorFlow ends without an error: a gzip or zlib stream without its trailer
+            or its rest, anything after a first zlib stream.
+        max_ratio: Refuse a compressed stream that passes 16 MiB and this many times its compressed size.
+        point_span: Collect an access point about every so many uncompressed bytes; 0 for none.
+
+    Raises:
+        NotFoundError, ArgumentError, OSError: As for `ReadFile`; ArgumentError also for an unknown
+            compression.
+    """
+    name = reading_name(compression)
+    file = ReadFile(path)
+    try:
+        name = _sniff_file(file) if name == "auto" else name
+        if name == "none":
+            return _Plain(file)
+        return _Compressed(
+            file, name, tf_compatible=tf_compatible, max_ratio=max_ratio, point_span=point_span
+        )
+    except BaseException:
+        file.close()
+        raise
+
+
+def _sniff_file(file: ReadFile) -> str:
+    first = bytearray(SNIFF_BYTES)
+    count = file.readinto(first)
+    file.seek(0)
+    return sniff(bytes(first[:count]))
+
+
+class _Plain:
+    compression = "none"
+
+    def __init__(self, file: ReadFile) -> None:
+        self._file = file
+        self.path = file.path
+        self.size: int | None = file.size
+        self.points: list[Point] = []
+
+    def readinto(self, buffer: NDArray[np.uint8]) -> int:
+        view = buffer.data
+        filled = 0
+        while filled < len(view) and (count := self._file.readinto(view[filled:])):
+            filled += count
+        return filled
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seek(self, offset: int, points: Sequence[Point] | None = None) -> None:  # noqa: ARG002
+        self._file.seek(offset)
+
+    def compressed_bytes(self) -> int:
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Compressed:
+    def __init__(
+        self, file: ReadFile, compression: str, *, tf_compatible: bool, max_ratio: int, point_span: int
+    ) -> None:
+        self.path = file.path
+        self.compression = compression
+        self.size: int | None = None
+        self.points: list[Point] = []
+        self._file = file
+        self._lax = tf_compatible and compression in ("gzip", "zlib")
+        self._max_ratio = max_ratio
+        self._point_span = point_span
+        self._input = np.empty(_INPUT_BYTES, np.uint8)
+        self._restart(None)
+
+    def readinto(self, buffer: NDArray[np.uint8]) -> int:
+        made = 0
+        while made < len(buffer) and not self._ended:
+            if self._error is not None:
+                break
+            if self._start == self._stop and not self._file_ended:
+                self._refill()
+            made += self._decompress(buffer, made)
+        if self._error is not None and made == 0:
+            raise self._error
+        return made
+
+    def tell(self) -> int:
+        return self._offset
+
+    def seek(self, offset: int, points: Sequence[Point] | None = None) -> None:
+        points = self.points if points is None else points
+        at = bisect_right(points, offset, key=lambda point: point[0]) - 1
+        point = points[at] if at >= 0 else None
+        begin = 0 if point is None else point[0]
+        if not self._offset <= offset or begin > self._offset or self._error is not None:
+            self._restart(point)
+        waste = np.empty(min(1 << 18, offset - self._offset), np.uint8)
+        while self._offset < offset and self.readinto(waste[: offset - self._offset]):
+            pass
+
+    def compressed_bytes(self) -> int:
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _restart(self, point: Point | None) -> None:
+        self._start = self._stop = 0
+        self._file_ended = self._ended = False
+        self._error: CompressionError | LimitError | None = None
+        if point is None:
+            self._offset = 0
+            self._file.seek(0)
+            self._decompressor = _native.Decompressor(
+                self.compression, max_ratio=self._max_ratio, point_span=self._point_span
+            )
+        else:
+            self._offset = point[0]
+            self._file.seek(point[1])
+            self._decompressor = _native.Decompressor.resume(
+                self.compression, point, max_ratio=self._max_ratio
+            )
+
+    def _refill(self) -> None:
+        self._start, self._stop = 0, self._file.readinto(self._input)
+        self._file_ended = self._stop == 0
+
+    def _decompress(self, buffer: NDArray[np.uint8], begin: int) -> int:
+        before = self._decompressor.total_out
+        try:
+            taken, made = self._decompressor.decompress(self._input, self._start, self._stop, buffer, begin)
+        except _native.StreamError as error:
+            return self._failed(str(error), self._decompressor.total_out - before)
+        except _native.BombError as error:
+            self._bomb(str(error))
+            return 0
+        self._start += taken
+        self._offset += made
+        if self._point_span:
+            self._collect_points()
+        if made == 0 and self._file_ended:
+            self._finish()
+        elif made == 0 and self._lax and self.compression == "zlib" and self._decompressor.at_end:
+            self._ended = True
+        return made
+
+    def _collect_points(self) -> None:
+        new = self._decompressor.take_points()
+        last = self.points[-1][0] if self.points else -1
+        self.points += [point for point in new if point[0] > last]
+
+    def _finish(self) -> None:
+        self._ended = True
+        if not self._decompressor.at_end and not self._lax:
+            self._fail(f"the {self.compression} stream is cut, the file ends before the stream does")
+            self._ended = False
+
+    def _failed(self, text: str, made: int) -> int:
+        """Note the error; returns how much of what was made before it counts."""
+        ended = self._decompressor.at_end
+        # TensorFlow reads one zlib stream and never looks at what follows it; and it drops the window in
+        # which a checksum is wrong.
+        made = 0 if self._lax and not ended else made
+        self._offset += made
+        if self._lax and ended and self.compression == "zlib":
+            self._ended = True
+        else:
+            self._fail(text)
+        return made
+
+    def _fail(self, text: str) -> None:
+        at = self._file.tell() - self._stop + self._start
+        found = f"{text} (near compressed byte {at})."
+        help = "What is before it can be read; copy the file again from where it came."
+        self._error = CompressionError(found, path=self.path, offset=self._offset, help=help)
+
+    def _bomb(self, text: str) -> None:
+        help = f"If that is meant, pass max_ratio= with more than {self._max_ratio}."
+        self._error = LimitError(f"{text}.", path=self.path, offset=self._offset, help=help)

@@ -1,0 +1,115 @@
+"""The part of a stream that is in memory: what was read and is not used yet."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock import _native
+from penstock.errors import CompressionError, LimitError
+from penstock.records.stream import Stream
+
+__all__ = ["FOOTER_BYTES", "HEADER_BYTES", "Window"]
+
+HEADER_BYTES = 12
+FOOTER_BYTES = 4
+
+# With input and output of a block both in the second-level cache (1 MiB a core), reading is at its fastest.
+_BLOCK_BYTES = 1 << 20
+
+
+class Window:
+    """Bytes data[start:stop] of a stream, which are the ones from `offset` on.
+
+    A window never writes into memory that it has filled: the records found in `data` stay valid while it goes
+        on.
+
+    Attributes:
+        ended: The stream gives no further bytes; because of `error`, if that is not None.
+    """
+
+    def __init__(self, stream: Stream, offset: int) -> None:
+        self.data = np.empty(0, np.uint8)
+        self.start = self.stop = 0
+        self.ended = False
+        self.error: CompressionError | LimitError | None = None
+        self._stream = stream
+        self._base = offset
+
+    @property
+    def have(self) -> int:
+        """How many bytes are in the window."""
+        return self.stop - self.start
+
+    @property
+    def base(self) -> int:
+        """The byte of the stream that data[0] is."""
+        return self._base
+
+    @property
+    def offset(self) -> int:
+        """The byte of the stream that data[start] is."""
+        return self._base + self.start
+
+    def fill(self, need: int) -> bool:
+        """Read on until `need` bytes are in the window; False where the stream ends before."""
+        while self.have < need and not self.ended:
+            # A length is only believed as far as its bytes have come: memory at most doubles each time.
+            room = min(max(need, _BLOCK_BYTES) - self.have, max(self.have, _BLOCK_BYTES))
+            self._grow(max(room, 1))
+        return self.have >= need
+
+    def bytes_at(self, begin: int, size: int) -> NDArray[np.uint8]:
+        """`size` bytes from `begin` bytes behind the start on."""
+        return self.data[self.start + begin : self.start + begin + size]
+
+    def word_at(self, begin: int, size: int) -> int:
+        """The number that those bytes are, little-endian."""
+        return int.from_bytes(self.bytes_at(begin, size).tobytes(), "little")
+
+    def skip(self, count: int) -> bool:
+        """Go `count` bytes on without holding them; False (and at the end) where the stream has fewer."""
+        if count <= self.have:
+            self.start += count
+            return True
+        rest = count - self.have
+        self._base += self.stop
+        self.start = self.stop = 0
+        if self._stream.size is not None:
+            landing = min(self._base + rest, max(self._base, self._stream.size))
+            rest -= landing - self._base
+            self._base = landing
+            self._stream.seek(landing)
+            return rest == 0
+        waste = np.empty(_BLOCK_BYTES, np.uint8)
+        while rest and not self.ended:
+            count = self._read(waste[:rest])
+            self._base += count
+            rest -= count
+        return rest == 0
+
+    def scan(
+        self, stop: int, *, verify: bool, limit: int, max_record_bytes: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], int, int, int]:
+        """`_native.scan_frames` from the start of the window to data[stop]."""
+        return _native.scan_frames(
+            self.data, self.start, stop, verify=verify, limit=limit, max_record_bytes=max_record_bytes
+        )
+
+    def _grow(self, room: int) -> None:
+        have = self.have
+        fresh = np.empty(have + room, np.uint8)
+        fresh[:have] = self.data[self.start : self.stop]
+        count = self._read(fresh[have:])
+        self._base += self.start
+        self.data, self.start, self.stop = fresh, 0, have + count
+
+    def _read(self, room: NDArray[np.uint8]) -> int:
+        try:
+            count = self._stream.readinto(room)
+        except (CompressionError, LimitError) as error:
+            self.error = error
+            count = 0
+        # A damaged compressed stream first gives what it has and tells its error at the next call.
+        self.ended = count == 0 or (count < len(room) and self._stream.compression == "none")
+        return count

@@ -19,7 +19,6 @@ from penstock.records.frames import MAX_RECORD_BYTES, Damage, FrameReader, Frame
 from penstock.records.index import RecordIndex, build_indexes, read_records
 from penstock.records.schema import Schema
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
-from penstock.records.window import FRAMING_BYTES
 from penstock.spec import Spec
 
 __all__ = ["ReadOptions", "TFRecordFiles"]

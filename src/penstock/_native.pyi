@@ -155,6 +155,10 @@ PlanFeature: TypeAlias = tuple[bytes, int, int, int, int, Any]
 #   list_offsets  ragged: int64[n+1], counted in values; else None
 #   valid         missing 1: bool[n], or None where all n are there
 # A feature list of a SequenceExample has n rows of steps: its parts count steps, and step_offsets int64[n+1] count them per row.
+# `missing` then speaks of the list and of each step that has no kind set:
+#   0  a missing list is an error (of ragged steps: it has no steps); a step has no values, which is a wrong count where it is fixed
+#   1  a missing list has no steps and is marked in `list present`; a step is marked in `valid`
+#   2  a missing list has no steps; a step gets the default
 Parts: TypeAlias = tuple[Values, I64 | None, I64 | None, Bool | None]
 
 # Where and why decoding stopped: (row, feature, code, found, wanted, offset)
@@ -205,6 +209,9 @@ def read_sequence_example(data: Buffer) -> tuple[dict[str, Value], dict[str, lis
 
 # A column to encode: (name, kind, count, values, value_offsets, list_offsets, valid)
 #   count: values per row where list_offsets is None. Row i is left out where valid[i] is False.
+#   Kind 1 without value_offsets is raw: one value of `count` bytes a row. A row with no feature is written as no bytes.
+#   In a feature list, a step that is not valid is a Feature with no kind set.
+#   ValueError where names are not UTF-8 or there twice, or offsets and counts do not fit the values.
 EncodeFeature: TypeAlias = tuple[bytes, int, int, Values, I64 | None, I64 | None, Bool | None]
 
 def encode_examples(

@@ -5,7 +5,8 @@ use penstock_core::column::{Column, Values};
 use penstock_core::error::Error;
 use penstock_core::example::decode::DecodeError;
 use penstock_core::example::message::{self, Features};
-use penstock_core::example::{Default, Feature, Kind, Layout, Missing, Plan};
+use penstock_core::example::sequence::ListColumn;
+use penstock_core::example::{Default, Feature, Kind, Layout, Missing, Plan, SequencePlan as Sequences};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
@@ -98,6 +99,47 @@ impl ExamplePlan {
         let decoded = py.detach(|| self.0.decode(data, starts, lengths)).map_err(raised)?;
         let columns = decoded.columns.into_iter().map(|column| parts(py, column)).collect();
         Ok((columns, decoded.rows, decoded.error.map(error_tuple)))
+    }
+}
+
+type ListParts<'py> = (Parts<'py>, Bound<'py, PyArray1<i64>>, Option<Bound<'py, PyArray1<bool>>>);
+type DecodedSequences<'py> = (Vec<Parts<'py>>, Vec<ListParts<'py>>, usize, Option<ErrorTuple>);
+
+fn list_parts(py: Python<'_>, list: ListColumn) -> ListParts<'_> {
+    let present = list.present.map(|present| array(py, present));
+    (parts(py, list.steps), array(py, list.step_offsets), present)
+}
+
+/// Documented in `_native.pyi`.
+#[pyclass(frozen, module = "penstock._native")]
+pub struct SequencePlan(Sequences);
+
+#[pymethods]
+impl SequencePlan {
+    #[new]
+    #[pyo3(signature = (context, lists, *, strict_tf = false, refuse_unknown = false))]
+    fn new(
+        context: Vec<PlanTuple<'_>>,
+        lists: Vec<PlanTuple<'_>>,
+        strict_tf: bool,
+        refuse_unknown: bool,
+    ) -> PyResult<Self> {
+        let (context, lists) = (features(context)?, features(lists)?);
+        Sequences::new(context, lists, strict_tf, refuse_unknown).map(Self).map_err(raised)
+    }
+
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        data: Bytes,
+        starts: PyReadonlyArray1<'py, i64>,
+        lengths: PyReadonlyArray1<'py, i64>,
+    ) -> PyResult<DecodedSequences<'py>> {
+        let (data, starts, lengths) = (data.as_slice(), values(&starts)?, values(&lengths)?);
+        let decoded = py.detach(|| self.0.decode(data, starts, lengths)).map_err(raised)?;
+        let context = decoded.context.into_iter().map(|column| parts(py, column)).collect();
+        let lists = decoded.lists.into_iter().map(|list| list_parts(py, list)).collect();
+        Ok((context, lists, decoded.rows, decoded.error.map(error_tuple)))
     }
 }
 

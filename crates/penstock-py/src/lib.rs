@@ -2,6 +2,7 @@
 
 mod buffer;
 mod columns;
+mod encode;
 mod errors;
 mod example;
 mod files;
@@ -22,7 +23,10 @@ mod _native {
     use super::frames::{crc32c, find_frame, frame_records, masked_crc32c, read_ranges, scan_frames};
 
     #[pymodule_export]
-    use super::example::{ExamplePlan, read_example, read_sequence_example};
+    use super::example::{ExamplePlan, SequencePlan, read_example, read_sequence_example};
+
+    #[pymodule_export]
+    use super::encode::{encode_examples, encode_sequence_examples, write_example, write_sequence_example};
 
     #[pymodule_export]
     use super::columns::{bytes_objects, gather_ranges, text_objects};

@@ -72,6 +72,21 @@ impl Wrong {
     }
 }
 
+impl Wrong {
+    /// A key at `start` that is not in the plan.
+    pub(super) fn unknown(start: usize, length: usize) -> Self {
+        Self { slot: None, code: UNKNOWN, found: start, wanted: length, offset: start }
+    }
+
+    /// A step is never missing: one that has no kind set has no values.
+    pub(super) fn of_step(self, wanted: usize) -> Self {
+        match self.code {
+            MISSING => Self { code: WRONG_COUNT, found: 0, wanted, ..self },
+            _ => self,
+        }
+    }
+}
+
 impl From<Malformed> for Wrong {
     fn from(malformed: Malformed) -> Self {
         Self { slot: None, code: MALFORMED, found: 0, wanted: 0, offset: malformed.offset }
@@ -183,10 +198,7 @@ impl<'a> Finder<'a> {
         let set = self.unknown.values().filter(|(_, kind)| *kind != UNSET);
         match set.map(|(key, _)| key).min_by_key(|key| key.start) {
             None => Ok(()),
-            Some(key) => {
-                let (found, wanted) = (key.start, key.len());
-                Err(Wrong { slot: None, code: UNKNOWN, found, wanted, offset: key.start })
-            }
+            Some(key) => Err(Wrong::unknown(key.start, key.len())),
         }
     }
 }

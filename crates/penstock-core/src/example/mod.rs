@@ -1,10 +1,13 @@
 //! Example and SequenceExample: from records to columns and back. `formats.md`, sections 2 and 3.
 
 pub mod decode;
+pub mod encode;
 mod fast;
 pub mod message;
 pub mod plan;
+pub mod sequence;
 mod strict;
 
 pub use decode::{DecodeError, Decoded};
 pub use plan::{Default, Feature, Kind, Layout, Missing, Plan};
+pub use sequence::SequencePlan;

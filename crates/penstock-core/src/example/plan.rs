@@ -89,6 +89,12 @@ pub struct Feature {
 }
 
 impl Feature {
+    /// Values that a row has, where that is fixed.
+    #[must_use]
+    pub fn wanted(&self) -> usize {
+        if self.layout == Layout::Raw { 1 } else { self.count }
+    }
+
     fn check(&self) -> Result<()> {
         let name = String::from_utf8_lossy(&self.name);
         if self.layout == Layout::Raw && self.kind != Kind::Bytes {

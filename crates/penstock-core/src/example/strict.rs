@@ -3,13 +3,14 @@
 //! Follows its reading order, so that of several things wrong the same one is found.
 
 use crate::column::Builder;
-use crate::wire::Malformed;
+use crate::wire::{Malformed, Span};
 
-use super::decode::{BAD_KIND, BAD_LIST, UNKNOWN, WRONG_KIND, Wrong};
+use super::decode::{BAD_KIND, BAD_LIST, WRONG_KIND, Wrong};
 use super::message::{BYTES, FLOAT, INT64, Take, UNSET};
 use super::plan::{Layout, Plan};
 
 const FIELD_1_LEN: u8 = 0x0a;
+const FIELD_2_LEN: u8 = 0x12;
 const FIELD_1_VARINT: u8 = 0x08;
 const FIELD_1_FIXED32: u8 = 0x0d;
 
@@ -72,15 +73,9 @@ impl<'a> Stream<'a> {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Part {
-    start: usize,
-    end: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    key: Part,
-    feature: Part,
+    key: Span,
+    feature: Span,
 }
 
 fn read_example(record: &[u8]) -> Result<Vec<Entry>, Malformed> {
@@ -150,11 +145,135 @@ fn read_entry(stream: &mut Stream<'_>) -> Option<Entry> {
     Some(entry)
 }
 
-fn read_part(stream: &mut Stream<'_>) -> Option<Part> {
+fn read_part(stream: &mut Stream<'_>) -> Option<Span> {
     let length = stream.varint32()?;
     let start = stream.position;
     stream.bytes(length)?;
-    Some(Part { start, end: stream.position })
+    Some(Span { start, end: stream.position })
+}
+
+/// The entries of a SequenceExample.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    context: Vec<Entry>,
+    lists: Vec<Entry>,
+}
+
+fn last<'e>(entries: &'e [Entry], record: &[u8], name: &[u8]) -> Option<&'e Entry> {
+    entries.iter().rev().find(|entry| entry.key.of(record) == name)
+}
+
+impl Entries {
+    pub(super) fn context(&self, record: &[u8], name: &[u8]) -> Option<Span> {
+        last(&self.context, record, name).map(|entry| entry.feature)
+    }
+
+    pub(super) fn list(&self, record: &[u8], name: &[u8]) -> Option<Span> {
+        last(&self.lists, record, name).map(|entry| entry.feature)
+    }
+
+    pub(super) fn refuse_unknown(&self, record: &[u8], context: &Plan, lists: &Plan) -> Result<(), Wrong> {
+        let of = |entries: &[Entry], plan: &Plan| {
+            let is_unknown =
+                |entry: &&Entry| !entry.feature.is_empty() && plan.slot(entry.key.of(record)).is_none();
+            entries.iter().find(is_unknown).map(|entry| entry.key)
+        };
+        match of(&self.context, context).or_else(|| of(&self.lists, lists)) {
+            Some(key) => Err(Wrong::unknown(key.start, key.len())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Read the entries of a SequenceExample. Here a key comes before its value.
+pub(super) fn read_sequence_example(record: &[u8]) -> Result<Entries, Malformed> {
+    let mut stream = Stream { record, position: 0, limit: record.len() };
+    let mut entries = Entries::default();
+    read_parts(&mut stream, &mut entries)
+        .map(|()| entries)
+        .ok_or(Malformed { offset: stream.position, reason: "not a SequenceExample that TensorFlow reads" })
+}
+
+fn read_parts(stream: &mut Stream<'_>, entries: &mut Entries) -> Option<()> {
+    while !stream.at_end() {
+        if stream.expect(FIELD_1_LEN) {
+            read_map(stream, &mut entries.context)?;
+        } else if stream.expect(FIELD_2_LEN) {
+            read_map(stream, &mut entries.lists)?;
+        } else {
+            skip_field(stream)?;
+        }
+    }
+    Some(())
+}
+
+fn read_map(stream: &mut Stream<'_>, entries: &mut Vec<Entry>) -> Option<()> {
+    let before = entries.len();
+    read_features(stream, entries)?;
+    let new = entries.get(before..).unwrap_or_default();
+    new.iter().all(|entry| entry.key.end <= entry.feature.start).then_some(())
+}
+
+/// Append a feature of the context.
+pub(super) fn take_context(
+    record: &[u8],
+    slot: usize,
+    feature: Option<Span>,
+    column: &mut Builder<'_>,
+) -> Result<(), Wrong> {
+    let feature = feature.unwrap_or_default();
+    if feature.is_empty() {
+        return column.end_missing_row().map_err(|misfit| Wrong::misfit(slot, misfit, record.len()));
+    }
+    take_feature(record, slot, feature, column).map(|_| ())
+}
+
+/// Append the steps of a feature list. A step with anything after its first list is refused.
+pub(super) fn take_steps(
+    record: &[u8],
+    slot: usize,
+    list: Span,
+    steps: &mut Builder<'_>,
+) -> Result<(), Wrong> {
+    let kind = steps.feature().kind.number();
+    let bad = |offset| Wrong {
+        slot: Some(slot),
+        code: BAD_LIST,
+        found: usize::from(kind),
+        wanted: usize::from(kind),
+        offset,
+    };
+    let mut stream = Stream { record, position: list.start, limit: list.end };
+    while !stream.at_end() {
+        let at = stream.position;
+        let is_step = stream.expect(FIELD_1_LEN);
+        let step = read_part(&mut stream).filter(|_| is_step).ok_or_else(|| bad(at))?;
+        if step.is_empty() {
+            let wanted = steps.feature().wanted();
+            let ended = steps.end_missing_row();
+            ended.map_err(|misfit| Wrong::misfit(slot, misfit, step.start).of_step(wanted))?;
+        } else if take_feature(record, slot, step, steps)? != step.end {
+            return Err(bad(step.start));
+        }
+    }
+    Ok(())
+}
+
+// Returns where it stopped reading.
+fn take_feature(record: &[u8], slot: usize, feature: Span, column: &mut Builder<'_>) -> Result<usize, Wrong> {
+    let wanted = column.feature().kind.number();
+    let wrong = |code, found: u8| {
+        let (found, wanted) = (usize::from(found), usize::from(wanted));
+        Wrong { slot: Some(slot), code, found, wanted, offset: feature.start }
+    };
+    let mut stream = Stream { record, position: feature.start, limit: feature.end };
+    let kind = read_kind(&mut stream).ok_or_else(|| wrong(BAD_KIND, 0))?;
+    if kind != wanted {
+        return Err(wrong(WRONG_KIND, kind));
+    }
+    read_list(&mut stream, kind, column).ok_or_else(|| wrong(BAD_LIST, kind))?;
+    column.end_row().map_err(|misfit| Wrong::misfit(slot, misfit, feature.start))?;
+    Ok(stream.position)
 }
 
 /// Append the record to the columns.
@@ -162,15 +281,14 @@ pub(super) fn take_record(record: &[u8], plan: &Plan, columns: &mut [Builder<'_>
     let row = columns.first().map_or(0, Builder::rows);
     let mut last_is_unset = vec![false; columns.len()];
     for entry in read_example(record)?.iter().rev() {
-        let key = record.get(entry.key.start..entry.key.end).unwrap_or_default();
+        let key = entry.key.of(record);
         match plan
             .slot(key)
             .and_then(|slot| Some((slot, columns.get_mut(slot)?, last_is_unset.get_mut(slot)?)))
         {
             Some((slot, column, is_unset)) => take_entry(record, row, *entry, slot, column, is_unset)?,
-            None if plan.refuse_unknown && entry.feature.start < entry.feature.end => {
-                let (found, wanted) = (entry.key.start, key.len());
-                return Err(Wrong { slot: None, code: UNKNOWN, found, wanted, offset: found });
+            None if plan.refuse_unknown && !entry.feature.is_empty() => {
+                return Err(Wrong::unknown(entry.key.start, key.len()));
             }
             None => {}
         }
@@ -189,27 +307,23 @@ fn take_entry(
     column: &mut Builder<'_>,
     last_is_unset: &mut bool,
 ) -> Result<(), Wrong> {
-    let offset = entry.feature.start;
-    let wrong = |code, found: u8, wanted: u8| {
-        let (found, wanted) = (usize::from(found), usize::from(wanted));
-        Wrong { slot: Some(slot), code, found, wanted, offset }
-    };
-    let mut stream = Stream { record, position: offset, limit: entry.feature.end };
-    let kind = read_kind(&mut stream).ok_or_else(|| wrong(BAD_KIND, 0, column.feature().kind.number()))?;
-    let wanted = column.feature().kind.number();
     if column.rows() != row || *last_is_unset {
-        return Ok(());
+        return check_kind(record, slot, entry.feature, column);
     }
-    if kind == UNSET {
+    if entry.feature.is_empty() {
         // Of equal keys a dense feature takes the last that is set, a sparse one the last.
         *last_is_unset = column.feature().layout == Layout::Ragged;
         return Ok(());
     }
-    if kind != wanted {
-        return Err(wrong(WRONG_KIND, kind, wanted));
-    }
-    read_list(&mut stream, kind, column).ok_or_else(|| wrong(BAD_LIST, kind, wanted))?;
-    column.end_row().map_err(|misfit| Wrong::misfit(slot, misfit, offset))
+    take_feature(record, slot, entry.feature, column).map(|_| ())
+}
+
+// A key that comes again later does not count, but its kind is looked at.
+fn check_kind(record: &[u8], slot: usize, feature: Span, column: &Builder<'_>) -> Result<(), Wrong> {
+    let mut stream = Stream { record, position: feature.start, limit: feature.end };
+    let wanted = usize::from(column.feature().kind.number());
+    let wrong = Wrong { slot: Some(slot), code: BAD_KIND, found: 0, wanted, offset: feature.start };
+    read_kind(&mut stream).map(|_| ()).ok_or(wrong)
 }
 
 fn read_kind(stream: &mut Stream<'_>) -> Option<u8> {

@@ -1,0 +1,510 @@
+//! Columns into Examples and SequenceExamples: sizes first, then every byte once. `formats.md` 2.2.
+
+use crate::error::{Error, Result};
+use crate::{crc, gather};
+
+use super::plan::Kind;
+
+const LENGTH: u8 = 0x0a;
+const VALUE: u8 = 0x12;
+
+/// Order of the keys of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyOrder {
+    /// Ascending by bytes.
+    Bytes,
+    /// As upb's `deterministic=True`: a longer key before one that it begins with.
+    Upb,
+    /// As given.
+    Given,
+}
+
+impl KeyOrder {
+    /// The order with this name.
+    pub fn new(name: &str) -> Result<Self> {
+        match name {
+            "bytes" => Ok(Self::Bytes),
+            "upb" => Ok(Self::Upb),
+            "given" => Ok(Self::Given),
+            _ => Err(Error::Argument(format!("key_order is '{name}', wanted bytes, upb or given").into())),
+        }
+    }
+
+    /// Put named things in this order; refuses a name that is there twice or is not UTF-8.
+    pub fn sort<T>(self, items: &mut [T], name: impl Fn(&T) -> &[u8]) -> Result<()> {
+        let mut names: Vec<&[u8]> = items.iter().map(&name).collect();
+        names.sort_unstable();
+        let is_wrong = |name: &&[u8]| std::str::from_utf8(name).is_err();
+        if let Some(wrong) = names.iter().find(|name| is_wrong(name)) {
+            let shown = String::from_utf8_lossy(wrong);
+            return Err(Error::Argument(format!("feature name '{shown}' is not UTF-8").into()));
+        }
+        let repeated = names.iter().zip(names.iter().skip(1)).find(|(a, b)| a == b);
+        if let Some((twice, _)) = repeated {
+            let shown = String::from_utf8_lossy(twice);
+            return Err(Error::Argument(format!("feature '{shown}' is given twice").into()));
+        }
+        match self {
+            Self::Bytes => items.sort_by(|a, b| name(a).cmp(name(b))),
+            Self::Upb => items.sort_by(|a, b| upb_order(name(a), name(b))),
+            Self::Given => {}
+        }
+        Ok(())
+    }
+}
+
+fn upb_order(a: &[u8], b: &[u8]) -> std::cmp::Ordering {
+    let common = a.iter().zip(b).map(|(a, b)| a.cmp(b)).find(|order| order.is_ne());
+    common.unwrap_or_else(|| b.len().cmp(&a.len()))
+}
+
+/// The values of one feature of one row.
+#[derive(Clone, Copy, Debug)]
+pub enum List<'a> {
+    /// No kind is set.
+    Unset,
+    /// A `bytes_list` of one value.
+    Raw(&'a [u8]),
+    /// A `bytes_list`: one value between each two offsets, which have been checked.
+    Bytes(&'a [u8], &'a [i64]),
+    /// A `float_list`.
+    Floats(&'a [f32]),
+    /// An `int64_list`.
+    Ints(&'a [i64]),
+}
+
+impl<'a> List<'a> {
+    fn strings(data: &'a [u8], offsets: &'a [i64]) -> impl Iterator<Item = &'a [u8]> {
+        let count = offsets.len().saturating_sub(1);
+        (0..count).map(move |i| gather::range(data, offsets, i).unwrap_or_default())
+    }
+
+    // Bytes of the repeated field, without the tag and length of a packed one.
+    #[inline]
+    fn payload_size(&self) -> usize {
+        match *self {
+            Self::Unset => 0,
+            Self::Raw(value) => field_size(value.len()),
+            Self::Bytes(data, offsets) => {
+                Self::strings(data, offsets).map(|value| field_size(value.len())).sum()
+            }
+            Self::Floats(values) => size_of_val(values),
+            Self::Ints(values) => values.iter().map(|&value| varint_size(value.cast_unsigned())).sum(),
+        }
+    }
+
+    fn is_packed(&self) -> bool {
+        matches!(self, Self::Floats(_) | Self::Ints(_))
+    }
+
+    fn tag(&self) -> u8 {
+        match self {
+            Self::Unset => 0,
+            Self::Raw(_) | Self::Bytes(..) => 0x0a,
+            Self::Floats(_) => 0x12,
+            Self::Ints(_) => 0x1a,
+        }
+    }
+}
+
+/// Sizes of a Feature from the inside out.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    payload: usize,
+    list: usize,
+    feature: usize,
+}
+
+impl Sizes {
+    #[inline]
+    fn of(list: &List<'_>) -> Self {
+        let payload = list.payload_size();
+        let size = if list.is_packed() && payload > 0 { field_size(payload) } else { payload };
+        let feature = if matches!(list, List::Unset) { 0 } else { field_size(size) };
+        Self { payload, list: size, feature }
+    }
+}
+
+#[inline]
+fn varint_size(value: u64) -> usize {
+    // Seven bits a byte: 9/64 is close enough to 1/7 for all 64 lengths.
+    let bits = (value | 1).ilog2();
+    (bits.saturating_mul(9).saturating_add(73) / 64) as usize
+}
+
+/// Tag of one byte, length, and as many bytes.
+#[inline]
+fn field_size(length: usize) -> usize {
+    length.saturating_add(varint_size(length as u64)).saturating_add(1)
+}
+
+#[inline]
+fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[inline]
+fn put_field(out: &mut Vec<u8>, tag: u8, length: usize) {
+    out.push(tag);
+    put_varint(out, length as u64);
+}
+
+fn put_feature(out: &mut Vec<u8>, list: &List<'_>, sizes: Sizes) {
+    if matches!(list, List::Unset) {
+        return;
+    }
+    put_field(out, list.tag(), sizes.list);
+    if list.is_packed() && sizes.payload > 0 {
+        put_field(out, LENGTH, sizes.payload);
+    }
+    match *list {
+        List::Unset => {}
+        List::Raw(value) => put_bytes(out, value),
+        List::Bytes(data, offsets) => List::strings(data, offsets).for_each(|value| put_bytes(out, value)),
+        List::Floats(values) => put_floats(out, values),
+        List::Ints(values) => values.iter().for_each(|&value| put_varint(out, value.cast_unsigned())),
+    }
+}
+
+#[inline]
+fn put_bytes(out: &mut Vec<u8>, value: &[u8]) {
+    put_field(out, LENGTH, value.len());
+    out.extend_from_slice(value);
+}
+
+fn put_floats(out: &mut Vec<u8>, values: &[f32]) {
+    if cfg!(target_endian = "little") {
+        // SAFETY: the bytes of a slice of floats, which have no padding; any byte is a valid u8, whose
+        // alignment is 1, and the borrow of `values` outlives the slice.
+        let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values)) };
+        out.extend_from_slice(bytes);
+    } else {
+        values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+    }
+}
+
+/// A named feature of one row.
+pub type Named<'a> = (&'a [u8], List<'a>);
+
+#[inline]
+fn entry_size(name: &[u8], value: usize) -> usize {
+    field_size(name.len()).saturating_add(field_size(value))
+}
+
+fn features_size<'a>(features: impl Iterator<Item = Named<'a>>) -> Option<usize> {
+    let sizes = features.map(|(name, list)| field_size(entry_size(name, Sizes::of(&list).feature)));
+    sizes.reduce(usize::saturating_add)
+}
+
+#[inline]
+fn put_key(out: &mut Vec<u8>, name: &[u8], value: usize) {
+    put_field(out, LENGTH, entry_size(name, value));
+    put_bytes(out, name);
+    put_field(out, VALUE, value);
+}
+
+fn put_features<'a>(out: &mut Vec<u8>, features: impl Iterator<Item = Named<'a>>) {
+    for (name, list) in features {
+        let sizes = Sizes::of(&list);
+        put_key(out, name, sizes.feature);
+        put_feature(out, &list, sizes);
+    }
+}
+
+fn steps_size<'a>(steps: impl Iterator<Item = List<'a>>) -> usize {
+    steps.map(|list| field_size(Sizes::of(&list).feature)).sum()
+}
+
+fn lists_size<'a, S: Iterator<Item = List<'a>>>(lists: impl Iterator<Item = (&'a [u8], S)>) -> Option<usize> {
+    let sizes = lists.map(|(name, steps)| field_size(entry_size(name, steps_size(steps))));
+    sizes.reduce(usize::saturating_add)
+}
+
+fn put_lists<'a, S: Iterator<Item = List<'a>> + Clone>(
+    out: &mut Vec<u8>,
+    lists: impl Iterator<Item = (&'a [u8], S)>,
+) {
+    for (name, steps) in lists {
+        put_key(out, name, steps_size(steps.clone()));
+        for list in steps {
+            let sizes = Sizes::of(&list);
+            put_field(out, LENGTH, sizes.feature);
+            put_feature(out, &list, sizes);
+        }
+    }
+}
+
+/// One Example. Without features it is empty, as `Example().SerializeToString()` is.
+pub fn write_example(mut features: Vec<Named<'_>>, order: KeyOrder) -> Result<Vec<u8>> {
+    order.sort(&mut features, |(name, _)| name)?;
+    let mut out = Vec::new();
+    if let Some(size) = features_size(features.iter().copied()) {
+        put_field(&mut out, LENGTH, size);
+        put_features(&mut out, features.into_iter());
+    }
+    Ok(out)
+}
+
+/// One SequenceExample from its context and its feature lists. A part that has nothing in it is not written.
+pub fn write_sequence_example(
+    mut context: Vec<Named<'_>>,
+    mut lists: Vec<(&[u8], Vec<List<'_>>)>,
+    order: KeyOrder,
+) -> Result<Vec<u8>> {
+    order.sort(&mut lists, |(name, _)| name)?;
+    let mut out = write_example(std::mem::take(&mut context), order)?;
+    let lists = || lists.iter().map(|(name, steps)| (*name, steps.iter().copied()));
+    if let Some(size) = lists_size(lists()) {
+        put_field(&mut out, VALUE, size);
+        put_lists(&mut out, lists());
+    }
+    Ok(out)
+}
+
+/// The values of a column to encode.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// One value of `count` bytes a row.
+    Raw(&'a [u8]),
+    /// Values between offsets.
+    Bytes(&'a [u8], &'a [i64]),
+    /// Floats.
+    Floats(&'a [f32]),
+    /// Integers.
+    Ints(&'a [i64]),
+}
+
+impl Source<'_> {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Raw(_) | Self::Bytes(..) => Kind::Bytes,
+            Self::Floats(_) => Kind::Float,
+            Self::Ints(_) => Kind::Int64,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Raw(values) => values.len(),
+            Self::Bytes(_, offsets) => offsets.len().saturating_sub(1),
+            Self::Floats(values) => values.len(),
+            Self::Ints(values) => values.len(),
+        }
+    }
+}
+
+/// A column to encode. Meanings are those of `EncodeFeature` in `_native.pyi`.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// Key of the feature.
+    pub name: &'a [u8],
+    /// Values per row where there are no list offsets; bytes per row of a raw source.
+    pub count: usize,
+    /// The values of all rows, joined.
+    pub source: Source<'a>,
+    /// Where each row begins, counted in values.
+    pub list_offsets: Option<&'a [i64]>,
+    /// A byte for each row: 0 where the row lacks the feature.
+    pub valid: Option<&'a [u8]>,
+}
+
+impl<'a> Input<'a> {
+    /// Refuse a column that does not have `n` rows, or whose offsets are not in order.
+    pub fn check(&self, n: usize) -> Result<()> {
+        let wrong = |what: &str| {
+            let name = String::from_utf8_lossy(self.name);
+            Err(Error::Argument(format!("feature '{name}': {what}").into()))
+        };
+        match self.source {
+            Source::Bytes(data, offsets) if !are_offsets(offsets, data.len()) => {
+                return wrong("value offsets do not ascend inside the values");
+            }
+            _ => {}
+        }
+        match self.list_offsets {
+            Some(_) if matches!(self.source, Source::Raw(_)) => return wrong("raw values cannot be ragged"),
+            Some(offsets) if offsets.len() != n.saturating_add(1) => {
+                return wrong("list offsets are not one more than rows");
+            }
+            Some(offsets) if !are_offsets(offsets, self.source.len()) => {
+                return wrong("list offsets do not ascend inside the values");
+            }
+            None if n.checked_mul(self.count) != Some(self.source.len()) => {
+                return wrong("values are not rows times count");
+            }
+            _ => {}
+        }
+        if self.valid.is_some_and(|valid| valid.len() != n) {
+            wrong("valid is not as long as rows")
+        } else {
+            Ok(())
+        }
+    }
+
+    #[inline]
+    fn bounds(&self, row: usize) -> (usize, usize) {
+        match self.list_offsets {
+            None => {
+                let start = row.saturating_mul(self.count);
+                (start, start.saturating_add(self.count))
+            }
+            Some(offsets) => {
+                let at = |i: usize| offsets.get(i).and_then(|&at| usize::try_from(at).ok()).unwrap_or(0);
+                (at(row), at(row.saturating_add(1)))
+            }
+        }
+    }
+
+    /// The values of a row, `None` where the row lacks the feature.
+    #[inline]
+    fn row(&self, row: usize) -> Option<List<'a>> {
+        if self.valid.is_some_and(|valid| valid.get(row) == Some(&0)) {
+            return None;
+        }
+        let (start, end) = self.bounds(row);
+        Some(match self.source {
+            Source::Raw(values) => List::Raw(values.get(start..end).unwrap_or_default()),
+            Source::Bytes(data, offsets) => List::Bytes(data, offsets.get(start..=end).unwrap_or_default()),
+            Source::Floats(values) => List::Floats(values.get(start..end).unwrap_or_default()),
+            Source::Ints(values) => List::Ints(values.get(start..end).unwrap_or_default()),
+        })
+    }
+
+    /// The kind of the lists it makes.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.source.kind()
+    }
+}
+
+fn are_offsets(offsets: &[i64], end: usize) -> bool {
+    let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return false };
+    first >= 0 && usize::try_from(last).is_ok_and(|last| last <= end) && offsets.is_sorted()
+}
+
+/// A feature list to encode: steps of all rows, where the steps of each row begin, and which rows have the list.
+#[derive(Clone, Copy, Debug)]
+pub struct InputList<'a> {
+    /// A row for each step; a step that is not valid has no kind set.
+    pub steps: Input<'a>,
+    /// Where the steps of each row begin.
+    pub step_offsets: &'a [i64],
+    /// A byte for each row: 0 where the row lacks the list.
+    pub present: Option<&'a [u8]>,
+}
+
+impl<'a> InputList<'a> {
+    fn check(&self, n: usize) -> Result<()> {
+        let name = String::from_utf8_lossy(self.steps.name);
+        let wrong = |what: &str| Err(Error::Argument(format!("feature list '{name}': {what}").into()));
+        let steps = self.step_offsets.last().and_then(|&steps| usize::try_from(steps).ok()).unwrap_or(0);
+        if self.step_offsets.len() != n.saturating_add(1) || !are_offsets(self.step_offsets, steps) {
+            return wrong("step offsets do not ascend, or are not one more than rows");
+        }
+        if self.present.is_some_and(|present| present.len() != n) {
+            return wrong("present is not as long as rows");
+        }
+        self.steps.check(steps)
+    }
+
+    fn row(&self, row: usize) -> Option<(&'a [u8], impl Iterator<Item = List<'a>> + Clone)> {
+        if self.present.is_some_and(|present| present.get(row) == Some(&0)) {
+            return None;
+        }
+        let at = |i: usize| self.step_offsets.get(i).and_then(|&at| usize::try_from(at).ok()).unwrap_or(0);
+        let steps = self.steps;
+        Some((
+            steps.name,
+            (at(row)..at(row.saturating_add(1))).map(move |step| steps.row(step).unwrap_or(List::Unset)),
+        ))
+    }
+}
+
+/// Encoded rows, and where each begins.
+pub type Encoded = (Vec<u8>, Vec<i64>);
+
+/// Encode `n` rows, with the frames of TFRecord around them where `framed`.
+pub fn encode(
+    mut context: Vec<Input<'_>>,
+    mut lists: Vec<InputList<'_>>,
+    n: usize,
+    order: KeyOrder,
+    framed: bool,
+) -> Result<Encoded> {
+    order.sort(&mut context, |input| input.name)?;
+    order.sort(&mut lists, |list| list.steps.name)?;
+    context.iter().try_for_each(|input| input.check(n))?;
+    lists.iter().try_for_each(|list| list.check(n))?;
+    let rows = Rows { context, lists };
+    let sizes: Vec<RowSizes> = (0..n).map(|row| rows.sizes(row)).collect();
+    let mut offsets = Vec::with_capacity(n.saturating_add(1));
+    let mut total = 0_usize;
+    offsets.push(0);
+    for size in &sizes {
+        total = total.saturating_add(size.message()).saturating_add(if framed { 16 } else { 0 });
+        offsets.push(i64::try_from(total).unwrap_or(i64::MAX));
+    }
+    let mut out = Vec::with_capacity(total);
+    for (row, size) in sizes.iter().enumerate() {
+        if framed {
+            put_framed(&mut out, size.message(), |out| rows.put(out, row, *size));
+        } else {
+            rows.put(&mut out, row, *size);
+        }
+    }
+    Ok((out, offsets))
+}
+
+fn put_framed(out: &mut Vec<u8>, length: usize, put: impl FnOnce(&mut Vec<u8>)) {
+    let length = length as u64;
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&crc::masked(crc::crc32c_of_length(length)).to_le_bytes());
+    let start = out.len();
+    put(out);
+    let crc = crc::crc32c(out.get(start..).unwrap_or_default());
+    out.extend_from_slice(&crc::masked(crc).to_le_bytes());
+}
+
+struct Rows<'a> {
+    context: Vec<Input<'a>>,
+    lists: Vec<InputList<'a>>,
+}
+
+/// Bytes of the two parts of a row, `None` for one that has nothing in it and is not written.
+#[derive(Clone, Copy, Debug)]
+struct RowSizes {
+    context: Option<usize>,
+    lists: Option<usize>,
+}
+
+impl RowSizes {
+    fn message(self) -> usize {
+        self.context.map_or(0, field_size).saturating_add(self.lists.map_or(0, field_size))
+    }
+}
+
+impl Rows<'_> {
+    fn features(&self, row: usize) -> impl Iterator<Item = Named<'_>> {
+        self.context.iter().filter_map(move |input| Some((input.name, input.row(row)?)))
+    }
+
+    fn sizes(&self, row: usize) -> RowSizes {
+        let lists = lists_size(self.lists.iter().filter_map(|list| list.row(row)));
+        RowSizes { context: features_size(self.features(row)), lists }
+    }
+
+    fn put(&self, out: &mut Vec<u8>, row: usize, sizes: RowSizes) {
+        if let Some(size) = sizes.context {
+            put_field(out, LENGTH, size);
+            put_features(out, self.features(row));
+        }
+        if let Some(size) = sizes.lists {
+            put_field(out, VALUE, size);
+            put_lists(out, self.lists.iter().filter_map(|list| list.row(row)));
+        }
+    }
+}

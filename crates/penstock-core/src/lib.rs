@@ -13,6 +13,7 @@
 )]
 
 pub mod column;
+pub mod compress;
 pub mod crc;
 pub mod error;
 pub mod example;

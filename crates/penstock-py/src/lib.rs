@@ -2,6 +2,7 @@
 
 mod buffer;
 mod columns;
+mod compress;
 mod encode;
 mod errors;
 mod example;
@@ -17,6 +18,8 @@ mod _native {
     #[pymodule_export]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    use super::compress::{Compressor, Decompressor};
     #[pymodule_export]
     use super::errors::{BombError, MessageError, NativeError, StreamError};
     #[pymodule_export]

@@ -1,0 +1,163 @@
+//! The reader that all formats share: limits, totals and access points.
+
+use crate::compress::Format;
+use crate::compress::member::{Members, Wrapper};
+use crate::compress::point::{Place, Point, Points};
+use crate::compress::step::Step;
+use crate::compress::zstd::Frames;
+use crate::{Error, Result};
+
+/// When output is called a bomb.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Output bytes for each input byte.
+    pub max_ratio: u64,
+    /// Output that is always allowed.
+    pub free_bytes: u64,
+}
+
+enum Reader {
+    // Boxed, since it is a good deal larger than the other.
+    Members(Box<Members>),
+    Frames(Frames),
+}
+
+/// One compressed stream being read.
+pub struct Decompressor {
+    reader: Reader,
+    limits: Limits,
+    points: Points,
+    /// Where reading began: input and output bytes before.
+    origin: (u64, u64),
+    total_in: u64,
+    total_out: u64,
+    failed: Option<Error>,
+}
+
+impl Decompressor {
+    /// A reader at the beginning of a stream, with an access point about every `point_span` output bytes (0: none).
+    pub fn new(format: Format, limits: Limits, point_span: u64) -> Result<Self> {
+        let reader = match format {
+            Format::Gzip => Reader::Members(Box::new(Members::new(Wrapper::Gzip)?)),
+            Format::Zlib => Reader::Members(Box::new(Members::new(Wrapper::Zlib)?)),
+            Format::Zstd => Reader::Frames(Frames::new()?),
+        };
+        Ok(Self::at(reader, limits, Points::new(point_span, 0), (0, 0)))
+    }
+
+    /// A reader that goes on at an access point. Totals count from the beginning of the stream.
+    pub fn resume(format: Format, point: &Point, limits: Limits) -> Result<Self> {
+        let reader = match format {
+            Format::Gzip => Reader::Members(Box::new(Members::resume(Wrapper::Gzip, point)?)),
+            Format::Zlib => Reader::Members(Box::new(Members::resume(Wrapper::Zlib, point)?)),
+            Format::Zstd if point.bits == 0 && point.window.is_empty() => Reader::Frames(Frames::new()?),
+            Format::Zstd => {
+                return Err(Error::Argument("access points of zstd have no bits and no window".into()));
+            }
+        };
+        Ok(Self::at(reader, limits, Points::default(), (point.input, point.output)))
+    }
+
+    fn at(reader: Reader, limits: Limits, points: Points, origin: (u64, u64)) -> Self {
+        let (total_in, total_out) = origin;
+        Self { reader, limits, points, origin, total_in, total_out, failed: None }
+    }
+
+    /// Whether the stream may end here: nothing has been read yet, or a trailer has just been checked.
+    pub fn at_end(&self) -> bool {
+        match &self.reader {
+            Reader::Members(members) => members.at_end(),
+            Reader::Frames(frames) => frames.at_end(),
+        }
+    }
+
+    /// Input bytes so far.
+    pub fn total_in(&self) -> u64 {
+        self.total_in
+    }
+
+    /// Output bytes so far.
+    pub fn total_out(&self) -> u64 {
+        self.total_out
+    }
+
+    /// Access points since the last call.
+    pub fn take_points(&mut self) -> Vec<Point> {
+        self.points.take()
+    }
+
+    /// Decompress until the input is used up or the output is full. An error stays: the stream goes no further.
+    pub fn decompress(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.run(input, out).inspect_err(|error| self.failed = Some(error.clone()))
+    }
+
+    fn run(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step> {
+        let mut sum = Step::default();
+        loop {
+            let rest = input.get(sum.taken..).unwrap_or_default();
+            let room = out.get_mut(sum.made..).unwrap_or_default();
+            self.mark_start(rest);
+            let step = self.step(rest, room)?;
+            if step == Step::default() {
+                return Ok(sum);
+            }
+            sum.taken = sum.taken.saturating_add(step.taken);
+            sum.made = sum.made.saturating_add(step.made);
+        }
+    }
+
+    fn step(&mut self, rest: &[u8], room: &mut [u8]) -> Result<Step> {
+        let due = self.points.due(self.total_out);
+        let most = if due { u64::MAX } else { self.points.left(self.total_out) };
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(room.len());
+        let room = room.get_mut(..most).unwrap_or_default();
+        let step = match &mut self.reader {
+            Reader::Members(members) => members.step(rest, room, due)?,
+            Reader::Frames(frames) => frames.step(rest, room)?,
+        };
+        self.total_in = self.total_in.saturating_add(step.taken as u64);
+        self.total_out = self.total_out.saturating_add(step.made as u64);
+        self.check_ratio()?;
+        if due {
+            self.mark_block();
+        }
+        Ok(step)
+    }
+
+    fn check_ratio(&self) -> Result<()> {
+        let (input, output) = self.origin;
+        let (taken, made) = (self.total_in.saturating_sub(input), self.total_out.saturating_sub(output));
+        let Limits { max_ratio, free_bytes } = self.limits;
+        if made > free_bytes && made > taken.saturating_mul(max_ratio) {
+            let message =
+                format!("{taken} compressed bytes give {made} bytes, more than {max_ratio} times as many");
+            return Err(Error::Bomb(message.into()));
+        }
+        Ok(())
+    }
+
+    /// A point where a member or frame begins: once it is known that one does, so that the end gets none.
+    fn mark_start(&mut self, rest: &[u8]) {
+        if self.points.due(self.total_out) && !rest.is_empty() {
+            self.mark(|place| place.window.is_empty());
+        }
+    }
+
+    /// A point between two blocks of a member.
+    fn mark_block(&mut self) {
+        self.mark(|place| !place.window.is_empty());
+    }
+
+    fn mark(&mut self, wanted: impl Fn(&Place) -> bool) {
+        let place = match &mut self.reader {
+            Reader::Members(members) => members.place(),
+            Reader::Frames(frames) => frames.place(),
+        };
+        if let Some(place) = place.filter(wanted) {
+            self.points.add(self.total_out, self.total_in, place);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Writing compressed streams.
+
+use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status};
+use zstd_safe::zstd_sys::ZSTD_EndDirective;
+use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, get_error_name};
+
+use crate::compress::Format;
+use crate::compress::checksum::Checksum;
+use crate::{Error, Result};
+
+/// Method deflate, no flags, no time, no name, written on Unix: what TensorFlow writes (formats.md, section 1.3).
+const GZIP_HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3];
+const DEFAULT_DEFLATE: i32 = 6;
+const DEFAULT_ZSTD: i32 = 3;
+/// Output grows by so many bytes at a time.
+const ROOM_BYTES: usize = 1 << 16;
+
+enum Writer {
+    Deflate(Box<Member>),
+    Zstd(Frames),
+    Spent,
+}
+
+/// One compressed stream being written.
+pub struct Compressor {
+    writer: Writer,
+}
+
+impl Compressor {
+    /// A writer at `level`, or the usual one of the format: 6, 6 and 3.
+    pub fn new(format: Format, level: Option<i32>) -> Result<Self> {
+        let writer = match format {
+            Format::Gzip => Writer::Deflate(Box::new(Member::new(true, level)?)),
+            Format::Zlib => Writer::Deflate(Box::new(Member::new(false, level)?)),
+            Format::Zstd => Writer::Zstd(Frames::new(level)?),
+        };
+        Ok(Self { writer })
+    }
+
+    /// Take `data`; returns what is ready of the stream.
+    pub fn compress(&mut self, data: &[u8]) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        match &mut self.writer {
+            Writer::Deflate(member) => member.write(data, DeflateFlush::NoFlush, &mut out)?,
+            Writer::Zstd(frames) => frames.write(data, ZSTD_EndDirective::ZSTD_e_continue, &mut out)?,
+            Writer::Spent => return Err(spent()),
+        }
+        Ok(out)
+    }
+
+    /// End the zstd frame in progress, so that reading can begin after it; nothing for the other formats.
+    pub fn cut(&mut self) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        match &mut self.writer {
+            Writer::Deflate(_) => {}
+            Writer::Zstd(frames) if !frames.open => {}
+            Writer::Zstd(frames) => frames.write(&[], ZSTD_EndDirective::ZSTD_e_end, &mut out)?,
+            Writer::Spent => return Err(spent()),
+        }
+        Ok(out)
+    }
+
+    /// The rest of the stream and its trailer. Nothing can be done with the writer afterwards.
+    pub fn finish(&mut self) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        match std::mem::replace(&mut self.writer, Writer::Spent) {
+            Writer::Deflate(mut member) => member.finish(&mut out)?,
+            Writer::Zstd(mut frames) => frames.finish(&mut out)?,
+            Writer::Spent => return Err(spent()),
+        }
+        Ok(out)
+    }
+}
+
+/// A gzip member or a zlib stream.
+struct Member {
+    deflate: Deflate,
+    checksum: Checksum,
+    /// Bytes so far modulo 2^32, where the trailer has them.
+    size: Option<u32>,
+    /// The header, until it has been written.
+    header: Vec<u8>,
+}
+
+impl Member {
+    fn new(gzip: bool, level: Option<i32>) -> Result<Self> {
+        let level = checked_level(level.unwrap_or(DEFAULT_DEFLATE), 0, 9)?;
+        let config = DeflateConfig { level, window_bits: -15, mem_level: 9, ..DeflateConfig::default() };
+        let (checksum, size, header) = if gzip {
+            (Checksum::crc32(), Some(0), GZIP_HEADER.to_vec())
+        } else {
+            (Checksum::adler32(), None, zlib_header(level).to_vec())
+        };
+        Ok(Self { deflate: Deflate::new_with_config(config), checksum, size, header })
+    }
+
+    fn write(&mut self, data: &[u8], flush: DeflateFlush, out: &mut Vec<u8>) -> Result<()> {
+        out.append(&mut self.header);
+        self.checksum.update(data);
+        self.size = self.size.map(|size| size.wrapping_add(data.len() as u32));
+        let mut rest = data;
+        loop {
+            let (taken, full, status) = self.step(rest, flush, out)?;
+            rest = rest.get(taken..).unwrap_or_default();
+            let wanted = if flush == DeflateFlush::Finish { status != Status::StreamEnd } else { full };
+            if rest.is_empty() && !wanted {
+                return Ok(());
+            }
+        }
+    }
+
+    /// One call with more room in `out`: bytes taken, whether the room was filled, and the status.
+    fn step(&mut self, rest: &[u8], flush: DeflateFlush, out: &mut Vec<u8>) -> Result<(usize, bool, Status)> {
+        let before = (self.deflate.total_in(), self.deflate.total_out());
+        let begin = out.len();
+        let stop = begin.saturating_add(ROOM_BYTES);
+        out.resize(stop, 0);
+        let room = out.get_mut(begin..).unwrap_or_default();
+        let status = self
+            .deflate
+            .compress(rest, room, flush)
+            .map_err(|error| Error::Stream(format!("cannot compress: {}", error.as_str()).into()))?;
+        let taken = self.deflate.total_in().saturating_sub(before.0) as usize;
+        let made = self.deflate.total_out().saturating_sub(before.1) as usize;
+        out.truncate(begin.saturating_add(made));
+        Ok((taken, out.len() == stop, status))
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        self.write(&[], DeflateFlush::Finish, out)?;
+        let checksum = self.checksum.value();
+        match self.size {
+            Some(size) => {
+                out.extend_from_slice(&checksum.to_le_bytes());
+                out.extend_from_slice(&size.to_le_bytes());
+            }
+            None => out.extend_from_slice(&checksum.to_be_bytes()),
+        }
+        Ok(())
+    }
+}
+
+/// Window of 32 KiB, the level as zlib tells it, and the check that makes it a multiple of 31.
+fn zlib_header(level: i32) -> [u8; 2] {
+    match level {
+        0 | 1 => [0x78, 0x01],
+        2..=5 => [0x78, 0x5E],
+        6 => [0x78, 0x9C],
+        _ => [0x78, 0xDA],
+    }
+}
+
+/// Zstd frames, each with a checksum of its content.
+struct Frames {
+    context: CCtx<'static>,
+    /// Whether a frame has been begun and not ended.
+    open: bool,
+    /// Whether any frame has been written.
+    any: bool,
+}
+
+impl Frames {
+    fn new(level: Option<i32>) -> Result<Self> {
+        let level = checked_level(level.unwrap_or(DEFAULT_ZSTD), 1, 22)?;
+        let mut context =
+            CCtx::try_create().ok_or_else(|| Error::Stream("no memory to compress with".into()))?;
+        context.set_parameter(CParameter::CompressionLevel(level)).map_err(unable)?;
+        context.set_parameter(CParameter::ChecksumFlag(true)).map_err(unable)?;
+        Ok(Self { context, open: false, any: false })
+    }
+
+    fn write(&mut self, data: &[u8], end: ZSTD_EndDirective, out: &mut Vec<u8>) -> Result<()> {
+        let ends = end == ZSTD_EndDirective::ZSTD_e_end;
+        if data.is_empty() && !ends {
+            return Ok(());
+        }
+        let mut source = InBuffer::around(data);
+        loop {
+            let begin = out.len();
+            out.resize(begin.saturating_add(ROOM_BYTES), 0);
+            let mut target = OutBuffer::around(out.get_mut(begin..).unwrap_or_default());
+            let left = self.context.compress_stream2(&mut target, &mut source, end).map_err(unable)?;
+            let made = target.pos();
+            out.truncate(begin.saturating_add(made));
+            let done = if ends { left == 0 } else { source.pos() == data.len() && made < ROOM_BYTES };
+            if done {
+                break;
+            }
+        }
+        (self.open, self.any) = (!ends, true);
+        Ok(())
+    }
+
+    /// An empty stream is one empty frame: zstd(1) calls a file of no bytes damaged.
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        if self.open || !self.any { self.write(&[], ZSTD_EndDirective::ZSTD_e_end, out) } else { Ok(()) }
+    }
+}
+
+fn checked_level(level: i32, least: i32, most: i32) -> Result<i32> {
+    if (least..=most).contains(&level) {
+        return Ok(level);
+    }
+    Err(Error::Argument(format!("level is {level}, wanted {least} to {most}").into()))
+}
+
+fn unable(code: usize) -> Error {
+    Error::Stream(format!("cannot compress: {}", get_error_name(code)).into())
+}
+
+fn spent() -> Error {
+    Error::Argument("the stream has been finished".into())
+}

@@ -1,0 +1,1 @@
+"""penstock's answers, by its public interface only."""

@@ -72,7 +72,7 @@ class ArgumentTypeError(ArgumentError, TypeError):
     """An argument has a type that cannot be used."""
 
 
-class _Located(PenstockError):  # noqa: N818 - a base, never raised itself
+class _Located(PenstockError):
     """An error with a place: the file, the record and the byte, as far as they are known.
 
     Attributes:

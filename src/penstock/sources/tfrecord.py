@@ -16,7 +16,8 @@ from penstock.errors import DataLossError, InvalidArgumentError, LimitError
 from penstock.graph.node import END, UNKNOWN, Broken, Node, RowSource, State, Step
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, Damage, FrameReader, Frames
-from penstock.records.index import RecordIndex, build_indexes, read_records
+from penstock.records.gather import RecordFile
+from penstock.records.index import RecordIndex, build_indexes
 from penstock.records.schema import Schema
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.spec import Spec
@@ -27,6 +28,7 @@ __all__ = ["ReadOptions", "TFRecordFiles"]
 _FIRST_ROWS = 256
 _CHUNK_ROWS = 8192
 _CHUNK_BYTES = 1 << 20
+_OPEN_FILES = 256
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ class IndexedRows:
         self._node = node
         self._decoder = Decoder(node.schema, node.refuse_unknown)
         self._lock = Lock()
+        self._open: dict[int, RecordFile] = {}
 
     @cached_property
     def indexes(self) -> list[RecordIndex]:
@@ -194,8 +197,7 @@ class IndexedRows:
     @cached_property
     def _bounds(self) -> IntArray:
         """Where the rows of each file begin, and the number of all rows."""
-        with self._lock:
-            counts = self._node.counts or [len(index) for index in self.indexes]
+        counts = self._node.counts or [len(index) for index in self.indexes]
         return np.cumsum([0, *counts])
 
     def __len__(self) -> int:
@@ -214,17 +216,26 @@ class IndexedRows:
         return Chunk.concat(parts).gather(back)
 
     def _of_file(self, number: int, rows: IntArray) -> Chunk:
-        frames = read_records(
-            self._node.paths[number],
-            self.indexes[number],
-            rows - self._bounds[number],
-            verify=self._node.options.verify,
-        )
+        frames = self._file(number).read(rows - self._bounds[number])
         chunk, error = self._decoder.decode(frames)
         if error is not None:
             at, error.record = error.record or 0, None
-            raise error.at(
-                path=self._node.paths[number], record=frames.number(at), offset=int(frames.offsets[at])
-            )
+            path, offset = self._node.paths[number], int(frames.offsets[at])
+            raise error.at(path=path, record=frames.number(at), offset=offset)
         assert chunk is not None
         return chunk
+
+    def _file(self, number: int) -> RecordFile:
+        """A file that stays open for the next rows; of many files only the latest do."""
+        with self._lock:
+            file = self._open.pop(number, None)
+            if file is None:
+                file = RecordFile(
+                    self._node.paths[number],
+                    self.indexes[number],
+                    max_record_bytes=self._node.options.max_record_bytes,
+                )
+            self._open[number] = file  # the latest is the last
+            while len(self._open) > _OPEN_FILES:
+                self._open.pop(next(iter(self._open)))
+            return file

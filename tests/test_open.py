@@ -1,0 +1,171 @@
+"""Opening files that nobody described: rows, schemas, contradictions, damage."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.graph.plan import Plan
+from penstock.sources.tfrecord import TFRecordFiles
+from penstock.testing import check_laws
+
+
+def example(**features: object) -> bytes:
+    """A serialized Example of ints, floats and bytes, alone or in lists."""
+    made = {}
+    for name, value in features.items():
+        values = value if isinstance(value, list) else [value]
+        if all(isinstance(v, int) for v in values):
+            made[name] = ps.train.Feature(int64_list=ps.train.Int64List(value=values))
+        elif all(isinstance(v, float) for v in values):
+            made[name] = ps.train.Feature(float_list=ps.train.FloatList(value=values))
+        else:
+            made[name] = ps.train.Feature(bytes_list=ps.train.BytesList(value=values))
+    return ps.train.Example(features=ps.train.Features(feature=made)).SerializeToString()
+
+
+def write(path: Path, records: list[bytes]) -> Path:
+    with ps.io.TFRecordWriter(str(path)) as writer:
+        for record in records:
+            writer.write(record)
+    return path
+
+
+def numbered(path: Path, n: int) -> Path:
+    return write(path, [example(i=k, f=[k / 2, 1.0], s=b"%d" % k, v=[k] * (k % 3)) for k in range(n)])
+
+
+def test_a_file_opens_with_no_schema_given(tmp_path: Path):
+    ds = ps.open(numbered(tmp_path / "a.tfrecord", 3))
+    assert [row["i"] for row in ds] == [0, 1, 2]
+    assert ds.element_spec == {
+        "f": ps.TensorSpec((2,), np.float32),
+        "i": ps.TensorSpec((), np.int64),
+        "s": ps.TensorSpec((), ps.string),
+        "v": ps.TensorSpec((None,), np.int64),
+    }
+    row = ds[2]
+    assert row["s"] == b"2"
+    assert row["f"].tolist() == [1.0, 1.0]
+    assert row["v"].tolist() == [2, 2]
+
+
+def test_files_are_read_one_after_the_other_and_indexed_together(tmp_path: Path):
+    paths = [numbered(tmp_path / f"{k}.tfrecord", 4) for k in range(3)]
+    ds = ps.open(paths)
+    assert [int(row["i"]) for row in ds] == [0, 1, 2, 3] * 3
+    assert len(ds) == 12
+    assert ds[[11, 0, 5]]["i"].tolist() == [3, 0, 1]
+    assert ds[-1]["i"] == 3
+    assert ds[2:9:3]["i"].tolist() == [2, 1, 0]
+
+
+def test_a_row_that_does_not_exist_is_named(tmp_path: Path):
+    ds = ps.open(numbered(tmp_path / "a.tfrecord", 3))
+    with pytest.raises(IndexError, match="row 3 does not exist, the dataset has 3 rows"):
+        ds[3]
+
+
+def test_batches_stack_arrays_and_keep_lists_ragged(tmp_path: Path):
+    first, last = ps.open(numbered(tmp_path / "a.tfrecord", 5)).batches(3)
+    assert first["i"].tolist() == [0, 1, 2]
+    assert first["f"].shape == (3, 2)
+    assert first["v"].to_list() == [[], [1], [2, 2]]
+    assert first["s"].tolist() == [b"0", b"1", b"2"]
+    assert last["i"].tolist() == [3, 4]
+
+
+def test_a_feature_that_some_records_lack_reads_as_none(tmp_path: Path):
+    path = write(tmp_path / "a.tfrecord", [example(a=1, b=2.0), example(a=3)])
+    ds = ps.open(path)
+    assert [row["b"] for row in ds] == [2.0, None]
+    assert ds.element_spec["b"].optional
+
+
+def test_a_record_that_contradicts_the_sample_is_named(tmp_path: Path):
+    path = write(tmp_path / "a.tfrecord", [example(a=1)] * 5 + [example(a=[1, 2])] + [example(a=7)])
+    rows = iter(ps.open(path, sample=3))
+    assert [next(rows)["a"] for _ in range(5)] == [1] * 5
+    with pytest.raises(ps.FeatureError, match=r"a.tfrecord, record 5 at byte \d+: feature 'a' has 2 values, wanted 1"):
+        next(rows)
+    assert next(rows)["a"] == 7, "reading goes on after the error"
+
+
+def test_a_feature_that_the_sample_did_not_have_is_named(tmp_path: Path):
+    path = write(tmp_path / "a.tfrecord", [example(a=1), example(a=1, b=2)])
+    with pytest.raises(ps.FeatureError, match="record 1 .*feature 'b' is not in the schema"):
+        list(ps.open(path, sample=1))
+
+
+def test_features_can_be_asked_for(tmp_path: Path):
+    path = numbered(tmp_path / "a.tfrecord", 3)
+    ds = ps.open(path, features={"s": ps.io.FixedLenFeature([], ps.string), "v": ps.io.VarLenFeature(np.int64)})
+    assert list(ds[2]) == ["s", "v"]
+    with pytest.raises(ps.FeatureError, match="feature 'gone' is missing"):
+        next(iter(ps.open(path, features={"gone": ps.io.FixedLenFeature([], np.int64)})))
+
+
+def test_a_missing_feature_takes_its_default(tmp_path: Path):
+    path = write(tmp_path / "a.tfrecord", [example(a=1), example()])
+    ds = ps.open(path, features={"a": ps.io.FixedLenFeature([], np.int64, default_value=9)})
+    assert [row["a"] for row in ds] == [1, 9]
+
+
+def test_records_can_be_had_as_they_are(tmp_path: Path):
+    path = write(tmp_path / "a.tfrecord", [b"one", b"", b"three"])
+    assert list(ps.open(path)) == [b"one", b"", b"three"]
+    assert list(ps.open(numbered(tmp_path / "b.tfrecord", 1), features=bytes)) == [
+        example(i=0, f=[0.0, 1.0], s=b"0", v=[])
+    ]
+
+
+def test_an_empty_file_has_no_rows(tmp_path: Path):
+    path = tmp_path / "a.tfrecord"
+    path.touch()
+    ds = ps.open(path)
+    assert list(ds) == []
+    assert len(ds) == 0
+
+
+def test_damage_is_an_error_in_its_place(tmp_path: Path):
+    path = numbered(tmp_path / "a.tfrecord", 4)
+    data = bytearray(path.read_bytes())
+    data[-10] ^= 1
+    path.write_bytes(data)
+    rows = iter(ps.open(path))
+    assert [next(rows)["i"] for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ps.DataLossError, match=r"a.tfrecord, record 3 at byte \d+: data checksum"):
+        next(rows)
+
+
+def test_damage_can_be_skipped_and_is_reported(tmp_path: Path):
+    path = numbered(tmp_path / "a.tfrecord", 4)
+    data = bytearray(path.read_bytes())
+    data[20] ^= 1
+    path.write_bytes(data)
+    ds = ps.open(path, on_corrupt="skip")
+    assert [row["i"] for row in ds] == [1, 2, 3]
+    assert [(d.record, d.kind) for d in ds.damage] == [(0, "data checksum")]
+
+
+def test_arguments_are_checked_when_the_file_is_opened(tmp_path: Path):
+    path = numbered(tmp_path / "a.tfrecord", 1)
+    with pytest.raises(ps.ArgumentError, match='on_corrupt is .ignore., wanted "raise" or "skip"'):
+        ps.open(path, on_corrupt="ignore")
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        ps.open(tmp_path / "nothing.tfrecord")
+
+
+def test_an_iterator_stands_again_where_its_state_was_taken(tmp_path: Path):
+    ds = ps.open([numbered(tmp_path / f"{k}.tfrecord", 7) for k in range(2)])
+    node = ds.plan.node
+    assert isinstance(node, TFRecordFiles)
+    check_laws(lambda sizes: Plan(node))
+    check_laws(lambda sizes: ds.batches(4).plan)
+
+
+def test_the_repr_shows_what_is_inside(tmp_path: Path):
+    text = repr(ps.open(numbered(tmp_path / "a.tfrecord", 2)))
+    assert "rows not counted yet" in text
+    assert "v: int64[?]" in text

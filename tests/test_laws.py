@@ -3,7 +3,6 @@
 import pytest
 
 import penstock.nodes  # noqa: F401  (registers them)
-
 from penstock.graph.node import Node, registered
 from penstock.graph.plan import Plan
 from penstock.testing import Samples, check_laws

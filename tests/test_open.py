@@ -87,20 +87,24 @@ def test_a_record_that_contradicts_the_sample_is_named(tmp_path: Path):
     path = write(tmp_path / "a.tfrecord", [example(a=1)] * 5 + [example(a=[1, 2])] + [example(a=7)])
     rows = iter(ps.open(path, sample=3))
     assert [next(rows)["a"] for _ in range(5)] == [1] * 5
-    with pytest.raises(ps.FeatureError, match=r"a.tfrecord, record 5 at byte \d+: feature 'a' has 2 values, wanted 1"):
+    with pytest.raises(
+        ps.FeatureError, match=r"a.tfrecord, record 5 at byte \d+: feature 'a' has 2 values, wanted 1"
+    ):
         next(rows)
     assert next(rows)["a"] == 7, "reading goes on after the error"
 
 
 def test_a_feature_that_the_sample_did_not_have_is_named(tmp_path: Path):
     path = write(tmp_path / "a.tfrecord", [example(a=1), example(a=1, b=2)])
-    with pytest.raises(ps.FeatureError, match="record 1 .*feature 'b' is not in the schema"):
+    with pytest.raises(ps.FeatureError, match=r"record 1 .*feature 'b' is not in the schema"):
         list(ps.open(path, sample=1))
 
 
 def test_features_can_be_asked_for(tmp_path: Path):
     path = numbered(tmp_path / "a.tfrecord", 3)
-    ds = ps.open(path, features={"s": ps.io.FixedLenFeature([], ps.string), "v": ps.io.VarLenFeature(np.int64)})
+    ds = ps.open(
+        path, features={"s": ps.io.FixedLenFeature([], ps.string), "v": ps.io.VarLenFeature(np.int64)}
+    )
     assert list(ds[2]) == ["s", "v"]
     with pytest.raises(ps.FeatureError, match="feature 'gone' is missing"):
         next(iter(ps.open(path, features={"gone": ps.io.FixedLenFeature([], np.int64)})))
@@ -151,7 +155,7 @@ def test_damage_can_be_skipped_and_is_reported(tmp_path: Path):
 
 def test_arguments_are_checked_when_the_file_is_opened(tmp_path: Path):
     path = numbered(tmp_path / "a.tfrecord", 1)
-    with pytest.raises(ps.ArgumentError, match='on_corrupt is .ignore., wanted "raise" or "skip"'):
+    with pytest.raises(ps.ArgumentError, match=r'on_corrupt is .ignore., wanted "raise" or "skip"'):
         ps.open(path, on_corrupt="ignore")
     with pytest.raises(FileNotFoundError, match="nothing"):
         ps.open(tmp_path / "nothing.tfrecord")
@@ -161,8 +165,8 @@ def test_an_iterator_stands_again_where_its_state_was_taken(tmp_path: Path):
     ds = ps.open([numbered(tmp_path / f"{k}.tfrecord", 7) for k in range(2)])
     node = ds.plan.node
     assert isinstance(node, TFRecordFiles)
-    check_laws(lambda sizes: Plan(node))
-    check_laws(lambda sizes: ds.batches(4).plan)
+    check_laws(lambda _: Plan(node))
+    check_laws(lambda _: ds.batches(4).plan)
 
 
 def test_the_repr_shows_what_is_inside(tmp_path: Path):

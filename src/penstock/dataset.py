@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 import penstock.nodes  # noqa: F401  (registers every transformation)
 from penstock.column.chunk import Chunk
-from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError, OutOfRangeError, UnknownLengthError
+from penstock.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FailedPreconditionError,
+    OutOfRangeError,
+    UnknownLengthError,
+)
 from penstock.graph.node import END, INFINITE, UNKNOWN, Node, RowSource, registered
 from penstock.graph.plan import Plan
 from penstock.records.frames import Damage
@@ -105,7 +111,9 @@ class Dataset:
         if known >= 0:
             return known
         if known == INFINITE or self._plan.rows is None:
-            reason = "has no end" if known == INFINITE else "has an unknown length: its nodes drop or make rows"
+            reason = (
+                "has no end" if known == INFINITE else "has an unknown length: its nodes drop or make rows"
+            )
             raise UnknownLengthError(f"len: the dataset {reason}. Count by iterating, or see cardinality().")
         return len(self._plan.rows)
 
@@ -163,11 +171,15 @@ def _row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
     if numbers.dtype == np.bool_ and numbers.shape == (n,):
         return np.flatnonzero(numbers)
     if numbers.ndim != 1 or (numbers.dtype.kind not in "iu" and len(numbers)):
-        raise ArgumentTypeError("getitem", "rows", got=rows, want="a row number, a list of them, a mask or a slice")
+        raise ArgumentTypeError(
+            "getitem", "rows", got=rows, want="a row number, a list of them, a mask or a slice"
+        )
     numbers = numbers.astype(np.int64)
     outside = (numbers < -n) | (numbers >= n)
     if outside.any():
-        raise OutOfRangeError(f"getitem: row {int(numbers[outside][0])} does not exist, the dataset has {n} rows.")
+        raise OutOfRangeError(
+            f"getitem: row {int(numbers[outside][0])} does not exist, the dataset has {n} rows."
+        )
     return np.where(numbers < 0, numbers + n, numbers)
 
 

@@ -43,7 +43,7 @@ def open(
     on_corrupt: Literal["raise", "skip"] = "raise",
     index: Literal["auto", "memory", "rebuild"] = "auto",
     sample: int = 256,
-    corrupt_budget: int | float | None = None,
+    corrupt_budget: float | None = None,
     tf_compatible: bool = False,
     max_record_bytes: int = MAX_RECORD_BYTES,
 ) -> Dataset:

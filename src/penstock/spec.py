@@ -55,7 +55,9 @@ def _shape(value: Iterable[int | None] | int) -> Shape:
     sizes = (value,) if isinstance(value, int) else tuple(value)
     for size in sizes:
         if size is not None and size < 0:
-            raise ArgumentError("TensorSpec", "shape", got=value, want="sizes of at least 0, None where unknown")
+            raise ArgumentError(
+                "TensorSpec", "shape", got=value, want="sizes of at least 0, None where unknown"
+            )
     return sizes
 
 

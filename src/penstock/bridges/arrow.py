@@ -22,13 +22,13 @@ from penstock.errors import DependencyError
 from penstock.spec import LeafSpec, RaggedSpec, Spec, TensorSpec, string, text
 
 if TYPE_CHECKING:
-    import pandas
-    import pyarrow
+    import pandas as pd
+    import pyarrow as pa
 
 __all__ = ["to_arrow", "to_pandas"]
 
 
-def to_arrow(dataset: Dataset) -> pyarrow.Table:
+def to_arrow(dataset: Dataset) -> pa.Table:
     """All rows as a `pyarrow.Table`; nested names are joined by "/".
 
     Scalars become Arrow's own types, lists `large_list`, arrays of one shape `fixed_size_list` (one level an
@@ -43,14 +43,14 @@ def to_arrow(dataset: Dataset) -> pyarrow.Table:
     return pa.Table.from_batches(_batches(pa, dataset, schema), schema)
 
 
-def to_pandas(dataset: Dataset) -> pandas.DataFrame:
+def to_pandas(dataset: Dataset) -> pd.DataFrame:
     """All rows as a pandas DataFrame: one column a feature, arrays and lists as objects.
 
     Raises:
         DependencyError: pandas or pyarrow is not installed.
     """
     try:
-        import pandas  # noqa: F401
+        import pandas as pd  # noqa: F401
     except ImportError as error:
         raise DependencyError("to_pandas", package="pandas", extra="pandas") from error
     return to_arrow(dataset).to_pandas()
@@ -66,10 +66,10 @@ def arrow_c_stream(dataset: Dataset, requested_schema: object = None) -> object:
 
 def _pyarrow(where: str) -> Any:
     try:
-        import pyarrow
+        import pyarrow as pa
     except ImportError as error:
         raise DependencyError(where, package="pyarrow", extra="arrow") from error
-    return pyarrow
+    return pa
 
 
 def _batches(pa: Any, dataset: Dataset, schema: Any) -> Iterator[Any]:
@@ -113,8 +113,12 @@ def _item_type(pa: Any, dtype: np.dtype[Any]) -> Any:
 def _array(pa: Any, column: Column, kind: Any) -> Any:
     if isinstance(column, ShapedColumn):
         items = _array(pa, column.flat, kind.field("items").type)
-        shapes = pa.FixedSizeListArray.from_arrays(pa.array(column.shapes.reshape(-1)), column.shapes.shape[1])
-        return pa.StructArray.from_arrays([items, shapes], names=["items", "shape"], mask=_mask(pa, column.valid))
+        shapes = pa.FixedSizeListArray.from_arrays(
+            pa.array(column.shapes.reshape(-1)), column.shapes.shape[1]
+        )
+        return pa.StructArray.from_arrays(
+            [items, shapes], names=["items", "shape"], mask=_mask(pa, column.valid)
+        )
     if isinstance(column, RaggedColumn):
         offsets = pa.array(column.offsets)
         items = _array(pa, column.inner, kind.value_type)
@@ -136,8 +140,14 @@ def _bits(pa: Any, valid: BoolArray | None) -> Any:
 def _strings(pa: Any, column: BytesColumn, kind: Any) -> Any:
     item = _innermost(pa, kind)
     n = len(column.offsets) - 1
-    single = column.valid if not column.shape or (column.valid is not None and column.valid.size == n) else None
-    buffers = [_bits(pa, single), pa.py_buffer(np.ascontiguousarray(column.offsets)), pa.py_buffer(column.data)]
+    single = (
+        column.valid if not column.shape or (column.valid is not None and column.valid.size == n) else None
+    )
+    buffers = [
+        _bits(pa, single),
+        pa.py_buffer(np.ascontiguousarray(column.offsets)),
+        pa.py_buffer(column.data),
+    ]
     return _fixed_lists(pa, pa.Array.from_buffers(item, n, buffers), column.shape, column.valid, single)
 
 

@@ -79,7 +79,7 @@ class Chunk:
         n = sum(map(len, chunks))
         parts = zip(*(chunk.columns for chunk in chunks), strict=True)
         columns = tuple(type(column[0]).concat(column) for column in parts)
-        return chunks[0]._like(columns, n)
+        return Chunk(pack(chunks[0].template, columns), n)
 
     def to_list(self) -> list[Any]:
         """Every row in the user's structure."""

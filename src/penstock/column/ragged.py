@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -82,7 +83,7 @@ class RaggedColumn(Column):
     def present(self) -> list[Any]:
         first, last = int(self.offsets[0]), int(self.offsets[-1])
         bounds = (self.offsets - first).tolist()
-        pairs = zip(bounds, bounds[1:], strict=False)
+        pairs = pairwise(bounds)
         if isinstance(self.inner, RaggedColumn):
             return [self.inner.slice(first + start, first + stop).items() for start, stop in pairs]
         items = self.inner.slice(first, last).items()

@@ -36,6 +36,8 @@ def _stack(values: list[Any], spec: LeafSpec) -> Any:
 
 
 def _ragged(values: list[Any], spec: LeafSpec) -> Ragged:
-    empty = np.zeros((0, *(size or 0 for size in spec.shape[1:])), object if spec.dtype == string else spec.dtype)
+    empty = np.zeros(
+        (0, *(size or 0 for size in spec.shape[1:])), object if spec.dtype == string else spec.dtype
+    )
     items = [empty if value is None else value for value in values]
     return Ragged(np.concatenate(items), np.cumsum([0, *map(len, items)]))

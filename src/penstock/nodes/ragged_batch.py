@@ -50,7 +50,7 @@ class RaggedBatch(Node):
             return n
         return n // self.size if self.drop_remainder else -(-n // self.size)
 
-    def step(self, state: State, rows: Rows) -> Step:  # type: ignore[override]
+    def step(self, state: State, rows: Rows) -> Step:
         chunk = rows.pull_groups(self.size)
         if chunk is END:
             return state, END

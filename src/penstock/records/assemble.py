@@ -14,7 +14,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.records.schema import BYTES, FLOAT, INT64, STORED_DTYPE, UNSET, Field
-from penstock.spec import string, text
+from penstock.spec import text
 
 __all__ = ["Misfit", "column_of", "plan_features", "steps_of"]
 
@@ -70,7 +70,7 @@ def column_of(field: Field, parts: list[Parts], n: int) -> Column:
     """The column of a field from the parts of its `plan_features`, n rows. Raises `Misfit`."""
     values, value_offsets, list_offsets, valid = parts[0]
     if field.kind == UNSET:
-        return _never_set(field, list_offsets, valid, n)
+        return _never_set(field, valid, n)
     if field.is_fixed:
         return _fixed(field, values, value_offsets, valid, n)
     offsets, items = _items(field, values, value_offsets, list_offsets)
@@ -90,7 +90,7 @@ def steps_of(field: Field, parts: Parts, steps: IntArray, present: BoolArray | N
         raise Misfit(row, field.name, f"{misfit.reason} in step {misfit.row - int(steps[row])}") from misfit
 
 
-def _never_set(field: Field, list_offsets: IntArray, valid: BoolArray | None, n: int) -> Column:
+def _never_set(field: Field, valid: BoolArray | None, n: int) -> Column:
     there = np.ones(n, np.bool_) if valid is None else valid
     if there.any():
         row = int(there.argmax())
@@ -209,6 +209,8 @@ def _partitioned(field: Field, column: RaggedColumn, partitions: list[Parts]) ->
             bad[int(np.searchsorted(list_offsets, int((lengths < 0).argmax()), side="right")) - 1] = True
         if bad.any():
             row = int(bad.argmax())
-            raise Misfit(row, field.name, f"has {int(counts[row])} items, its row lengths ask for {int(held[row])}")
+            raise Misfit(
+                row, field.name, f"has {int(counts[row])} items, its row lengths ask for {int(held[row])}"
+            )
         inner, counts, offsets = RaggedColumn(ends, inner), np.diff(list_offsets), list_offsets
     return RaggedColumn(offsets, inner, column.valid)

@@ -64,9 +64,7 @@ class Decoder:
             return rows, error or self._feature_error(misfit.feature, misfit.reason, misfit.row)
         return chunk, None if failure is None else self._failure(failure, data, starts)
 
-    def _read(
-        self, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
-    ) -> tuple[Chunk | None, Any]:
+    def _read(self, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray) -> tuple[Chunk | None, Any]:
         if self.schema.record == "Example":
             parts, n, failure = self._plan.decode(data, starts, lengths)
             return (Chunk(self._fields(parts, n), n) if n else None), failure

@@ -159,12 +159,19 @@ class _Session:
         offset = int(frames.offsets[at])
         error.record = None  # it counted within these frames
         error.at(path=self._node.paths[number], record=frames.number(at), offset=offset)
-        raise Broken(error, (number, frames.number(at) + 1, offset + int(frames.lengths[at]) + HEADER_BYTES + FOOTER_BYTES))
+        raise Broken(
+            error,
+            (number, frames.number(at) + 1, offset + int(frames.lengths[at]) + HEADER_BYTES + FOOTER_BYTES),
+        )
 
     def _reader_at(self, number: int, record: int, offset: int) -> FrameReader:
         if self._reader is None or self._number != number:
             self._close()
-            self._reader, self._number, self._told = self._node.options.reader(self._node.paths[number]), number, 0
+            self._reader, self._number, self._told = (
+                self._node.options.reader(self._node.paths[number]),
+                number,
+                0,
+            )
         if self._reader.position != (record, offset):
             self._reader.seek(record, offset)
         return self._reader

@@ -82,7 +82,7 @@ def _fits(spec: TensorSpec | RaggedSpec, value: Any) -> bool:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values (rows, lists of rows, arrays) are equal in structure, dtype, shape and value; NaN equals NaN."""
+    """Whether two values (rows, lists, arrays) are equal in structure, dtype, shape and value; NaN equals NaN."""
     if isinstance(a, dict):
         return isinstance(b, dict) and list(a) == list(b) and all(same(a[key], b[key]) for key in a)
     if isinstance(a, list | tuple):
@@ -101,4 +101,3 @@ def _equal(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     if a.dtype == object:
         return same(a.reshape(-1).tolist(), b.reshape(-1).tolist())
     return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fcmM"))
-

@@ -41,7 +41,7 @@ class Samples(Node):
     def start(self, epoch: int) -> State:
         return (0, 0)
 
-    def step(self, state: State, session: None) -> Step:  # type: ignore[override]
+    def step(self, state: State, session: None) -> Step:
         row, count = state
         if row >= self.n:
             return state, END

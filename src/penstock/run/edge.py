@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from penstock.column.chunk import Chunk
 from penstock.graph.node import END, Broken, _End
 from penstock.graph.plan import Plan
+from penstock.run.steps import Inline, Source
 
 __all__ = ["Edge", "Mark"]
 
@@ -22,9 +23,8 @@ class Edge:
     """The rows that come out of a plan, in order."""
 
     def __init__(self, plan: Plan, epoch: int = 0) -> None:
-        self._node = plan.node
         self._inputs = tuple(Edge(part, epoch) for part in plan.inputs)
-        self._sources = self._inputs or (plan.node.open_session(),)
+        self._stepper = Inline(plan.node, self._inputs) if self._inputs else Source(plan.node)
         self._state = plan.node.start(epoch)
         self._chunk: Chunk | None = None
         self._given = 0
@@ -78,6 +78,7 @@ class Edge:
         state, given, inputs = mark
         for edge, part in zip(self._inputs, inputs, strict=True):
             edge.rewind(part)
+        self._stepper.reset()
         self._state, self._chunk, self._given, self._waiting = state, None, 0, None
         self._before = (state, tuple(inputs))
         while given:
@@ -96,7 +97,7 @@ class Edge:
         while self._chunk is None or self._given == len(self._chunk):
             before = self._mark_below()
             try:
-                self._state, chunk = self._node.step(self._state, *self._sources)
+                self._state, chunk = self._stepper.step(self._state)
             except Broken as broken:
                 self._state = broken.state
                 self._chunk, self._given, self._before = None, 0, self._mark_below()

@@ -1,0 +1,67 @@
+"""How an edge has its node step: at once, or for a source by a thread that runs ahead."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.graph.node import END, Broken, Node, State, Step
+from penstock.run.ahead import Ahead
+
+__all__ = ["Inline", "Source"]
+
+
+@dataclass
+class Inline:
+    """Steps of a node over edges, made when they are asked for."""
+
+    node: Node
+    edges: tuple[Any, ...]
+
+    def step(self, state: State) -> Step:
+        """The step after a state."""
+        return self.node.step(state, *self.edges)
+
+    def reset(self) -> None:
+        """Another state comes next."""
+
+
+class Source:
+    """Steps of a source: the first at once, the others by a thread that runs ahead.
+
+    Its session belongs to whoever steps. After a reset or a fork a new one is opened, since a file's position
+    would otherwise be shared with a thread or a process that still reads.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self.reset()
+
+    def reset(self) -> None:
+        """Another state comes next."""
+        self._session = self._node.open_session()
+        self._ahead: Ahead | None = None
+        self._process = os.getpid()
+        self._steps = 0
+
+    def step(self, state: State) -> Step:
+        """The step after a state; states come in the order in which steps gave them."""
+        if self._process != os.getpid():
+            self.reset()
+        if self._ahead is None and self._steps:
+            session, node = self._session, self._node
+            self._ahead = Ahead(lambda state: node.step(state, session), state)
+        self._steps += 1
+        if self._ahead is None:
+            return self._node.step(state, self._session)
+        try:
+            after, chunk = self._ahead.next()
+        except Broken:
+            raise
+        except BaseException:
+            self.reset()
+            raise
+        if chunk is END:
+            self.reset()
+        return after, chunk

@@ -1,0 +1,87 @@
+"""A thread that reads ahead changes no row, hides no error, and ends with its iterator."""
+
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from penstock.errors import DataLossError
+from penstock.graph.node import Broken, Node, State, Step
+from penstock.graph.plan import Plan
+from penstock.run.iterator import RowIterator
+from penstock.spec import Spec
+from penstock.testing import Samples
+
+
+@dataclass(frozen=True)
+class Damaged(Node):
+    """Sample rows, with an error before row `bad`."""
+
+    n: int
+    bad: int
+
+    def spec(self) -> Spec:
+        return Samples(self.n).spec()
+
+    def start(self, epoch: int) -> State:
+        return (0, 0), False
+
+    def step(self, state: State, session: None) -> Step:
+        below, passed = state
+        if below[0] == self.bad and not passed:
+            raise Broken(DataLossError("here"), (below, True))
+        below, chunk = Samples(self.n, (1,)).step(below, session)
+        return (below, passed), chunk
+
+    def plain(self) -> Iterator[Any]:
+        return Samples(self.n).plain()
+
+
+def readers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "penstock-ahead"]
+
+
+def test_an_error_comes_after_the_rows_before_it_and_reading_goes_on():
+    rows = RowIterator(Plan(Damaged(8, 5)))
+    assert [int(next(rows)["number"]) for _ in range(5)] == [0, 1, 2, 3, 4]
+    with pytest.raises(DataLossError, match="here"):
+        next(rows)
+    assert [int(row["number"]) for row in rows] == [5, 6, 7]
+
+
+def test_a_dropped_iterator_leaves_no_thread():
+    rows = RowIterator(Plan(Samples(1000, (1,))))
+    for _ in range(3):
+        next(rows)
+    (thread,) = readers()
+    del rows
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_an_iterator_that_came_to_its_end_leaves_no_thread():
+    rows = RowIterator(Plan(Samples(10, (1,))))
+    assert len(list(rows)) == 10
+    for thread in readers():
+        thread.join(10)
+    assert not readers()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_an_iterator_goes_on_in_a_forked_process():
+    rows = RowIterator(Plan(Samples(50, (1,))))
+    for _ in range(3):
+        next(rows)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, bytes(int(row["number"]) for row in rows))
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        assert list(pipe.read()) == list(range(3, 50))
+    assert os.waitpid(child, 0)[1] == 0
+    assert [int(row["number"]) for row in rows] == list(range(3, 50)), "the parent is not disturbed"

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::wire::{Malformed, Span};
 
 use super::fast::{self, Guess};
+use super::form::Forms;
 use super::message::{Found, UNSET, read_list, walk_example};
 use super::plan::Plan;
 use super::strict;
@@ -130,11 +131,19 @@ impl Plan {
     pub fn decode(&self, data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<Decoded> {
         let records = records(data, starts, lengths)?;
         let mut columns = builders(self.features(), &records);
+        let mut forms = Forms::default();
         let mut guess = Guess::default();
         let mut finder = Finder::default();
         let mut error = None;
         for (row, record) in records.iter().enumerate() {
-            if fast::take_record(record, row, self, &mut columns, &mut guess).is_some() {
+            let is_taken = match forms.find(record) {
+                Some(form) => form.take_record(record, row, &mut columns).is_some(),
+                None => {
+                    let taken = fast::take_record(record, row, self, &mut columns, &mut guess);
+                    taken.map(|()| forms.learn(record, &guess, columns.len())).is_some()
+                }
+            };
+            if is_taken {
                 continue;
             }
             columns.iter_mut().for_each(|column| column.cut(row));

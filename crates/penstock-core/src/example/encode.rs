@@ -161,6 +161,11 @@ fn put_feature(out: &mut Vec<u8>, list: &List<'_>, sizes: Sizes) {
     if list.is_packed() && sizes.payload > 0 {
         put_field(out, LENGTH, sizes.payload);
     }
+    put_payload(out, list);
+}
+
+#[inline]
+fn put_payload(out: &mut Vec<u8>, list: &List<'_>) {
     match *list {
         List::Unset => {}
         List::Raw(value) => put_bytes(out, value),
@@ -190,46 +195,92 @@ fn put_floats(out: &mut Vec<u8>, values: &[f32]) {
 /// A named feature of one row.
 pub type Named<'a> = (&'a [u8], List<'a>);
 
-#[inline]
-fn entry_size(name: &[u8], value: usize) -> usize {
-    field_size(name.len()).saturating_add(field_size(value))
-}
-
-fn features_size<'a>(features: impl Iterator<Item = Named<'a>>) -> Option<usize> {
-    let sizes = features.map(|(name, list)| field_size(entry_size(name, Sizes::of(&list).feature)));
-    sizes.reduce(usize::saturating_add)
+/// The bytes of a map entry from the key to the tag of the value.
+fn key_bytes(name: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(name.len().saturating_add(12));
+    put_bytes(&mut key, name);
+    key.push(VALUE);
+    key
 }
 
 #[inline]
-fn put_key(out: &mut Vec<u8>, name: &[u8], value: usize) {
-    put_field(out, LENGTH, entry_size(name, value));
-    put_bytes(out, name);
-    put_field(out, VALUE, value);
+fn entry_size(key: &[u8], value: usize) -> usize {
+    key.len().saturating_add(varint_size(value as u64)).saturating_add(value)
 }
 
-fn put_features<'a>(out: &mut Vec<u8>, features: impl Iterator<Item = Named<'a>>) {
-    for (name, list) in features {
+/// A map entry of a Features message, measured.
+#[derive(Clone, Copy, Debug)]
+struct Entry<'a> {
+    key: &'a [u8],
+    list: List<'a>,
+    sizes: Sizes,
+    size: usize,
+}
+
+impl<'a> Entry<'a> {
+    #[inline]
+    fn new(key: &'a [u8], list: List<'a>) -> Self {
         let sizes = Sizes::of(&list);
-        put_key(out, name, sizes.feature);
-        put_feature(out, &list, sizes);
+        Self { key, list, sizes, size: entry_size(key, sizes.feature) }
+    }
+
+    #[inline]
+    fn put(&self, out: &mut Vec<u8>) {
+        let Sizes { payload, list, feature } = self.sizes;
+        if self.size >= 0x80 {
+            put_key(out, self.key, self.size, feature);
+            return put_feature(out, &self.list, self.sizes);
+        }
+        // Every length inside is one byte as well.
+        out.extend_from_slice(&[LENGTH, self.size as u8]);
+        out.extend_from_slice(self.key);
+        if matches!(self.list, List::Unset) {
+            return out.push(0);
+        }
+        out.extend_from_slice(&[feature as u8, self.list.tag(), list as u8]);
+        if self.list.is_packed() && payload > 0 {
+            out.extend_from_slice(&[LENGTH, payload as u8]);
+        }
+        put_payload(out, &self.list);
     }
 }
 
+fn features_size(entries: &[Entry<'_>]) -> Option<usize> {
+    entries.iter().map(|entry| field_size(entry.size)).reduce(usize::saturating_add)
+}
+
+fn put_features(out: &mut Vec<u8>, entries: &[Entry<'_>]) {
+    if let Some(size) = features_size(entries) {
+        put_field(out, LENGTH, size);
+        entries.iter().for_each(|entry| entry.put(out));
+    }
+}
+
+fn put_key(out: &mut Vec<u8>, key: &[u8], entry: usize, value: usize) {
+    put_field(out, LENGTH, entry);
+    out.extend_from_slice(key);
+    put_varint(out, value as u64);
+}
+
 fn steps_size<'a>(steps: impl Iterator<Item = List<'a>>) -> usize {
-    steps.map(|list| field_size(Sizes::of(&list).feature)).sum()
+    steps.map(|list| field_size(Sizes::of(&list).feature)).fold(0, usize::saturating_add)
 }
 
 fn lists_size<'a, S: Iterator<Item = List<'a>>>(lists: impl Iterator<Item = (&'a [u8], S)>) -> Option<usize> {
-    let sizes = lists.map(|(name, steps)| field_size(entry_size(name, steps_size(steps))));
+    let sizes = lists.map(|(key, steps)| field_size(entry_size(key, steps_size(steps))));
     sizes.reduce(usize::saturating_add)
 }
 
-fn put_lists<'a, S: Iterator<Item = List<'a>> + Clone>(
-    out: &mut Vec<u8>,
-    lists: impl Iterator<Item = (&'a [u8], S)>,
-) {
-    for (name, steps) in lists {
-        put_key(out, name, steps_size(steps.clone()));
+fn put_lists<'a, S, L>(out: &mut Vec<u8>, lists: L)
+where
+    S: Iterator<Item = List<'a>> + Clone,
+    L: Iterator<Item = (&'a [u8], S)> + Clone,
+{
+    let Some(size) = lists_size(lists.clone()) else { return };
+    put_field(out, VALUE, size);
+    for (key, steps) in lists {
+        let size = steps_size(steps.clone());
+        put_key(out, key, entry_size(key, size), size);
         for list in steps {
             let sizes = Sizes::of(&list);
             put_field(out, LENGTH, sizes.feature);
@@ -239,14 +290,8 @@ fn put_lists<'a, S: Iterator<Item = List<'a>> + Clone>(
 }
 
 /// One Example. Without features it is empty, as `Example().SerializeToString()` is.
-pub fn write_example(mut features: Vec<Named<'_>>, order: KeyOrder) -> Result<Vec<u8>> {
-    order.sort(&mut features, |(name, _)| name)?;
-    let mut out = Vec::new();
-    if let Some(size) = features_size(features.iter().copied()) {
-        put_field(&mut out, LENGTH, size);
-        put_features(&mut out, features.into_iter());
-    }
-    Ok(out)
+pub fn write_example(features: Vec<Named<'_>>, order: KeyOrder) -> Result<Vec<u8>> {
+    write_sequence_example(features, Vec::new(), order)
 }
 
 /// One SequenceExample from its context and its feature lists. A part that has nothing in it is not written.
@@ -255,13 +300,15 @@ pub fn write_sequence_example(
     mut lists: Vec<(&[u8], Vec<List<'_>>)>,
     order: KeyOrder,
 ) -> Result<Vec<u8>> {
+    order.sort(&mut context, |(name, _)| name)?;
     order.sort(&mut lists, |(name, _)| name)?;
-    let mut out = write_example(std::mem::take(&mut context), order)?;
-    let lists = || lists.iter().map(|(name, steps)| (*name, steps.iter().copied()));
-    if let Some(size) = lists_size(lists()) {
-        put_field(&mut out, VALUE, size);
-        put_lists(&mut out, lists());
-    }
+    let mut out = Vec::new();
+    let keys: Vec<_> = context.iter().map(|(name, _)| key_bytes(name)).collect();
+    let entries = context.iter().zip(&keys).map(|((_, list), key)| Entry::new(key, *list));
+    put_features(&mut out, &entries.collect::<Vec<_>>());
+    let keys: Vec<_> = lists.iter().map(|(name, _)| key_bytes(name)).collect();
+    let lists = lists.iter().zip(&keys).map(|((_, steps), key)| (key.as_slice(), steps.iter().copied()));
+    put_lists(&mut out, lists);
     Ok(out)
 }
 
@@ -411,16 +458,13 @@ impl<'a> InputList<'a> {
         self.steps.check(steps)
     }
 
-    fn row(&self, row: usize) -> Option<(&'a [u8], impl Iterator<Item = List<'a>> + Clone)> {
+    fn row(&self, row: usize) -> Option<impl Iterator<Item = List<'a>> + Clone + use<'a>> {
         if self.present.is_some_and(|present| present.get(row) == Some(&0)) {
             return None;
         }
         let at = |i: usize| self.step_offsets.get(i).and_then(|&at| usize::try_from(at).ok()).unwrap_or(0);
         let steps = self.steps;
-        Some((
-            steps.name,
-            (at(row)..at(row.saturating_add(1))).map(move |step| steps.row(step).unwrap_or(List::Unset)),
-        ))
+        Some((at(row)..at(row.saturating_add(1))).map(move |step| steps.row(step).unwrap_or(List::Unset)))
     }
 }
 
@@ -439,72 +483,66 @@ pub fn encode(
     order.sort(&mut lists, |list| list.steps.name)?;
     context.iter().try_for_each(|input| input.check(n))?;
     lists.iter().try_for_each(|list| list.check(n))?;
-    let rows = Rows { context, lists };
-    let sizes: Vec<RowSizes> = (0..n).map(|row| rows.sizes(row)).collect();
-    let mut offsets = Vec::with_capacity(n.saturating_add(1));
-    let mut total = 0_usize;
+    let keys: Vec<_> = context.iter().map(|input| key_bytes(input.name)).collect();
+    let list_keys: Vec<_> = lists.iter().map(|list| key_bytes(list.steps.name)).collect();
+    let mut out = room(size_estimate(&context, n, framed))?;
+    let mut offsets = room(n.saturating_add(1))?;
+    let mut entries = Vec::with_capacity(context.len());
     offsets.push(0);
-    for size in &sizes {
-        total = total.saturating_add(size.message()).saturating_add(if framed { 16 } else { 0 });
-        offsets.push(i64::try_from(total).unwrap_or(i64::MAX));
-    }
-    let mut out = Vec::with_capacity(total);
-    for (row, size) in sizes.iter().enumerate() {
+    for row in 0..n {
+        entries.clear();
+        let present = context.iter().zip(&keys).filter_map(|(input, key)| Some((key, input.row(row)?)));
+        entries.extend(present.map(|(key, list)| Entry::new(key, list)));
+        let lists = lists.iter().zip(&list_keys);
+        let put = |out: &mut Vec<u8>| {
+            put_features(out, &entries);
+            put_lists(out, lists.filter_map(|(list, key)| Some((key.as_slice(), list.row(row)?))));
+        };
         if framed {
-            put_framed(&mut out, size.message(), |out| rows.put(out, row, *size));
+            put_framed(&mut out, put)
         } else {
-            rows.put(&mut out, row, *size);
+            put(&mut out)
         }
+        offsets.push(i64::try_from(out.len()).unwrap_or(i64::MAX));
     }
     Ok((out, offsets))
 }
 
-fn put_framed(out: &mut Vec<u8>, length: usize, put: impl FnOnce(&mut Vec<u8>)) {
-    let length = length as u64;
-    out.extend_from_slice(&length.to_le_bytes());
-    out.extend_from_slice(&crc::masked(crc::crc32c_of_length(length)).to_le_bytes());
+fn room<T>(count: usize) -> Result<Vec<T>> {
+    let mut vector = Vec::new();
+    let reserved = vector.try_reserve_exact(count);
+    reserved.map_err(|_| Error::Argument(format!("{count} rows or bytes do not fit in memory").into()))?;
+    Ok(vector)
+}
+
+// Room for rows of short lists: near enough that the buffer seldom moves.
+fn size_estimate(inputs: &[Input<'_>], n: usize, framed: bool) -> usize {
+    let payload = |input: &Input<'_>| match input.source {
+        Source::Raw(values) => values.len(),
+        Source::Bytes(data, offsets) => data.len().saturating_add(offsets.len().saturating_mul(2)),
+        Source::Floats(values) => size_of_val(values),
+        Source::Ints(values) => List::Ints(values).payload_size(),
+    };
+    let overhead = |input: &Input<'_>| n.saturating_mul(input.name.len().saturating_add(16));
+    let frame = n.saturating_mul(if framed { 22 } else { 6 });
+    inputs
+        .iter()
+        .map(|input| payload(input).saturating_add(overhead(input)))
+        .fold(frame, usize::saturating_add)
+}
+
+/// A payload between its header and its checksum, which are known only once it is there.
+fn put_framed(out: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>)) {
+    let header = out.len();
+    out.extend_from_slice(&[0; 12]);
     let start = out.len();
     put(out);
-    let crc = crc::crc32c(out.get(start..).unwrap_or_default());
+    let payload = out.get(start..).unwrap_or_default();
+    let (length, crc) = (payload.len() as u64, crc::crc32c(payload));
+    if let Some(place) = out.get_mut(header..).and_then(|rest| rest.first_chunk_mut::<12>()) {
+        let (in_length, in_crc) = place.split_at_mut(8);
+        in_length.copy_from_slice(&length.to_le_bytes());
+        in_crc.copy_from_slice(&crc::masked(crc::crc32c_of_length(length)).to_le_bytes());
+    }
     out.extend_from_slice(&crc::masked(crc).to_le_bytes());
-}
-
-struct Rows<'a> {
-    context: Vec<Input<'a>>,
-    lists: Vec<InputList<'a>>,
-}
-
-/// Bytes of the two parts of a row, `None` for one that has nothing in it and is not written.
-#[derive(Clone, Copy, Debug)]
-struct RowSizes {
-    context: Option<usize>,
-    lists: Option<usize>,
-}
-
-impl RowSizes {
-    fn message(self) -> usize {
-        self.context.map_or(0, field_size).saturating_add(self.lists.map_or(0, field_size))
-    }
-}
-
-impl Rows<'_> {
-    fn features(&self, row: usize) -> impl Iterator<Item = Named<'_>> {
-        self.context.iter().filter_map(move |input| Some((input.name, input.row(row)?)))
-    }
-
-    fn sizes(&self, row: usize) -> RowSizes {
-        let lists = lists_size(self.lists.iter().filter_map(|list| list.row(row)));
-        RowSizes { context: features_size(self.features(row)), lists }
-    }
-
-    fn put(&self, out: &mut Vec<u8>, row: usize, sizes: RowSizes) {
-        if let Some(size) = sizes.context {
-            put_field(out, LENGTH, size);
-            put_features(out, self.features(row));
-        }
-        if let Some(size) = sizes.lists {
-            put_field(out, VALUE, size);
-            put_lists(out, self.lists.iter().filter_map(|list| list.row(row)));
-        }
-    }
 }

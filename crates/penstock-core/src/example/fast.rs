@@ -19,6 +19,11 @@ pub struct Guess<'a> {
 }
 
 impl<'a> Guess<'a> {
+    /// Number in the plan of the key at a position of the last record.
+    pub fn slot_at(&self, position: usize) -> Option<Option<usize>> {
+        self.keys.get(position).map(|&(_, slot)| slot)
+    }
+
     #[inline]
     fn slot(&mut self, position: usize, key: &'a [u8], plan: &Plan) -> Option<Option<usize>> {
         match self.keys.get(position) {
@@ -66,7 +71,7 @@ pub fn take_record<'a>(
 }
 
 #[cold]
-fn fill_missing(row: usize, columns: &mut [Builder<'_>]) -> Option<()> {
+pub fn fill_missing(row: usize, columns: &mut [Builder<'_>]) -> Option<()> {
     for column in columns.iter_mut().filter(|column| column.rows() == row) {
         column.end_missing_row().ok()?;
     }
@@ -138,7 +143,12 @@ fn take_ints<'a>(list: &'a [u8], take: &mut impl Take<'a>) -> Option<()> {
     if list.is_empty() {
         return Some(());
     }
-    let mut packed = field_to_end(list, FIELD_1)?;
+    take_packed_ints(field_to_end(list, FIELD_1)?, take)
+}
+
+/// Varints to the end.
+#[inline]
+pub fn take_packed_ints<'a>(mut packed: &'a [u8], take: &mut impl Take<'a>) -> Option<()> {
     while !packed.is_empty() {
         let (value, rest) = split_varint(packed, 10)?;
         take.int(value.cast_signed());
@@ -149,7 +159,7 @@ fn take_ints<'a>(list: &'a [u8], take: &mut impl Take<'a>) -> Option<()> {
 
 /// The bytes of a field with this tag at the front, and what follows it.
 #[inline]
-fn field(data: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+pub fn field(data: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&found, data) = data.split_first()?;
     if found != tag {
         return None;
@@ -160,7 +170,7 @@ fn field(data: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
 
 /// The bytes of a field with this tag that is all there is.
 #[inline]
-fn field_to_end(data: &[u8], tag: u8) -> Option<&[u8]> {
+pub fn field_to_end(data: &[u8], tag: u8) -> Option<&[u8]> {
     match field(data, tag)? {
         (bytes, []) => Some(bytes),
         _ => None,

@@ -3,6 +3,7 @@
 pub mod decode;
 pub mod encode;
 mod fast;
+mod form;
 pub mod message;
 pub mod plan;
 pub mod sequence;

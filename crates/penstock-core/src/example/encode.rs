@@ -488,15 +488,21 @@ pub fn encode(
     let mut out = room(size_estimate(&context, n, framed))?;
     let mut offsets = room(n.saturating_add(1))?;
     let mut entries = Vec::with_capacity(context.len());
+    let has_lists = !lists.is_empty();
     offsets.push(0);
     for row in 0..n {
         entries.clear();
-        let present = context.iter().zip(&keys).filter_map(|(input, key)| Some((key, input.row(row)?)));
-        entries.extend(present.map(|(key, list)| Entry::new(key, list)));
+        for (input, key) in context.iter().zip(&keys) {
+            if let Some(list) = input.row(row) {
+                entries.push(Entry::new(key, list));
+            }
+        }
         let lists = lists.iter().zip(&list_keys);
         let put = |out: &mut Vec<u8>| {
             put_features(out, &entries);
-            put_lists(out, lists.filter_map(|(list, key)| Some((key.as_slice(), list.row(row)?))));
+            if has_lists {
+                put_lists(out, lists.filter_map(|(list, key)| Some((key.as_slice(), list.row(row)?))));
+            }
         };
         if framed {
             put_framed(&mut out, put)
@@ -532,6 +538,7 @@ fn size_estimate(inputs: &[Input<'_>], n: usize, framed: bool) -> usize {
 }
 
 /// A payload between its header and its checksum, which are known only once it is there.
+#[inline]
 fn put_framed(out: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>)) {
     let header = out.len();
     out.extend_from_slice(&[0; 12]);

@@ -80,6 +80,7 @@ class FrameReader:
             Nothing is read behind damage.
         max_record_bytes: Refuse longer payloads, before memory is taken for them.
         max_ratio: Refuse compressed streams that pass 16 MiB and this many times their compressed size.
+        point_span: Collect an access point about every so many uncompressed bytes; 0 for none.
 
     Attributes:
         path: The file.
@@ -109,16 +110,21 @@ class FrameReader:
         tf_compatible: bool = False,
         max_record_bytes: int = MAX_RECORD_BYTES,
         max_ratio: int = 1000,
+        point_span: int = 0,
     ) -> None:
         if max_record_bytes < 0:
             raise ArgumentError("open", "max_record_bytes", got=max_record_bytes, want="at least 0")
         self._log = DamageLog(on_corrupt, corrupt_budget)
-        self._stream = open_stream(path, compression, tf_compatible=tf_compatible, max_ratio=max_ratio)
+        self._stream = open_stream(
+            path, compression, tf_compatible=tf_compatible, max_ratio=max_ratio, point_span=point_span
+        )
         self.path = self._stream.path
         self.compression = self._stream.compression
         self._verify = verify
         self._tf_compatible = tf_compatible
         self._max_record_bytes = max_record_bytes
+        # A bad header that was told and has to be passed before reading goes on.
+        self._lost: Damage | None = None
         self._go_to(0, 0)
 
     @property
@@ -134,6 +140,11 @@ class FrameReader:
         stream.
         """
         return self._record, self._window.offset
+
+    @property
+    def points(self) -> list[Point]:
+        """The access points that reading came past, where they were asked for."""
+        return self._stream.points
 
     @property
     def compressed_bytes(self) -> int:
@@ -154,6 +165,12 @@ class FrameReader:
             raise ArgumentError(
                 "seek", "position", got=(record, offset), want="a position that a reader gave"
             )
+        ahead = offset - self._window.offset
+        if 0 <= ahead <= self._window.have and not self._ended:
+            self._window.skip(ahead)
+            self._record = record
+            self._lost = None
+            return
         size = self._stream.size
         if size is None or offset <= size:
             self._stream.seek(offset, points)
@@ -210,8 +227,7 @@ class FrameReader:
         self._window = Window(self._stream, offset)
         self._record = record
         self._ended = False
-        # A bad header that was told and has to be passed before reading goes on.
-        self._lost: Damage | None = None
+        self._lost = None
 
     def _scan(self, limit: int, limit_bytes: int) -> tuple[Frames | None, int, int]:
         window, first = self._window, self._record

@@ -235,29 +235,24 @@ class _Compressed:
         self.points += [point for point in new if point[0] > last]
 
     def _finish(self) -> None:
-        self._ended = True
-        if not self._decompressor.at_end and not self._lax:
+        if self._decompressor.at_end or self._lax:
+            self._ended = True
+        else:
             self._fail(f"the {self.compression} stream is cut, the file ends before the stream does")
-            self._ended = False
 
     def _failed(self, text: str, made: int) -> int:
-        """Note the error; returns how much of what was made before it counts."""
-        ended = self._decompressor.at_end
-        # TensorFlow reads one zlib stream and never looks at what follows it; and it drops the window in
-        # which a checksum is wrong.
-        made = 0 if self._lax and not ended else made
+        """Note the error; returns what was made before it, which is good."""
         self._offset += made
-        if self._lax and ended and self.compression == "zlib":
+        # TensorFlow reads one zlib stream and never looks at what follows it.
+        if self._lax and self.compression == "zlib" and self._decompressor.at_end:
             self._ended = True
         else:
             self._fail(text)
         return made
 
     def _fail(self, text: str) -> None:
-        at = self._file.tell() - self._stop + self._start
-        found = f"{text} (near compressed byte {at})."
-        help = "What is before it can be read; copy the file again from where it came."
-        self._error = CompressionError(found, path=self.path, offset=self._offset, help=help)
+        found = f"{text} (at byte {self._decompressor.total_in} of the compressed file)."
+        self._error = CompressionError(found, path=self.path, offset=self._offset)
 
     def _bomb(self, text: str) -> None:
         help = f"If that is meant, pass max_ratio= with more than {self._max_ratio}."

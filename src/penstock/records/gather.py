@@ -1,0 +1,152 @@
+"""Records by number: any of them, in any order."""
+
+from __future__ import annotations
+
+import threading
+from typing import NoReturn, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from penstock import _native
+from penstock.errors import CorruptRecordError, LimitError, OutOfRangeError
+from penstock.fs.files import ReadFile
+from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
+from penstock.records.index_file import RecordIndex
+from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
+
+__all__ = ["RecordFile", "read_records"]
+
+_FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
+
+
+class RecordFile:
+    """One file, open for reading any of its records. May be used from several threads.
+
+    Args:
+        path: The file.
+        index: Of this file.
+        max_record_bytes: Refuse longer payloads.
+
+    >>> import os, tempfile
+    >>> from penstock.records.index import build_index
+    >>> from penstock.records.writer import TFRecordWriter
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.tfrecord")
+    >>> with TFRecordWriter(path) as writer:
+    ...     for record in (b"a", b"b", b"c"):
+    ...         writer.write(record)
+    >>> with RecordFile(path, build_index(path)) as file:
+    ...     file.read([2, 0]).payloads()
+    [b'c', b'a']
+    """
+
+    def __init__(self, path: str, index: RecordIndex, *, max_record_bytes: int = MAX_RECORD_BYTES) -> None:
+        self.index = index
+        self._max_record_bytes = max_record_bytes
+        self._lock = threading.Lock()
+        self._file = ReadFile(path)
+        self._reader: FrameReader | None = None
+        if index.compression != "none":
+            self._reader = FrameReader(path, compression=index.compression, max_record_bytes=max_record_bytes)
+
+    def read(self, rows: ArrayLike) -> Frames:
+        """The records of these numbers. Arguments and errors as for `read_records`."""
+        numbers = _checked(rows, self.index, self._file.path)
+        if self._reader is None:
+            return _read_plain(self._file, self.index, numbers, self._max_record_bytes)
+        with self._lock:
+            return _read_compressed(self._reader, self.index, numbers)
+
+    def close(self) -> None:
+        """Close the file; what was read stays."""
+        self._file.close()
+        if self._reader is not None:
+            self._reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_records(
+    file: ReadFile, index: RecordIndex, rows: ArrayLike, *, max_record_bytes: int = MAX_RECORD_BYTES
+) -> Frames:
+    """The records of these numbers, in the order asked for; both checksums of each are compared.
+
+    Args:
+        file: Open; its position is neither used nor changed.
+        index: Of this file.
+        rows: int64[k], each in [0, n), repeats allowed. Negative numbers are not counted from the end.
+        max_record_bytes: Refuse longer payloads.
+
+    Returns:
+        Frames with `rows` set.
+
+    Raises:
+        OutOfRangeError: Names the first number that is out of range.
+        CorruptRecordError, LimitError, CompressionError: As for `FrameReader.read`.
+        OSError: The file cannot be read, or is shorter than its index says.
+    """
+    numbers = _checked(rows, index, file.path)
+    if index.compression == "none":
+        return _read_plain(file, index, numbers, max_record_bytes)
+    with FrameReader(file.path, compression=index.compression, max_record_bytes=max_record_bytes) as reader:
+        return _read_compressed(reader, index, numbers)
+
+
+def _checked(rows: ArrayLike, index: RecordIndex, path: str) -> NDArray[np.int64]:
+    numbers = np.asarray(rows, np.int64).reshape(-1)
+    # One comparison finds both ends: a negative number is a very large unsigned one.
+    if len(numbers) and int(numbers.view(np.uint64).max()) >= len(index):
+        wrong = numbers[(numbers < 0) | (numbers >= len(index))][0]
+        raise OutOfRangeError(f"{path}: record {wrong} does not exist, wanted 0 to {len(index) - 1}.")
+    return numbers
+
+
+def _read_plain(file: ReadFile, index: RecordIndex, rows: NDArray[np.int64], max_record_bytes: int) -> Frames:
+    offsets, lengths = index.offsets[rows], index.lengths[rows]
+    if len(rows) and int(lengths.max()) > max_record_bytes:
+        longest = int(lengths.argmax())
+        text = (
+            f"the record is {lengths[longest]} bytes long, the limit max_record_bytes is {max_record_bytes}."
+        )
+        raise LimitError(text, path=file.path, record=int(rows[longest]), offset=int(offsets[longest]))
+    data = _native.read_ranges(file.fileno(), offsets, lengths + _FRAME_BYTES)
+    starts, found, _, _, _ = _native.scan_frames(
+        data, 0, len(data), verify=True, limit=len(rows), max_record_bytes=max_record_bytes
+    )
+    if len(starts) != len(rows) or not np.array_equal(found, lengths):
+        same = found == lengths[: len(found)]
+        _changed(file.path, index, int(rows[int(same.argmin()) if not same.all() else len(starts)]))
+    return Frames(data, starts, lengths, -1, offsets, rows)
+
+
+def _read_compressed(reader: FrameReader, index: RecordIndex, rows: NDArray[np.int64]) -> Frames:
+    wanted = np.unique(rows)
+    lengths, offsets = index.lengths[rows], index.offsets[rows]
+    pieces: dict[int, NDArray[np.uint8]] = {}
+    for row in wanted.tolist():
+        reader.seek(row, int(index.offsets[row]), index.points)
+        frames = reader.read(limit=1, limit_bytes=1)
+        if frames is None or int(frames.lengths[0]) != int(index.lengths[row]):
+            _changed(reader.path, index, row)
+        start = int(frames.starts[0])
+        # A copy: a piece of a block would keep the whole block.
+        pieces[row] = frames.data[start : start + int(frames.lengths[0])].copy()
+    empty = np.empty(0, np.uint8)
+    data = np.concatenate([empty, *(pieces[row] for row in rows.tolist())])
+    starts = np.cumsum(lengths) - lengths
+    return Frames(data, starts, lengths, -1, offsets, rows)
+
+
+def _changed(path: str, index: RecordIndex, row: int) -> NoReturn:
+    raise CorruptRecordError(
+        "the record is not what the index says, or a checksum of it is wrong.",
+        kind="data checksum",
+        path=path,
+        record=row,
+        offset=int(index.offsets[row]),
+        help="If the file has changed, index it again: index_for(path, mode='rebuild').",
+    )

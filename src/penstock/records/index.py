@@ -1,0 +1,215 @@
+"""Indexes: made at reading speed, kept beside the file or in the user's cache, never trusted when stale."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from penstock.errors import ArgumentError, FailedPreconditionError, NotFoundError, PenstockError, SidecarError
+from penstock.fs.files import AtomicWriter, ReadFile, identity
+from penstock.fs.paths import INDEX_SUFFIX, local_path
+from penstock.records.foreign import foreign_index
+from penstock.records.frames import MAX_RECORD_BYTES, FrameReader
+from penstock.records.gather import RecordFile, read_records
+from penstock.records.index_file import RecordIndex, decode_index, encode_index
+
+__all__ = [
+    "RecordFile",
+    "RecordIndex",
+    "build_index",
+    "build_indexes",
+    "index_for",
+    "index_paths",
+    "load_index",
+    "read_records",
+    "save_index",
+]
+
+# Between two access points: what a random read of a compressed file decompresses at most (about 15 ms of it).
+_POINT_SPAN = 4 << 20
+_RECORDS_AT_ONCE = 1 << 16
+
+Progress = Callable[[int], None]
+
+
+def build_index(
+    path: str | os.PathLike[str],
+    *,
+    compression: str | None = "auto",
+    verify: bool = False,
+    on_corrupt: str = "raise",
+    max_record_bytes: int = MAX_RECORD_BYTES,
+    progress: Progress | None = None,
+) -> RecordIndex:
+    """Read the whole file once and note where each record is.
+
+    Args:
+        path: A regular file.
+        compression: "auto" (by content), "none", "gzip", "zlib" or "zstd".
+        verify: Compare the checksums of payloads too. They are compared again whenever a record is read by
+            its index.
+        on_corrupt: "raise", or "skip" to leave damaged records out: rows are then numbered without them.
+        max_record_bytes: Refuse longer payloads.
+        progress: Called with the bytes of the file that have been read so far; what it raises ends the
+            reading.
+
+    Raises:
+        CorruptRecordError, TruncatedRecordError, CompressionError, LimitError, OSError: As for
+            `FrameReader.read`.
+        NotFoundError, ArgumentError: As for `FrameReader`.
+    """
+    before = identity(path)
+    offsets, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    with FrameReader(
+        path,
+        compression=compression,
+        verify=verify,
+        on_corrupt=on_corrupt,
+        max_record_bytes=max_record_bytes,
+        point_span=_POINT_SPAN,
+    ) as reader:
+        while (frames := reader.read(_RECORDS_AT_ONCE)) is not None:
+            offsets.append(frames.offsets)
+            lengths.append(frames.lengths)
+            if progress is not None:
+                progress(reader.compressed_bytes)
+        return RecordIndex(
+            np.concatenate(offsets), np.concatenate(lengths), before, reader.compression, reader.points
+        )
+
+
+def build_indexes(
+    paths: Sequence[str | os.PathLike[str]],
+    mode: str | bool = "auto",
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[RecordIndex]:
+    """`index_for` of several files at once, in the order of the files.
+
+    Args:
+        paths: Regular files.
+        mode: As for `index_for`.
+        threads: How many files at a time; None for as many as there are processors.
+        progress: Called from any thread with bytes read since the last call, of all files together.
+    """
+    stop = threading.Event()
+    count = min(len(paths), threads or os.cpu_count() or 1)
+    if count <= 1:
+        return [_index_one(path, mode, stop, progress) for path in paths]
+    with ThreadPoolExecutor(count, "penstock-index") as pool:
+        waiting = [pool.submit(_index_one, path, mode, stop, progress) for path in paths]
+        try:
+            return [future.result() for future in waiting]
+        except BaseException:
+            # Also on Ctrl-C: the threads notice it at their next block.
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def index_for(
+    path: str | os.PathLike[str], mode: str | bool = "auto", *, progress: Progress | None = None
+) -> RecordIndex:
+    """The index of a file: a kept one that fits, or a new one.
+
+    Args:
+        path: A regular file.
+        mode: "auto": load, or build and keep. "rebuild": build and keep. "memory": load, or build and keep
+            nothing. False: raise rather than have an index.
+        progress: As for `build_index`.
+
+    Raises:
+        FailedPreconditionError: With False.
+        ArgumentError: Another mode. All else as for `build_index`.
+    """
+    if mode not in ("auto", "rebuild", "memory", False):
+        raise ArgumentError("open", "index", got=mode, want='"auto", "rebuild", "memory" or False')
+    if mode is False:
+        help = 'To allow one, pass index="auto", or index="memory" to keep no file.'
+        raise FailedPreconditionError(f"{local_path(path)}: counting and random access need an index. {help}")
+    if mode != "rebuild":
+        kept = load_index(path) or foreign_index(local_path(path))
+        if kept is not None:
+            return kept
+    index = build_index(path, progress=progress)
+    if mode != "memory":
+        save_index(path, index)
+    return index
+
+
+def load_index(path: str | os.PathLike[str]) -> RecordIndex | None:
+    """The kept index of a file; None where there is none, or it is stale, damaged or cannot be read.
+
+    Raises:
+        NotFoundError, ArgumentError, OSError: The file itself cannot be read.
+    """
+    now = identity(path)
+    for name in index_paths(path):
+        # An index only saves time: whatever is wrong with it, it can be made again.
+        with contextlib.suppress(NotFoundError, ArgumentError, SidecarError, OSError):
+            index = decode_index(_read_file(name), name)
+            if index.identity == now:
+                return index
+    return None
+
+
+def save_index(path: str | os.PathLike[str], index: RecordIndex) -> str | None:
+    """Keep an index: beside the file, or in the user's cache where that folder cannot be written.
+
+    Returns:
+        Where it is, or None where neither place can be written.
+    """
+    data = encode_index(index)
+    for name in index_paths(path):
+        with contextlib.suppress(ArgumentError, NotFoundError, OSError):
+            if name == index_paths(path)[1]:
+                os.makedirs(os.path.dirname(name), mode=0o700, exist_ok=True)
+            with AtomicWriter(name, overwrite=True) as writer:
+                writer.write(data)
+            return name
+    return None
+
+
+def index_paths(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Where an index of the file can be: beside it, and in the user's cache."""
+    local = local_path(path)
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    name = hashlib.blake2b(os.fsencode(os.path.abspath(local)), digest_size=16).hexdigest()
+    return local + INDEX_SUFFIX, os.path.join(cache, "penstock", "index", name + INDEX_SUFFIX)
+
+
+class _StoppedError(PenstockError):
+    """Another file failed, or the user gave up."""
+
+
+def _index_one(
+    path: str | os.PathLike[str], mode: str | bool, stop: threading.Event, progress: Progress | None
+) -> RecordIndex:
+    told = 0
+
+    def tell(read: int) -> None:
+        nonlocal told
+        if stop.is_set():
+            raise _StoppedError
+        if progress is not None:
+            progress(read - told)
+        told = read
+
+    return index_for(path, mode, progress=tell)
+
+
+def _read_file(name: str) -> bytes:
+    with ReadFile(name) as file:
+        data = bytearray(file.size)
+        view = memoryview(data)
+        filled = 0
+        while filled < len(data) and (count := file.readinto(view[filled:])):
+            filled += count
+        return bytes(view[:filled])

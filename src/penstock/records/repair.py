@@ -1,0 +1,73 @@
+"""Saving the good records of a damaged file."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
+from penstock.records.verify import FileReport, report_of
+from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
+from penstock.records.writer import TFRecordWriter
+
+__all__ = ["repair_file"]
+
+
+def repair_file(
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    compression: str | None = "auto",
+    overwrite: bool = False,
+    max_record_bytes: int = MAX_RECORD_BYTES,
+    max_ratio: int = 1000,
+    progress: Callable[[int], None] | None = None,
+) -> FileReport:
+    """Write the good records of `path` to `out`, byte for byte and with the same compression.
+
+    `out` appears only when it is whole. The damaged file is not changed, unless it is `out` and `overwrite`
+    is True.
+
+    Args:
+        path: A regular file.
+        out: The file to write.
+        compression: Of `path`: "auto" (by content), "none", "gzip", "zlib" or "zstd".
+        overwrite: Replace a file that is there.
+        max_record_bytes: Longer payloads are left out.
+        max_ratio: Refuse a compressed stream that passes 16 MiB and this many times its compressed size.
+        progress: Called with the bytes of the file that have been read so far; what it raises ends the
+            writing.
+
+    Returns:
+        A report about `path`: what was written, and in `damage` what was lost.
+
+    Raises:
+        AlreadyExistsError: `out` is there and `overwrite` is False.
+        LimitError: The stream passes `max_ratio`.
+        NotFoundError, ArgumentError, OSError: A file cannot be read or written.
+    """
+    started = time.perf_counter()
+    with FrameReader(
+        path,
+        compression=compression,
+        on_corrupt="skip",
+        max_record_bytes=max_record_bytes,
+        max_ratio=max_ratio,
+    ) as reader:
+        records = 0
+        with TFRecordWriter(out, reader.compression, overwrite=overwrite) as writer:
+            while (frames := reader.read()) is not None:
+                writer.write_frames(_framed(frames))
+                records += len(frames)
+                if progress is not None:
+                    progress(reader.compressed_bytes)
+            report = report_of(reader, records, time.perf_counter() - started)
+    return report
+
+
+def _framed(frames: Frames) -> memoryview:
+    # Frames of one read lie next to each other: damage ends a read.
+    begin = int(frames.starts[0]) - HEADER_BYTES
+    end = int(frames.starts[-1] + frames.lengths[-1]) + FOOTER_BYTES
+    return frames.data[begin:end].data

@@ -5,7 +5,7 @@ Arrays are C-contiguous NumPy arrays. Data arguments may be any object with a co
 returns new arrays that own their memory, and never trusts a number that it read from the data.
 """
 
-from typing import Any, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,11 +57,12 @@ def scan_frames(
             2 its length checksum is wrong;
             3 its payload checksum is wrong;
             4 its length passes `max_record_bytes` (the length checksum is right).
-        need: With end 1, 3 and 4: bytes of the record from `position`, 12 while the header is not whole. Else 0.
+        need: With end 1, 3 and 4: bytes of the record from `position` (exactly, so it may pass 2**64), 12 while the
+            header is not whole. Else 0.
     """
 
 def find_frame(data: Buffer, start: int, stop: int, *, max_record_bytes: int) -> tuple[int, int, int]:
-    """Find the next place at or after `start` where a record can begin.
+    """Find the next place at or after `start` where a record can begin. Linear in time on any bytes.
 
     Returns:
         position: The place; where none was found, the first place that has not been ruled out.
@@ -80,16 +81,20 @@ def read_ranges(fd: int, offsets: I64, lengths: I64) -> U8:
 
 @final
 class Decompressor:
-    """One compressed stream, a piece at a time. Trailers are checked; joined members (gzip) and frames (zstd) are all read."""
+    """One compressed stream, a piece at a time. Trailers are checked; joined members (gzip) and frames (zstd) are all read.
 
-    def __init__(
-        self,
+    Zeros after the last gzip member are accepted, as gzip(1) does; any other byte there is a StreamError, and so is any
+    byte after a zlib stream. A zstd window is at most 128 MiB. After an error the same error comes again.
+    """
+
+    def __new__(
+        cls,
         format: str,
         *,
         max_ratio: int = 1000,
         free_bytes: int = 1 << 24,
         point_span: int = 0,
-    ) -> None:
+    ) -> Self:
         """
         Args:
             format: "gzip", "zlib" or "zstd".
@@ -113,7 +118,11 @@ class Decompressor:
     @property
     def total_out(self) -> int: ...
     def take_points(self) -> list[tuple[int, int, int, bytes]]:
-        """Access points since the last call: (output offset, input offset, bits, window)."""
+        """Access points since the last call: (output offset, input offset, bits, window).
+
+        With bits above 0, the byte at the input offset has that many upper bits still to read. An empty window means
+        the beginning of a member or frame: only zstd has no other points.
+        """
 
     @staticmethod
     def resume(
@@ -121,6 +130,7 @@ class Decompressor:
     ) -> Decompressor:
         """A decompressor that goes on at an access point; feed it from `input offset` on.
 
+        Totals count from the beginning of the stream, and the ratio from the point.
         Data checksums of the member (gzip, zlib) in progress cannot be checked from its middle; those of later ones are.
         """
 
@@ -128,7 +138,7 @@ class Decompressor:
 class Compressor:
     """One compressed stream, written a piece at a time."""
 
-    def __init__(self, format: str, *, level: int | None = None) -> None:
+    def __new__(cls, format: str, *, level: int | None = None) -> Self:
         """`format`: "gzip", "zlib" or "zstd". `level`: None for the format's usual (6, 6, 3)."""
 
     def compress(self, data: Buffer) -> bytes: ...

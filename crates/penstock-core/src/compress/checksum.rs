@@ -5,15 +5,15 @@ use crc_fast::{CrcAlgorithm, Digest};
 /// A checksum being computed.
 #[derive(Debug, Clone)]
 pub enum Checksum {
-    /// CRC-32, for gzip.
-    Crc32(Digest),
+    /// CRC-32, for gzip. Boxed, since its state is large.
+    Crc32(Box<Digest>),
     /// Adler-32, for zlib.
     Adler32(u32),
 }
 
 impl Checksum {
     pub fn crc32() -> Self {
-        Self::Crc32(Digest::new(CrcAlgorithm::Crc32IsoHdlc))
+        Self::Crc32(Box::new(Digest::new(CrcAlgorithm::Crc32IsoHdlc)))
     }
 
     pub fn adler32() -> Self {

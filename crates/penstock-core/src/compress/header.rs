@@ -138,7 +138,7 @@ impl ZlibHeader {
             self.first = Some(byte);
             return Ok(false);
         };
-        if u16::from_be_bytes([first, byte]) % 31 != 0 || first & 0x0F != 8 || first >> 4 > 7 {
+        if !u16::from_be_bytes([first, byte]).is_multiple_of(31) || first & 0x0F != 8 || first >> 4 > 7 {
             return Err(Error::Stream(
                 format!("bytes {first:02x} {byte:02x}: no zlib stream begins here").into(),
             ));

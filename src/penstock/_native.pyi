@@ -18,6 +18,7 @@ I64: TypeAlias = NDArray[np.int64]
 Bool: TypeAlias = NDArray[np.bool_]
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.int64] | NDArray[np.float32]
 
+__all__: list[str]
 __version__: str
 
 class NativeError(ValueError):
@@ -185,9 +186,9 @@ DecodeError: TypeAlias = tuple[int, int, int, int, int, int]
 class ExamplePlan:
     """How to decode a batch of serialized Examples straight into columns."""
 
-    def __init__(
-        self, features: list[PlanFeature], *, strict_tf: bool = False, refuse_unknown: bool = False
-    ) -> None: ...
+    def __new__(
+        cls, features: list[PlanFeature], *, strict_tf: bool = False, refuse_unknown: bool = False
+    ) -> Self: ...
     def decode(self, data: Buffer, starts: I64, lengths: I64) -> tuple[list[Parts], int, DecodeError | None]:
         """Decode records data[starts[i]:starts[i]+lengths[i]]; returns (parts of each feature, rows decoded, error)."""
 
@@ -195,14 +196,14 @@ class ExamplePlan:
 class SequencePlan:
     """How to decode a batch of serialized SequenceExamples straight into columns."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         context: list[PlanFeature],
         lists: list[PlanFeature],
         *,
         strict_tf: bool = False,
         refuse_unknown: bool = False,
-    ) -> None: ...
+    ) -> Self: ...
     def decode(
         self, data: Buffer, starts: I64, lengths: I64
     ) -> tuple[list[Parts], list[tuple[Parts, I64, Bool | None]], int, DecodeError | None]:

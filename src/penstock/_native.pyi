@@ -18,7 +18,6 @@ I64: TypeAlias = NDArray[np.int64]
 Bool: TypeAlias = NDArray[np.bool_]
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.int64] | NDArray[np.float32]
 
-__all__: list[str]
 __version__: str
 
 class NativeError(ValueError):

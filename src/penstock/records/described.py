@@ -1,0 +1,72 @@
+"""What other people's sidecars have in common: a small text file that adds to what the records show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from penstock.errors import NotFoundError, SidecarError
+from penstock.fs.files import ReadFile
+from penstock.records.schema import UNSET, Field, Schema
+
+__all__ = ["merged", "read_text"]
+
+_MOST_BYTES: Final = 16 << 20
+
+
+def read_text(path: str) -> str | None:
+    """The text of a small file, None where there is none.
+
+    Raises:
+        SidecarError: It has more than 16 MiB, or is not UTF-8.
+    """
+    try:
+        with ReadFile(path) as file:
+            size = file.size
+            if size > _MOST_BYTES:
+                raise SidecarError(f"the file has {size} bytes, wanted at most {_MOST_BYTES}.", path=path)
+            data = bytearray(size)
+            view, filled = memoryview(data), 0
+            while filled < size and (count := file.readinto(view[filled:])):
+                filled += count
+    except NotFoundError:
+        return None
+    try:
+        return data[:filled].decode()
+    except UnicodeDecodeError as error:
+        raise SidecarError("the file is not UTF-8 text.", path=path) from error
+
+
+def merged(inferred: Schema, described: dict[str, Field], origin: str) -> Schema:
+    """An inferred schema with what a description adds: dtypes, shapes, contents, features not in the sample.
+
+    Where the records contradict the description, they win; a feature that the sample lacks is optional.
+    """
+    seen = {field.name: field for field in inferred.fields}
+    fields = [_agreed(field, described.get(field.name)) for field in inferred.fields]
+    fields += [replace(field, optional=True) for name, field in described.items() if name not in seen]
+    fields.sort(key=lambda field: field.name.encode())
+    return replace(inferred, fields=tuple(fields), origin=origin)
+
+
+def _agreed(seen: Field, said: Field | None) -> Field:
+    if said is None:
+        return seen
+    optional = seen.optional or said.optional
+    if seen.kind == UNSET:
+        return replace(said, optional=True)
+    if seen.kind != said.kind or not _holds(said, seen):
+        return seen
+    return replace(said, optional=optional, content=said.content or seen.content)
+
+
+def _holds(said: Field, seen: Field) -> bool:
+    """Whether rows of the seen number of values can have the shape said."""
+    size = 1
+    for axis in said.shape:
+        size *= 1 if axis is None else axis
+    if seen.shape == (None,):
+        return None in said.shape
+    count = seen.shape[0] if seen.shape else 1
+    assert count is not None
+    return count == size if said.is_fixed else size > 0 and count % size == 0

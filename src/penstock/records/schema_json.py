@@ -1,0 +1,186 @@
+"""A schema as JSON, and back; what comes back is checked, since it is read from files."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from penstock.errors import DependencyError
+from penstock.records.schema import Field, RecordKind, Schema
+from penstock.spec import Shape, string, text
+
+__all__ = ["MalformedError", "schema_from_json", "schema_to_json"]
+
+_RECORDS: Final = ("Example", "SequenceExample", "Event", "ExampleListWithContext", "bytes")
+_KINDS: Final = ("bytes", "float", "int64", "unset")
+_MOST_AXES: Final = 32
+_MOST_NESTED: Final = 16
+# NumPy knows these by name only when the package that defines them has been imported.
+_FLOAT8: Final = ("e3m4", "e4m3", "e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")
+_ML_DTYPES: Final = frozenset(
+    {"bfloat16", "int2", "int4", "uint2", "uint4", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"}
+    | {f"float8_{name}" for name in _FLOAT8}
+)
+
+
+class MalformedError(ValueError):
+    """The JSON is not a schema; the message says which part."""
+
+
+def schema_to_json(schema: Schema) -> dict[str, Any]:
+    """A schema as plain values; where it came from is left out.
+
+    >>> schema_to_json(Schema("Example", (Field("a", "int64", (None,)),)))
+    {'record': 'Example', 'fields': [{'name': 'a', 'kind': 'int64', 'shape': [None], 'dtype': 'int64'}]}
+    """
+    document: dict[str, Any] = {"record": schema.record, "fields": [_field_to_json(f) for f in schema.fields]}
+    if schema.lists:
+        document["lists"] = [_field_to_json(field) for field in schema.lists]
+    return document
+
+
+def _field_to_json(field: Field) -> dict[str, Any]:
+    assert field.dtype is not None
+    document = {
+        "name": field.name,
+        "kind": field.kind,
+        "shape": list(field.shape),
+        "dtype": _dtype_to_json(field.dtype),
+        "optional": field.optional,
+        "raw": field.raw,
+        "ragged_rank": field.ragged_rank,
+        "content": field.content,
+    }
+    return {
+        name: value for name, value in document.items() if value not in (False, 0, None) or name == "shape"
+    }
+
+
+def _dtype_to_json(dtype: np.dtype[Any]) -> Any:
+    if dtype in (string, text):
+        return "string" if dtype == string else "text"
+    if dtype.name in _ML_DTYPES:
+        return dtype.name
+    return str(dtype) if dtype.names is None else _listed(np.lib.format.dtype_to_descr(dtype))
+
+
+def _listed(description: Any) -> Any:
+    return [_listed(part) for part in description] if isinstance(description, list | tuple) else description
+
+
+def schema_from_json(document: Any, origin: str) -> Schema:
+    """The schema that `schema_to_json` wrote.
+
+    Raises:
+        MalformedError: It is not one.
+        DependencyError: A dtype needs `ml_dtypes`, which is not installed.
+    """
+    record: RecordKind = _one_of(_member(document, "record", str), _RECORDS, "record")
+    fields = tuple(_field_from_json(part) for part in _member(document, "fields", list))
+    lists = tuple(_field_from_json(part) for part in document.get("lists", []))
+    for group in (fields, lists):
+        if len({field.name for field in group}) != len(group):
+            raise MalformedError("a name stands twice among the fields")
+    return Schema(record, fields, lists, origin=origin)
+
+
+def _field_from_json(document: Any) -> Field:
+    name = _member(document, "name", str)
+    kind = _one_of(_member(document, "kind", str), _KINDS, f"kind of {name!r}")
+    content = document.get("content")
+    field = Field(
+        name,
+        kind,
+        _shape(_member(document, "shape", list), name),
+        _dtype(document.get("dtype"), name, 0),
+        optional=_flag(document, "optional"),
+        raw=_flag(document, "raw"),
+        ragged_rank=_size(document.get("ragged_rank", 0), name),
+        content=content if isinstance(content, str) else None,
+    )
+    _check_storage(field)
+    return field
+
+
+def _check_storage(field: Field) -> None:
+    """Whether values of this dtype can be stored in this way; `view` on other bytes would be unsafe."""
+    dtype = field.spec.dtype
+    is_bytes = dtype in (string, text)
+    fits = is_bytes != field.raw if field.kind in ("bytes", "unset") else not is_bytes and dtype.names is None
+    if not fits or dtype.hasobject or (field.raw and (dtype.itemsize == 0 or dtype.kind in "SU")):
+        raise MalformedError(f"{field.name!r} holds {dtype} in a {field.kind} list")
+    if field.ragged_rank and (
+        field.ragged_rank >= len(field.shape) or None in field.shape[field.ragged_rank + 1 :]
+    ):
+        raise MalformedError(f"{field.name!r} has ragged_rank {field.ragged_rank} and shape {field.shape}")
+
+
+def _dtype(value: Any, name: str, depth: int) -> np.dtype[Any]:
+    if value in ("string", "text"):
+        return string if value == "string" else text
+    try:
+        if isinstance(value, str):
+            return _named_dtype(value)
+        if isinstance(value, list) and depth < _MOST_NESTED:
+            parts = [_structured_part(part, name, depth) for part in value]
+            return np.dtype(np.lib.format.descr_to_dtype(parts))
+    except (TypeError, ValueError, SyntaxError) as error:
+        raise MalformedError(f"dtype of {name!r} is {value!r}") from error
+    raise MalformedError(f"dtype of {name!r} is {value!r}")
+
+
+def _named_dtype(value: str) -> np.dtype[Any]:
+    if value in _ML_DTYPES:
+        try:
+            dtype: np.dtype[Any] = np.dtype(getattr(importlib.import_module("ml_dtypes"), value))
+        except ImportError:
+            raise DependencyError(f"a column of {value}", package="ml_dtypes", extra="arrow") from None
+        return dtype
+    # A comma would begin NumPy's own little language of structured dtypes.
+    if len(value) > 40 or "," in value:
+        raise ValueError(value)
+    return np.dtype(value)
+
+
+def _structured_part(part: Any, name: str, depth: int) -> tuple[Any, ...]:
+    if not isinstance(part, list) or len(part) not in (2, 3) or not isinstance(part[0], str):
+        raise MalformedError(f"dtype of {name!r} has the part {part!r}")
+    inner = part[1] if isinstance(part[1], str) else _dtype(part[1], name, depth + 1).descr
+    if isinstance(inner, str):
+        _named_dtype(inner)
+    sizes = tuple(_size(size, name) for size in part[2]) if len(part) == 3 else None
+    return (part[0], inner) if sizes is None else (part[0], inner, sizes)
+
+
+def _shape(sizes: list[Any], name: str) -> Shape:
+    if len(sizes) > _MOST_AXES:
+        raise MalformedError(f"shape of {name!r} has {len(sizes)} axes")
+    return tuple(None if size is None else _size(size, name) for size in sizes)
+
+
+def _size(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 40:
+        raise MalformedError(f"{name!r} has the size {value!r}")
+    return value
+
+
+def _flag(document: dict[str, Any], name: str) -> bool:
+    value = document.get(name, False)
+    if not isinstance(value, bool):
+        raise MalformedError(f"{name} is {value!r}")
+    return value
+
+
+def _member(document: Any, name: str, wanted: Callable[..., Any]) -> Any:
+    if not isinstance(document, dict) or not isinstance(document.get(name), wanted):  # type: ignore[arg-type]
+        raise MalformedError(f"{name} is missing or of another type")
+    return document[name]
+
+
+def _one_of(value: str, known: tuple[str, ...], what: str) -> Any:
+    if value not in known:
+        raise MalformedError(f"{what} is {value!r}")
+    return value

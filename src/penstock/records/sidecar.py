@@ -1,0 +1,311 @@
+"""The file that `ps.write` keeps beside the shards: what they hold, which they are, checksums over all of it.
+
+The layout is described in docs/formats.md. The sidecar of a set is written twice: first with the state
+"writing", which nothing opens, and again as "complete" once every shard has its name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final, Literal, TypeAlias, TypeGuard
+
+from penstock.errors import (
+    DataLossError,
+    InvalidArgumentError,
+    MissingShardError,
+    NotFoundError,
+    SidecarError,
+)
+from penstock.fs.files import ReadFile
+from penstock.fs.paths import SIDECAR_SUFFIX
+from penstock.records.schema import Schema
+from penstock.records.schema_json import MalformedError, schema_from_json, schema_to_json
+
+__all__ = [
+    "FORMAT_VERSION",
+    "Shard",
+    "Sidecar",
+    "is_safe_name",
+    "parse_sidecar",
+    "read_schema_sidecar",
+    "sidecar_path",
+]
+
+FORMAT_VERSION: Final = 1
+_FORMAT: Final = "penstock.shards"
+_MOST_BYTES: Final = 64 << 20
+_TAIL: Final = re.compile(rb',\n  "checksum": "blake2b-16:([0-9a-f]{32})"\n\}\n\Z')
+_SHARD_NAME: Final = re.compile(r"-\d{5,}-of-\d{5,}(\.[^/]*)?$")
+_DEVICE: Final = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+_AGAIN: Final = "Write the data again, or move the sidecar away to have the schema inferred."
+
+State: TypeAlias = Literal["writing", "complete"]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One file of a set.
+
+    Attributes:
+        name: Its name, in the folder of the sidecar.
+        rows: Records in it.
+        nbytes: Its size on disk.
+        crc32c: CRC-32C of its bytes on disk.
+    """
+
+    name: str
+    rows: int
+    nbytes: int
+    crc32c: int
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """What is known of a set of shards.
+
+    Attributes:
+        path: The sidecar itself.
+        schema: Of every shard.
+        shards: In the order of their rows.
+        compression: "none", "gzip", "zlib" or "zstd".
+        created: When it was written: UTC, as "2026-01-31T12:00:00Z".
+        penstock: The version that wrote it.
+        state: "writing" until every shard has its name.
+    """
+
+    path: str
+    schema: Schema
+    shards: tuple[Shard, ...]
+    compression: str
+    created: str
+    penstock: str
+    state: State = "complete"
+
+    @property
+    def rows(self) -> int:
+        """Records of all shards."""
+        return sum(shard.rows for shard in self.shards)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all shards on disk."""
+        return sum(shard.nbytes for shard in self.shards)
+
+    def shard_path(self, shard: Shard) -> str:
+        """Where a shard lies."""
+        return os.path.join(os.path.dirname(self.path), shard.name)
+
+    def shard_of(self, path: str) -> Shard | None:
+        """The shard that a path names, or None."""
+        if os.path.abspath(os.path.dirname(path)) != os.path.abspath(os.path.dirname(self.path)):
+            return None
+        return next((shard for shard in self.shards if shard.name == os.path.basename(path)), None)
+
+    def to_bytes(self) -> bytes:
+        """The file: JSON, in which the last member is a checksum of all that stands before it."""
+        document = {
+            "format": _FORMAT,
+            "version": FORMAT_VERSION,
+            "state": self.state,
+            "penstock": self.penstock,
+            "created": self.created,
+            "compression": self.compression,
+            "rows": self.rows,
+            "bytes": self.nbytes,
+            "shards": [
+                {"name": s.name, "rows": s.rows, "bytes": s.nbytes, "crc32c": f"{s.crc32c:08x}"}
+                for s in self.shards
+            ],
+            "schema": schema_to_json(self.schema),
+        }
+        body = json.dumps(document, indent=2, ensure_ascii=False).encode()[: -len("\n}")]
+        return body + f',\n  "checksum": "blake2b-16:{_checksum(body)}"\n}}\n'.encode()
+
+
+def _checksum(body: bytes) -> str:
+    return blake2b(body, digest_size=16).hexdigest()
+
+
+def sidecar_path(path: str) -> str:
+    """Where the sidecar of a data file is: beside it, named after its set, or after a file that is alone.
+
+    >>> sidecar_path("data/train-00001-of-00008.tfrecord"), sidecar_path("people.tfrecord.gz")
+    ('data/train.penstock.json', 'people.tfrecord.gz.penstock.json')
+    """
+    return _SHARD_NAME.sub("", path) + SIDECAR_SUFFIX
+
+
+def is_safe_name(name: str) -> bool:
+    """Whether a name is a single component that stays in its folder on every system.
+
+    >>> is_safe_name("train-00000-of-00001.tfrecord"), is_safe_name("../secret"), is_safe_name("C:x")
+    (True, False, False)
+    """
+    return (
+        0 < len(name.encode(errors="surrogateescape")) <= 255
+        and not any(sign in '/\\:*?"<>|' or ord(sign) < 32 or ord(sign) == 127 for sign in name)
+        and not name.startswith((".", " "))
+        and not name.endswith((".", " "))
+        and not _DEVICE.match(name)
+    )
+
+
+def parse_sidecar(data: bytes, path: str) -> Sidecar:
+    """The sidecar that these bytes are.
+
+    Raises:
+        SidecarError: They are damaged, or of a newer version. `path` is named.
+    """
+    tail = _TAIL.search(data[-80:])
+    body = data[: len(data) - len(tail[0])] if tail else data
+    if tail is None or _checksum(body) != tail[1].decode():
+        raise SidecarError("the sidecar is damaged: its checksum does not match.", path=path, help=_AGAIN)
+    try:
+        document = json.loads(data)
+        _check_version(document, path)
+        return _sidecar(document, path)
+    except (MalformedError, ValueError, RecursionError) as error:
+        # The checksum is right, so this is not chance: another program wrote it.
+        raise SidecarError(f"the sidecar is malformed: {error}.", path=path, help=_AGAIN) from error
+
+
+def _check_version(document: Any, path: str) -> None:
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise MalformedError("it is of another format")
+    version = document.get("version")
+    if isinstance(version, int) and version > FORMAT_VERSION:
+        raise SidecarError(
+            f"the sidecar is of version {version}, this penstock reads up to {FORMAT_VERSION}.",
+            path=path,
+            help="Upgrade it with: pip install -U penstock",
+        )
+    if version != FORMAT_VERSION:
+        raise MalformedError(f"version is {version!r}")
+
+
+def _sidecar(document: dict[str, Any], path: str) -> Sidecar:
+    texts = {name: document.get(name) for name in ("compression", "created", "penstock", "state")}
+    if not all(isinstance(value, str) for value in texts.values()):
+        raise MalformedError("compression, created, penstock or state is missing")
+    if texts["state"] not in ("writing", "complete"):
+        raise MalformedError(f"state is {texts['state']!r}")
+    if texts["compression"] not in ("none", "gzip", "zlib", "zstd"):
+        raise MalformedError(f"compression is {texts['compression']!r}")
+    shards = document.get("shards")
+    if not isinstance(shards, list) or not shards:
+        raise MalformedError("it names no shards")
+    parsed = tuple(map(_shard, shards))
+    if len({shard.name for shard in parsed}) != len(parsed):
+        raise MalformedError("a shard stands twice")
+    schema = schema_from_json(document.get("schema"), os.path.basename(path))
+    sidecar = Sidecar(path, schema, parsed, **texts)  # type: ignore[arg-type]
+    if (sidecar.rows, sidecar.nbytes) != (document.get("rows"), document.get("bytes")):
+        raise MalformedError("the totals are not those of its shards")
+    return sidecar
+
+
+def _shard(document: Any) -> Shard:
+    if not isinstance(document, dict):
+        raise MalformedError("a shard is no object")
+    name, crc = document.get("name"), document.get("crc32c")
+    rows, nbytes = document.get("rows"), document.get("bytes")
+    if not isinstance(name, str) or not is_safe_name(name):
+        raise MalformedError(f"a shard has the name {name!r}")
+    if not isinstance(crc, str) or not re.fullmatch(r"[0-9a-f]{8}", crc):
+        raise MalformedError(f"{name} has the checksum {crc!r}")
+    if not (_is_size(rows) and _is_size(nbytes)):
+        raise MalformedError(f"{name} has {rows!r} rows in {nbytes!r} bytes")
+    return Shard(name, rows, nbytes, int(crc, 16))
+
+
+def _is_size(value: Any) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def read_schema_sidecar(paths: Sequence[str], *, whole: bool = True) -> Sidecar | None:
+    """The sidecar of data files, checked against what is on disk; None where no file has one.
+
+    A file has one when the sidecar lists it. Files that none lists are held to the schema of the others.
+
+    Args:
+        paths: Data files.
+        whole: Whether all of a set was asked for, so that a shard that is not there is an error. False where
+            the user named single files.
+
+    Raises:
+        SidecarError: A sidecar is damaged, of a newer version, or of a write that was cut off.
+        MissingShardError: A shard that a sidecar lists is not there.
+        DataLossError: A shard has another size than its sidecar says.
+        InvalidArgumentError: Files of two sets with different schemas.
+    """
+    found = list(_sidecars_of(paths))
+    for sidecar, listed in found:
+        _check_shards(sidecar, listed, whole)
+    if not found:
+        return None
+    first = found[0][0]
+    for other, _ in found[1:]:
+        if (first.schema.fields, first.schema.lists) != (other.schema.fields, other.schema.lists):
+            raise InvalidArgumentError(
+                f"its schema differs from that in {first.path}.",
+                path=other.path,
+                help="Open the two sets one by one, or say with features= what to read.",
+            )
+    return first
+
+
+def _sidecars_of(paths: Iterable[str]) -> Iterable[tuple[Sidecar, set[str]]]:
+    """Each sidecar that lists some of the files, and the names of those."""
+    wanted: dict[str, set[str]] = {}
+    for path in paths:
+        wanted.setdefault(sidecar_path(path), set()).add(os.path.basename(path))
+    for place, names in wanted.items():
+        data = _read_small(place)
+        if data is None:
+            continue
+        sidecar = parse_sidecar(data, place)
+        listed = names & {shard.name for shard in sidecar.shards}
+        if listed and sidecar.state == "writing":
+            help = "Files of two writes may be mixed. Write the data again with overwrite=True."
+            raise SidecarError("a write to these files did not come to its end.", path=place, help=help)
+        if listed:
+            yield sidecar, listed
+
+
+def _read_small(path: str) -> bytes | None:
+    try:
+        with ReadFile(path) as file:
+            if file.size > _MOST_BYTES:
+                found = f"the sidecar has {file.size} bytes, wanted at most {_MOST_BYTES}."
+                raise SidecarError(found, path=path, help=_AGAIN)
+            data = bytearray(file.size)
+            view, filled = memoryview(data), 0
+            while filled < len(data) and (count := file.readinto(view[filled:])):
+                filled += count
+            return bytes(data[:filled])
+    except NotFoundError:
+        return None
+
+
+def _check_shards(sidecar: Sidecar, listed: set[str], whole: bool) -> None:
+    for shard in sidecar.shards:
+        if not whole and shard.name not in listed:
+            continue
+        path = sidecar.shard_path(shard)
+        try:
+            size = os.stat(path).st_size
+        except FileNotFoundError:
+            number = f"{len(sidecar.shards)} shard{'' if len(sidecar.shards) == 1 else 's'}"
+            help = "Copy it again from where the others came; to read those that are there, list them."
+            raise MissingShardError(
+                f"the shard is not there, {sidecar.path} lists it among {number}.", path=path, help=help
+            ) from None
+        if size != shard.nbytes:
+            help = "It was cut or replaced: copy it again, or move the sidecar away to read it as it is."
+            found = f"the shard has {size} bytes, {sidecar.path} lists it with {shard.nbytes}."
+            raise DataLossError(found, kind="shard size", path=path, help=help)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, Protocol
 
 import numpy as np
@@ -87,9 +87,15 @@ class Decoder:
         features = [feature for field in self.schema.fields for feature in plan_features(field)]
         return [name.decode() for name, *_ in features] + [field.name for field in self.schema.lists]
 
+    @cached_property
+    def _places(self) -> list[tuple[Field, slice]]:
+        """Where the parts of each field lie among those of all."""
+        counts = [len(plan_features(field)) for field in self.schema.fields]
+        ends = list(accumulate(counts))
+        return [(f, slice(end - k, end)) for f, k, end in zip(self.schema.fields, counts, ends, strict=True)]
+
     def _fields(self, parts: list[Any], n: int) -> dict[str, Column]:
-        left = iter(parts)
-        return {field.name: column_of(field, _take(left, field), n) for field in self.schema.fields}
+        return {field.name: column_of(field, parts[place], n) for field, place in self._places}
 
     def _sequences(self, context: list[Any], lists: list[Any], n: int) -> Chunk:
         steps = {
@@ -125,10 +131,6 @@ class Decoder:
                 else "Say what the records hold with features=..."
             ),
         )
-
-
-def _take(parts: Iterator[Any], field: Field) -> list[Any]:
-    return [next(parts) for _ in plan_features(field)]
 
 
 def _reason(code: int, found: int, wanted: int) -> str:

@@ -353,14 +353,6 @@ def test_merging_bytes_is_reading_them_joined(first: Any, second: Any):
 # --- TensorFlow's own bytes ------------------------------------------------------------------------
 
 
-def from_json(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: from_json(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [from_json(item) for item in value]
-    return value
-
-
 def golden_entries(name: str) -> list[dict[str, Any]]:
     path = Path(__file__).parent / "golden" / "example" / f"{name}.expected.json"
     return json.loads(path.read_text())

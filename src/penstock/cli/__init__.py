@@ -1,0 +1,130 @@
+"""The command line `penstock`: one verb a file, loaded only when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from penstock import _native
+from penstock.cli.failure import BROKEN_PIPE, INTERRUPTED, complain, status_of
+
+__all__ = ["main"]
+
+# Each verb is the function `command` of the module of its name; its line here is what `penstock --help` shows.
+VERBS = {
+    "ls": "List files with their records, sizes, compression and kind.",
+    "head": "Show the first rows.",
+    "schema": "Show what the records hold.",
+    "stats": "Summarize every feature.",
+    "count": "Count records.",
+    "verify": "Check every checksum and name what is damaged.",
+    "repair": "Save the good records of a damaged file.",
+    "index": "Make the index for random access.",
+    "cat": "Join files into one.",
+    "diff": "Show how two datasets differ.",
+}
+
+
+class Verbs(click.Group):
+    """A group that imports a verb only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in VERBS:
+            return None
+        command: click.Command = import_module(f"penstock.cli.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            ctx.fail(f"there is no verb {args[0]!r}. The verbs are: {', '.join(VERBS)}.")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        print(f"penstock {_native.__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    no_args_is_help=True,
+    epilog="Exit codes: 0 good, 1 damage found (or a difference), 2 usage, 3 input or output.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version.",
+)
+def penstock() -> None:
+    """Look into, check, repair and convert TFRecord files, without TensorFlow.
+
+    A PATH is a file, a glob, a brace pattern (train-{00000..00007}.tfrecord) or a folder.
+
+    Example: penstock head data/train.tfrecord
+    """
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; returns its exit code."""
+    try:
+        return _invoke(arguments)
+    except click.UsageError as error:
+        _usage(error)
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return BROKEN_PIPE
+    except Exception as error:
+        if os.environ.get("PENSTOCK_DEBUG", "0") not in {"", "0"}:
+            raise
+        complain(error)
+        return status_of(error)
+
+
+def _invoke(arguments: list[str]) -> int:
+    # Not `penstock.main`: it exits with 1 on a closed pipe, which is damage here.
+    try:
+        with penstock.make_context("penstock", list(arguments)) as ctx:
+            penstock.invoke(ctx)
+        return 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    finally:
+        sys.stdout.flush()
+
+
+def _usage(error: click.UsageError) -> None:
+    path = error.ctx.command_path if error.ctx else "penstock"
+    complain(error, prefix=path, help=f"See {path} --help.")
+
+
+def _forget_stdout() -> None:
+    # The interpreter flushes stdout once more when it ends; into a closed pipe that would be one more error.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,58 @@
+"""`penstock count`: how many records there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from penstock.cli.failure import complain, status_of
+from penstock.cli.inputs import files_of
+from penstock.cli.output import json_option, print_json, say, sources_argument
+from penstock.cli.parallel import for_each_file
+from penstock.cli.render import escape
+from penstock.errors import PenstockError
+from penstock.records.index import index_for
+
+__all__ = ["command"]
+
+
+@click.command("count")
+@sources_argument
+@json_option
+@click.pass_context
+def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None:
+    """Count records, by an index where there is one, else by their headers. Writes nothing.
+
+    Payloads are not checked; penstock verify does that.
+
+    Example: penstock count data/train-*.tfrecord
+    """
+    paths = files_of(sources)
+    counts: dict[str, int | None] = {}
+    status = 0
+    for path, future in for_each_file(
+        "count", lambda path, tell: len(index_for(path, "memory", progress=tell)), paths
+    ):
+        try:
+            counts[path] = future.result()
+        except (PenstockError, OSError) as error:
+            counts[path] = None
+            complain(error)
+            status = max(status, status_of(error))
+    _show(counts, as_json)
+    ctx.exit(status)
+
+
+def _show(counts: dict[str, int | None], as_json: bool) -> None:
+    total = sum(count or 0 for count in counts.values())
+    if as_json:
+        files: list[dict[str, Any]] = [{"file": path, "records": count} for path, count in counts.items()]
+        print_json({"records": total, "files": files})
+    elif len(counts) == 1:
+        say(str(total))
+    else:
+        width = max(len(str(total)), len("damaged"))
+        for path, count in counts.items():
+            say(f"{'damaged' if count is None else count:>{width}}  {escape(path)}")
+        say(f"{total:>{width}}  in all")

@@ -1,0 +1,83 @@
+"""From an error to one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import click
+
+from penstock import errors
+from penstock.cli.render import escape
+
+__all__ = ["BROKEN_PIPE", "DAMAGE", "GOOD", "INTERRUPTED", "IO", "USAGE", "complain", "one_line", "status_of"]
+
+GOOD, DAMAGE, USAGE, IO = 0, 1, 2, 3
+INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports a process ended by SIGINT and SIGPIPE
+_BUG = 70
+
+# The first that fits counts: a missing shard is damage although it is also an OSError.
+_STATUS: tuple[tuple[type[BaseException], int], ...] = (
+    (errors.DataLossError, DAMAGE),
+    (errors.InvalidArgumentError, DAMAGE),
+    (errors.LimitError, DAMAGE),
+    (errors.ArgumentError, USAGE),
+    (errors.OutOfRangeError, USAGE),
+    (errors.FailedPreconditionError, USAGE),
+    (errors.DependencyError, USAGE),
+    (click.UsageError, USAGE),
+    (OSError, IO),
+)
+
+# Errors name the way out in Python; here it is an option or a verb.
+_WAYS_OUT = (
+    (re.compile(r"pass overwrite=True"), "pass --overwrite"),
+    (re.compile(r'pass on_corrupt="skip"'), "use penstock repair"),
+    (re.compile(r"pass verify=False"), "use penstock repair"),
+)
+
+
+def status_of(error: BaseException) -> int:
+    """The exit code for an error."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), _BUG)
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, in one line without control characters, with the ways out that a command line has."""
+    text = _text(error)
+    for python, shell in _WAYS_OUT:
+        text = python.sub(shell, text)
+    return escape(" ".join(text.split()))
+
+
+def complain(error: BaseException, *, prefix: str = "penstock", help: str = "") -> None:
+    """Say on stderr what went wrong."""
+    sys.stdout.flush()
+    label = click.style(f"{prefix}:", fg="red", bold=True) if sys.stderr.isatty() else f"{prefix}:"
+    print(label, f"{one_line(error)} {help}".rstrip(), file=sys.stderr)
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, errors.PenstockError):
+        return str(_explained(error))
+    if isinstance(error, OSError):
+        return _system_text(error)
+    kind = type(error).__name__
+    return f"a bug in penstock: {kind}: {error}. Set PENSTOCK_DEBUG=1 to see where, and please report it."
+
+
+def _explained(error: errors.PenstockError) -> BaseException:
+    if not isinstance(error, errors.CorruptRecordError):
+        return error
+    from penstock.cli.looks import explained  # it reads files, which only this error asks for
+
+    return explained(error)
+
+
+def _system_text(error: OSError) -> str:
+    what = (error.strerror or str(error)).lower()
+    path = error.filename2 or error.filename
+    where = f"{path.decode(errors='surrogateescape') if isinstance(path, bytes) else path}: " if path else ""
+    return f"{where}{what}."

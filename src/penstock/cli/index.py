@@ -1,0 +1,60 @@
+"""`penstock index`: the index for random access."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from penstock.cli.inputs import files_of
+from penstock.cli.output import json_option, print_json, say, sources_argument
+from penstock.cli.parallel import for_each_file
+from penstock.cli.render import count_text, escape, size_text
+from penstock.records.index import build_index, load_index, save_index
+
+__all__ = ["command"]
+
+
+@click.command("index")
+@sources_argument
+@click.option("--rebuild", is_flag=True, help="Make indexes anew, also those that fit.")
+@json_option
+def command(sources: tuple[str, ...], rebuild: bool, as_json: bool) -> None:
+    """Make the index for random access, and keep it beside each file.
+
+    Where the folder cannot be written, it is kept in the user's cache. An index that fits its file is left as it is.
+
+    Example: penstock index data/train-*.tfrecord
+    """
+
+    def job(path: str, tell: Callable[[int], None]) -> dict[str, Any]:
+        return _index(path, tell, rebuild=rebuild)
+
+    made = []
+    for path, future in for_each_file("index", job, files_of(sources)):
+        made.append(future.result())
+        if not as_json:
+            say(f"{escape(path)}: {_text(made[-1])}")
+    if as_json:
+        print_json({"files": made})
+
+
+def _index(path: str, tell: Callable[[int], None], *, rebuild: bool) -> dict[str, Any]:
+    kept = None if rebuild else load_index(path)
+    if kept is not None:
+        return {"file": path, "records": len(kept), "index": None, "made": False}
+    index = build_index(path, progress=tell)
+    place = save_index(path, index)
+    if place is None:
+        raise PermissionError(13, "neither its folder nor the user's cache can be written", path)
+    return {"file": path, "records": len(index), "index": place, "made": True}
+
+
+def _text(entry: dict[str, Any]) -> str:
+    count = count_text(entry["records"], "record")
+    if not entry["made"]:
+        return f"{count}, the index fits"
+    place = entry["index"]
+    return f"{count}, index of {size_text(os.stat(place).st_size)} in {escape(place)}"

@@ -1,0 +1,89 @@
+"""Rows on a terminal: a table where they fit, else one value a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from penstock.cli.output import say, width
+from penstock.cli.render import escape, shorten, value_text
+from penstock.cli.rows import named_values
+from penstock.cli.table import pad, table, width_of
+from penstock.records.schema import RecordKind
+
+__all__ = ["RowPrinter"]
+
+_ROWS_TO_JUDGE = 20
+_WIDEST_CELL = 40
+_WIDEST_NAME = 40
+
+Named = list[tuple[str, Any]]
+
+
+class RowPrinter:
+    """Prints rows as they come; the first twenty decide between a table and one value a line."""
+
+    def __init__(self, kind: RecordKind) -> None:
+        self._kind = kind
+        self._waiting: list[Named] = []
+        self._decided = False
+        self._widths: list[int] | None = None
+        self._n = 0
+
+    def add(self, row: Any) -> None:
+        """Print a row, or keep it until twenty are there."""
+        self._waiting.append(named_values(row, self._kind))
+        if self._decided or len(self._waiting) == _ROWS_TO_JUDGE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Print what is kept."""
+        rows, self._waiting = self._waiting, []
+        if not rows:
+            return
+        if not self._decided:
+            self._decided = True
+            if self._begin_table(rows):
+                return
+        for row in rows:
+            self._print(row)
+
+    def _begin_table(self, rows: list[Named]) -> bool:
+        names = [name for name, _ in rows[0]]
+        if any([name for name, _ in row] != names for row in rows) or not names:
+            return False
+        cells = [[value_text(value, 1000) for _, value in row] for row in rows]
+        heads = [escape(name) for name in names]
+        widths = [max(map(width_of, column)) for column in zip(heads, *cells, strict=True)]
+        if max(widths) > _WIDEST_CELL or sum(widths) + 2 * len(widths) > width():
+            return False
+        for line in table(heads, cells):
+            say(line)
+        self._widths, self._n = widths, len(rows)
+        return True
+
+    def _print(self, row: Named) -> None:
+        if self._widths is not None and len(row) == len(self._widths):
+            say(
+                "  ".join(
+                    _cell(value, wide) for (_, value), wide in zip(row, self._widths, strict=True)
+                ).rstrip()
+            )
+        else:
+            self._print_lines(row)
+        self._n += 1
+
+    def _print_lines(self, row: Named) -> None:
+        say(click.style(f"row {self._n}", bold=True))
+        names = [shorten(escape(name), _WIDEST_NAME) for name, _ in row]
+        wide = max(map(width_of, names), default=0)
+        for name, (_, value) in zip(names, row, strict=True):
+            text = value_text(value, max(20, width() - wide - 4))
+            shown = click.style(text, dim=True) if value is None else text
+            say(f"  {pad(name, wide)}  {shown}".rstrip())
+
+
+def _cell(value: Any, wide: int) -> str:
+    text = pad(shorten(value_text(value, wide), wide), wide)
+    return click.style(text, dim=True) if value is None else text

@@ -1,0 +1,89 @@
+"""`penstock ls`: files with their records, sizes, compression and kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import click
+
+from penstock.cli.failure import DAMAGE, GOOD, one_line
+from penstock.cli.inputs import files_of
+from penstock.cli.looks import looks_like
+from penstock.cli.output import json_option, print_json, say, sources_argument
+from penstock.cli.parallel import for_each_file
+from penstock.cli.render import count_text, escape, size_text
+from penstock.cli.rows import KIND_NAMES
+from penstock.cli.table import table
+from penstock.errors import DataLossError, LimitError
+from penstock.records.frames import FrameReader
+from penstock.records.index import index_for
+from penstock.records.kind import record_kind
+
+__all__ = ["command"]
+
+_LOOKED_AT_RECORDS = 64
+
+
+@dataclass(frozen=True)
+class _Listed:
+    file: str
+    records: int | None
+    bytes: int
+    compression: str | None
+    kind: str
+    damage: str | None = None
+
+
+@click.command("ls")
+@sources_argument
+@json_option
+@click.pass_context
+def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None:
+    """List files with their records, sizes, compression and kind.
+
+    Records are counted by their headers. A file that is no TFRecord is listed as what it looks like.
+
+    Example: penstock ls data/
+    """
+    listed = [future.result() for _, future in for_each_file("ls", _listed, files_of(sources))]
+    if as_json:
+        print_json({"files": [asdict(entry) for entry in listed]})
+    else:
+        _show(listed)
+    ctx.exit(DAMAGE if any(entry.damage for entry in listed) else GOOD)
+
+
+def _listed(path: str, tell: Callable[[int], None]) -> _Listed:
+    size = os.stat(path).st_size
+    compression = None
+    try:
+        with FrameReader(path) as reader:
+            compression = reader.compression
+            frames = reader.read(_LOOKED_AT_RECORDS)
+        kind = "empty" if frames is None else record_kind(frames.payloads())
+        return _Listed(path, len(index_for(path, "memory", progress=tell)), size, compression, kind)
+    except (DataLossError, LimitError) as error:
+        other = looks_like(path) if error.offset == 0 and compression == "none" else None
+        if other is not None:
+            return _Listed(path, None, size, None, f"no TFRecord: {other}")
+        return _Listed(path, None, size, compression, "damaged", one_line(error))
+
+
+def _show(listed: list[_Listed]) -> None:
+    rows = [
+        (
+            "" if entry.records is None else f"{entry.records:,}",
+            size_text(entry.bytes),
+            entry.compression or "",
+            KIND_NAMES.get(entry.kind, entry.kind),
+            escape(entry.file),
+        )
+        for entry in listed
+    ]
+    say("\n".join(table(("records", "size", "compression", "kind", "file"), rows, right=(0, 1))))
+    if len(listed) > 1:
+        records = sum(entry.records or 0 for entry in listed)
+        size = size_text(sum(entry.bytes for entry in listed))
+        say(f"{count_text(len(listed), 'file')}, {count_text(records, 'record')}, {size}")

@@ -1,0 +1,86 @@
+"""What every verb shares: its options, and how its answer and its progress are shown."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import click
+
+from penstock.cli.render import escape
+
+__all__ = [
+    "Advance",
+    "compression_option",
+    "json_option",
+    "overwrite_option",
+    "print_json",
+    "progress",
+    "say",
+    "sources_argument",
+    "width",
+]
+
+Advance: TypeAlias = Callable[[int], None]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace files that are already there.")
+compression_option = click.option(
+    "--compression",
+    type=click.Choice(["none", "gzip", "zlib", "zstd"]),
+    help="How to compress what is written; without it, as the ending of the target says.",
+)
+sources_argument = click.argument("sources", metavar="PATH...", nargs=-1, required=True)
+
+
+def say(text: str = "") -> None:
+    """Print a line; colours are left out where nobody sees them."""
+    click.echo(text)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document on one line, ASCII only, without control characters."""
+    print(json.dumps(document, allow_nan=False).replace("\x7f", "\\u007f"))
+
+
+def width() -> int:
+    """Cells in a line of the terminal; 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+@contextmanager
+def progress(what: str, total: int | None) -> Iterator[Advance]:
+    """Show on stderr how far a job is, with rate and time left; nothing where stderr is no terminal.
+
+    Args:
+        what: The job, in a word or a file name.
+        total: Bytes in all, or None where that is not known.
+
+    Yields:
+        A function that is told how many more bytes are done.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with _bar() as bar:
+        task = bar.add_task(escape(what).replace("[", "\\["), total=total)
+        yield lambda done: bar.advance(task, done)
+
+
+def _bar() -> Any:
+    from rich import progress as parts
+    from rich.console import Console
+
+    return parts.Progress(
+        parts.TextColumn("{task.description}"),
+        parts.BarColumn(),
+        parts.DownloadColumn(),
+        parts.TransferSpeedColumn(),
+        parts.TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

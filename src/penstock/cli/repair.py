@@ -1,0 +1,38 @@
+"""`penstock repair`: the good records of a damaged file."""
+
+from __future__ import annotations
+
+import click
+
+from penstock.cli.damage import json_damage, say_damage
+from penstock.cli.output import json_option, overwrite_option, print_json, say
+from penstock.cli.parallel import for_each_file
+from penstock.cli.render import count_text, escape
+from penstock.records.repair import repair_file
+
+__all__ = ["command"]
+
+
+@click.command("repair")
+@click.argument("source", metavar="SRC")
+@click.argument("target", metavar="DST")
+@overwrite_option
+@json_option
+def command(source: str, target: str, overwrite: bool, as_json: bool) -> None:
+    """Save the good records of SRC to DST, byte for byte, and report what is lost.
+
+    SRC is not changed. DST appears only when it is whole. Exits with 0 once the good records are saved, however many
+    were lost; the report names each.
+
+    Example: penstock repair damaged.tfrecord good.tfrecord
+    """
+    [(_, future)] = for_each_file(
+        "repair", lambda path, tell: repair_file(path, target, overwrite=overwrite, progress=tell), [source]
+    )
+    report = future.result()
+    if as_json:
+        print_json({"target": target, **json_damage(report)})
+        return
+    lost = count_text(len(report.damage), "damaged place") if report.damage else "no damage"
+    say(f"{escape(target)}: {count_text(report.records, 'good record')} saved, {lost}")
+    say_damage(report)

@@ -1,0 +1,156 @@
+"""`penstock stats`: every feature in numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import numpy as np
+
+from penstock.cli.features import FeatureSummary
+from penstock.cli.inputs import Opened, open_files, total_bytes
+from penstock.cli.output import json_option, print_json, progress, say, sources_argument
+from penstock.cli.render import count_text, escape, json_value, number_text, shorten, size_text, value_text
+from penstock.cli.schema import spec_text
+from penstock.cli.table import table
+from penstock.spec import LeafSpec
+
+__all__ = ["command"]
+
+_BINS = 12
+_TOP = 5
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_HEADS = ("feature", "type", "missing", "values", "min", "mean", "max", "distinct", "")
+
+
+@click.command("stats")
+@sources_argument
+@click.option(
+    "--top", default=_TOP, show_default=True, type=click.IntRange(min=0), help="Most frequent strings shown."
+)
+@json_option
+def command(sources: tuple[str, ...], top: int, as_json: bool) -> None:
+    """Summarize every feature: missing, lengths, smallest, mean and largest value, distinct values, how they spread.
+
+    Reads everything once, in bounded memory. Of bytes and text, the numbers are lengths in bytes. Distinct values
+    are exact up to 4,096, then an estimate (~).
+
+    Example: penstock stats data/train.tfrecord
+    """
+    opened = open_files(sources)
+    names, specs = _names(opened), opened.dataset.plan.spec.leaves
+    summaries, rows = _read(opened)
+    if as_json:
+        features = {name: _json(summary, top) for name, summary in zip(names, summaries, strict=True)}
+        print_json(
+            {"files": opened.paths, "records": rows, "record": opened.schema.record, "features": features}
+        )
+        return
+    say(
+        f"{count_text(rows, 'record')} in {count_text(len(opened.paths), 'file')}, "
+        f"{size_text(total_bytes(opened.paths))}"
+    )
+    if rows:
+        _show(names, specs, summaries, top)
+
+
+def _names(opened: Opened) -> list[str]:
+    return [name or "record" for name in opened.dataset.plan.spec.paths()]
+
+
+def _read(opened: Opened) -> tuple[list[FeatureSummary], int]:
+    summaries = [FeatureSummary() for _ in opened.dataset.plan.spec.leaves]
+    rows = 0
+    with progress("stats", None) as advance:
+        for chunk in opened.dataset.chunks():
+            for summary, column in zip(summaries, chunk.columns, strict=True):
+                summary.add(column)
+            rows += len(chunk)
+            advance(chunk.nbytes)
+    return summaries, rows
+
+
+def _show(names: list[str], specs: list[LeafSpec], summaries: list[FeatureSummary], top: int) -> None:
+    rows = [_cells(name, spec, summary) for name, spec, summary in zip(names, specs, summaries, strict=True)]
+    say("\n".join(table(_HEADS, rows, right=range(2, 8))))
+    for name, summary in zip(names, summaries, strict=True):
+        words = [f"{value_text(value, 24)} {count:,}" for value, count in _top(summary, top)]
+        if words:
+            say(f"{escape(name)}: {'  '.join(words)}{'' if summary.strings.is_exact else '  (at least)'}")
+
+
+def _cells(name: str, spec: LeafSpec, summary: FeatureSummary) -> list[str]:
+    extent = (summary.numbers.low, summary.numbers.mean, summary.numbers.high)
+    numbers = [_number(value, is_size=summary.is_number is False) for value in extent]
+    missing = f"{summary.missing:,}" if summary.missing else ""
+    distinct = f"{'' if summary.distinct.is_exact else '~'}{summary.distinct.count:,}"
+    return [
+        shorten(escape(name), 40),
+        spec_text(spec),
+        missing,
+        _lengths(summary),
+        *numbers,
+        distinct,
+        _notes(summary),
+    ]
+
+
+def _number(value: Any, *, is_size: bool) -> str:
+    if value is None:
+        return ""
+    return size_text(round(float(value))) if is_size else number_text(value)
+
+
+def _lengths(summary: FeatureSummary) -> str:
+    low, high = summary.lengths.low, summary.lengths.high
+    if low is None:
+        return ""
+    return str(low) if low == high else f"{low}..{high}"
+
+
+def _notes(summary: FeatureSummary) -> str:
+    nan = f" {summary.numbers.nan:,} NaN" if summary.numbers.nan else ""
+    return (_blocks(_histogram(summary)) + nan).strip() if summary.is_number else ""
+
+
+def _histogram(summary: FeatureSummary) -> list[int]:
+    low, high = summary.numbers.low, summary.numbers.high
+    if low is None or low == high or not abs(low) < 1e300 or not abs(high) < 1e300:
+        return []
+    if isinstance(low, np.integer) and int(high) - int(low) < _BINS:
+        # Few whole numbers: a bin for each.
+        return summary.histogram.bins(int(high) - int(low) + 1, int(low) - 0.5, int(high) + 0.5)
+    return summary.histogram.bins(_BINS, float(low), float(high))
+
+
+def _blocks(counts: list[int]) -> str:
+    most = max(counts, default=0)
+    # A bin that is not empty shows at least the lowest block.
+    return "".join(_BLOCKS[0 if not count else max(1, round(8 * count / most))] for count in counts)
+
+
+def _top(summary: FeatureSummary, top: int) -> list[tuple[bytes, int]]:
+    """The most frequent strings, where strings come again at all."""
+    found = summary.strings.top(top)
+    return found if found and found[0][1] > 1 else []
+
+
+def _json(summary: FeatureSummary, top: int) -> dict[str, Any]:
+    numbers, lengths = summary.numbers, summary.lengths
+    document: dict[str, Any] = {
+        "rows": summary.rows,
+        "missing": summary.missing,
+        "values_per_row": {"min": lengths.low, "mean": lengths.mean, "max": lengths.high},
+        "distinct": summary.distinct.count,
+        "distinct_is_exact": summary.distinct.is_exact,
+    }
+    extent = {"min": numbers.low, "mean": numbers.mean, "max": numbers.high}
+    if summary.is_number is False:
+        document["length_bytes"] = extent
+        document["top"] = [{"value": value, "count": count} for value, count in summary.strings.top(top)]
+        document["top_is_exact"] = summary.strings.is_exact
+    else:
+        document["value"] = {**extent, "nan": numbers.nan}
+        document["histogram"] = _histogram(summary)
+    shown: dict[str, Any] = json_value(document)
+    return shown

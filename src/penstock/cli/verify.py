@@ -1,0 +1,80 @@
+"""`penstock verify`: every checksum of every file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from penstock.cli.damage import json_damage, say_damage
+from penstock.cli.failure import DAMAGE, GOOD, complain, status_of
+from penstock.cli.inputs import files_of
+from penstock.cli.output import json_option, print_json, say, sources_argument
+from penstock.cli.parallel import for_each_file
+from penstock.cli.render import count_text, escape, size_text
+from penstock.errors import PenstockError
+from penstock.records.verify import FileReport, verify_file
+
+__all__ = ["command"]
+
+
+@click.command("verify")
+@sources_argument
+@json_option
+@click.pass_context
+def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None:
+    """Check every checksum and name what is damaged: file, record, byte offset and kind of damage.
+
+    All damage of all files is found in one pass. Exits with 1 where there is any.
+
+    Example: penstock verify data/*.tfrecord
+    """
+    reports, status = [], GOOD
+    for _, future in for_each_file(
+        "verify", lambda path, tell: verify_file(path, progress=tell), files_of(sources)
+    ):
+        try:
+            reports.append(future.result())
+        except (PenstockError, OSError) as error:
+            complain(error)
+            status = max(status, status_of(error))
+            continue
+        if not as_json:
+            _show(reports[-1])
+    if as_json:
+        print_json(_json(reports))
+    elif len(reports) > 1:
+        _summarize(reports)
+    ctx.exit(max(status, DAMAGE if any(report.damage for report in reports) else GOOD))
+
+
+def _show(report: FileReport) -> None:
+    packed = "" if report.compression == "none" else f", {report.compression}"
+    what = f"{count_text(report.records, 'good record')}, {size_text(report.bytes)}{packed}"
+    if not report.damage:
+        say(f"{escape(report.path)}: {what if report.bytes else 'empty, no records'}")
+        return
+    say(
+        f"{escape(report.path)}: {what}, {click.style(count_text(len(report.damage), 'damaged place'), fg='red')}"
+    )
+    say_damage(report)
+
+
+def _summarize(reports: list[FileReport]) -> None:
+    damaged = [report for report in reports if report.damage]
+    places = sum(len(report.damage) for report in damaged)
+    records = sum(report.records for report in reports)
+    found = (
+        "no damage"
+        if not places
+        else f"{count_text(places, 'damaged place')} in {count_text(len(damaged), 'file')}"
+    )
+    say(f"{count_text(len(reports), 'file')}, {count_text(records, 'good record')}, {found}")
+
+
+def _json(reports: list[FileReport]) -> dict[str, Any]:
+    return {
+        "files": [json_damage(report) for report in reports],
+        "records": sum(report.records for report in reports),
+        "damaged_places": sum(len(report.damage) for report in reports),
+    }

@@ -1,0 +1,191 @@
+"""What all verbs share: help, errors, exit codes, pipes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from penstock.cli import VERBS, run
+from penstock.cli.failure import one_line, status_of
+from penstock.errors import (
+    AlreadyExistsError,
+    ArgumentError,
+    CorruptRecordError,
+    DependencyError,
+    MissingShardError,
+    NotFoundError,
+)
+from penstock.records.writer import TFRecordWriter
+
+
+@pytest.fixture
+def words(tmp_path):
+    path = tmp_path / "words.tfrecord"
+    with TFRecordWriter(path) as writer:
+        for i in range(20_000):
+            writer.write(b"word number %d" % i)
+    return str(path)
+
+
+def command(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "penstock", *arguments], capture_output=True, text=True, check=False, **options
+    )
+
+
+def test_every_verb_has_help_with_an_example(capsys):
+    for verb in VERBS:
+        assert run([verb, "--help"]) == 0
+        text = capsys.readouterr().out
+        assert f"Example: penstock {verb}" in " ".join(text.split()), verb
+        assert "--json" in text, verb
+
+
+def test_the_help_lists_every_verb(capsys):
+    assert run(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"  {verb} " in text for verb in VERBS)
+
+
+def test_help_loads_no_verb():
+    code = """import sys; from penstock.cli import run; run(["--help"])
+print("rich" in sys.modules, "penstock.cli.head" in sys.modules)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("False False\n")
+
+
+def test_head_loads_neither_rich_nor_arrow(words):
+    code = """import sys; from penstock.cli import run; run(sys.argv[1:])
+print({"rich", "pyarrow", "pandas"} & set(sys.modules))"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, "head", words], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("set()\n")
+
+
+def test_the_installed_command_shows_rows(words):
+    done = command("head", "-n", "1", words)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "record\nword number 0\n", "")
+
+
+def test_no_arguments_show_the_help():
+    done = command()
+    assert done.returncode == 2
+    assert "Usage: penstock" in done.stdout + done.stderr
+
+
+def test_the_version_is_shown(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("penstock 0.")
+
+
+def test_an_unknown_verb_is_a_usage_error_that_lists_the_verbs(capsys):
+    assert run(["tail", "x"]) == 2
+    assert "no verb 'tail'. The verbs are: ls, head" in capsys.readouterr().err
+
+
+def test_an_unknown_option_is_a_usage_error(capsys):
+    assert run(["head", "--colour", "x"]) == 2
+    assert "penstock head:" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_an_input_error_in_one_line(tmp_path, capsys):
+    assert run(["head", str(tmp_path / "nothing.tfrecord")]) == 3
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == f"penstock: {tmp_path}/nothing.tfrecord: no such file. {tmp_path} is empty.\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names a device of POSIX systems")
+def test_a_device_is_a_usage_error(capsys):
+    assert run(["head", "/dev/null"]) == 2
+    assert "It is a device" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_an_input_error(words, capsys):
+    os.chmod(words, 0)
+    assert run(["head", words]) == 3
+    assert "permission denied" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (CorruptRecordError("x"), 1),
+        (MissingShardError("x"), 1),
+        (ArgumentError("head", "n", got=0, want="1"), 2),
+        (DependencyError("convert", package="pyarrow", extra="arrow"), 2),
+        (NotFoundError("x"), 3),
+        (AlreadyExistsError("x"), 3),
+        (OSError(28, "No space left on device"), 3),
+        (ZeroDivisionError("x"), 70),
+    ],
+)
+def test_the_exit_code_tells_the_kind_of_error(error, status):
+    assert status_of(error) == status
+
+
+def test_a_full_disk_is_told_with_the_file():
+    assert (
+        one_line(OSError(28, "No space left on device", "out.tfrecord"))
+        == "out.tfrecord: no space left on device."
+    )
+
+
+def test_ways_out_are_named_as_options():
+    error = AlreadyExistsError("a: there is such a file already. To replace it, pass overwrite=True.")
+    assert one_line(error) == "a: there is such a file already. To replace it, pass --overwrite."
+
+
+def test_an_error_is_one_line_without_control_characters():
+    assert one_line(CorruptRecordError("two\nlines \x1b[31m")) == "two lines \\x1b[31m"
+
+
+def test_a_bug_is_one_line_and_a_traceback_only_with_debug(words, tmp_path):
+    code = """import sys, penstock.cli, penstock.cli.count as count
+count.files_of = None
+sys.argv = ["penstock", "count", "x"]
+penstock.cli.main()"""
+    plain = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert plain.returncode == 70
+    assert plain.stderr.startswith("penstock: a bug in penstock: TypeError")
+    debug = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PENSTOCK_DEBUG": "1"},
+    )
+    assert "Traceback" in debug.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX systems")
+def test_a_closed_pipe_is_silent(words):
+    with subprocess.Popen(
+        [sys.executable, "-m", "penstock", "head", "--json", "-n", "20000", words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_text_that_the_terminal_cannot_show_is_escaped(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    with TFRecordWriter(path) as writer:
+        writer.write("snow ☃".encode())
+    done = command("head", str(path), env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    assert (done.returncode, done.stdout) == (0, "record\nsnow \\u2603\n")
+
+
+def test_progress_is_not_shown_where_stderr_is_no_terminal(words):
+    done = command("verify", words)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,1 +1,29 @@
-"""penstock: keeps machine-learning datasets and feeds them to training."""
+"""penstock keeps machine-learning datasets and feeds them to training."""
+
+from penstock import bridges, errors, io, train
+from penstock._native import __version__
+from penstock.column.values import Ragged, Sparse
+from penstock.dataset import Dataset
+from penstock.errors import *  # noqa: F403  (every exception is public)
+from penstock.open import open
+from penstock.records.schema import Field, Schema
+from penstock.spec import RaggedSpec, TensorSpec, string, text
+
+__all__ = [
+    "Dataset",
+    "Field",
+    "Ragged",
+    "RaggedSpec",
+    "Schema",
+    "Sparse",
+    "TensorSpec",
+    "__version__",
+    "bridges",
+    "errors",
+    "io",
+    "open",
+    "string",
+    "text",
+    "train",
+]
+__all__ += errors.__all__

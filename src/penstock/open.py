@@ -21,6 +21,9 @@ from penstock.records.features import (
 from penstock.records.frames import MAX_RECORD_BYTES
 from penstock.records.infer import infer_schema
 from penstock.records.schema import BYTES, FLOAT, INT64, Field, Kind, Schema
+from penstock.records.sidecar import Sidecar, read_schema_sidecar
+from penstock.records.tfds import read_tfds_schema
+from penstock.records.tfx import read_tfx_schema
 from penstock.sources.tfrecord import ReadOptions, TFRecordFiles
 from penstock.spec import TensorSpec, string, text
 
@@ -83,9 +86,28 @@ def open(
     options = ReadOptions(
         compression or "auto", verify, on_corrupt, corrupt_budget, tf_compatible, max_record_bytes
     )
-    schema = _given(features) or _found(files, options, sample)
+    schema = _given(features)
+    sidecar = None if features == "infer" else read_schema_sidecar(files, whole=_is_whole(paths))
+    counts = None if sidecar is None else _counts(sidecar, files)
+    if schema is None and sidecar is not None:
+        schema = sidecar.schema
+    if schema is None:
+        schema = _found(files, options, sample, described=features is None)
     unknown_is_wrong = schema.origin == "inferred"
-    return Dataset(Plan(TFRecordFiles(files, schema, unknown_is_wrong, options, index)))
+    return Dataset(Plan(TFRecordFiles(files, schema, unknown_is_wrong, options, index, counts)))
+
+
+def _is_whole(paths: Any) -> bool:
+    """Whether whole sets are asked for, by pattern or folder, so that a shard that is not there is an error."""
+    items = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    return any(os.path.isdir(item) or set("*?[{") & set(os.fspath(item)) for item in items)
+
+
+def _counts(sidecar: Sidecar, files: tuple[str, ...]) -> tuple[int, ...] | None:
+    """The records of each file, where the sidecar lists them all."""
+    shards = [sidecar.shard_of(path) for path in files]
+    known = tuple(shard.rows for shard in shards if shard is not None)
+    return known if len(known) == len(files) else None
 
 
 def _check(on_corrupt: str, index: str, sample: int) -> None:
@@ -137,17 +159,23 @@ def _kind(dtype: np.dtype[Any]) -> Kind:
     return FLOAT if dtype in (np.float32, np.float16) else BYTES
 
 
-def _found(files: tuple[str, ...], options: ReadOptions, n: int) -> Schema:
-    """The schema inferred from the first records of a few files, spread over all of them."""
+def _found(files: tuple[str, ...], options: ReadOptions, n: int, *, described: bool) -> Schema:
+    """The schema inferred from the first records of a few files, spread over all of them.
+
+    Where others have described the files (TFDS, TFX) that description is taken as far as the records bear it out.
+    """
     step = max(1, -(-len(files) // _SAMPLED_FILES))
     chosen = files[::step]
     records: list[bytes] = []
     for path in chosen:
         records += _first_records(path, options, max(1, n // len(chosen)))
     try:
-        return infer_schema(records)
+        inferred = infer_schema(records)
     except FeatureError as error:
         raise error.at(path=files[0] if len(files) == 1 else f"{len(files)} files") from None
+    if not described:
+        return inferred
+    return read_tfds_schema(files, inferred) or read_tfx_schema(files, inferred) or inferred
 
 
 def _first_records(path: str, options: ReadOptions, n: int) -> list[bytes]:

@@ -1,1 +1,5 @@
 """Where rows leave for other libraries, and come from them. Only a bridge imports its framework."""
+
+from penstock.bridges import arrow
+
+__all__ = ["arrow"]

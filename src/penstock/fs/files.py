@@ -49,6 +49,8 @@ class ReadFile:
             self._file = io.FileIO(self.path, "r", opener=_open_without_waiting)
         except FileNotFoundError:
             raise NotFoundError(f"{self.path}: no such file.") from None
+        # An iterator that is dropped in the middle of a file leaves it to this, without a warning.
+        weakref.finalize(self, self._file.close)
         status = os.fstat(self._file.fileno())
         try:
             require_regular(self.path, status.st_mode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, TypeAlias
 
@@ -105,7 +106,7 @@ def _fixed(
     if value_offsets is not None:
         column = BytesColumn(value_offsets, values, valid, shape, field.spec.dtype, n)
         return _checked_text(field, column, max(1, prod(shape)))
-    return FixedColumn(_logical(field, values, n).reshape(n, *shape), valid)
+    return FixedColumn(_logical(field, values, lambda at: at // prod(shape)).reshape(n, *shape), valid)
 
 
 def _items(
@@ -124,7 +125,8 @@ def _items(
     if value_offsets is not None:
         items = BytesColumn(value_offsets, values, None, field.inner_shape, field.spec.dtype, n)
         return offsets, _checked_text(field, items, 1)
-    return offsets, FixedColumn(_logical(field, values, None, list_offsets).reshape(n, *field.inner_shape))
+    numbers = _logical(field, values, lambda at: int(np.searchsorted(list_offsets, at, side="right")) - 1)
+    return offsets, FixedColumn(numbers.reshape(n, *field.inner_shape))
 
 
 def _divided(field: Field, offsets: IntArray, width: int, unit: str) -> IntArray:
@@ -139,8 +141,8 @@ def _divided(field: Field, offsets: IntArray, width: int, unit: str) -> IntArray
     return offsets // width if width else offsets
 
 
-def _logical(field: Field, values: Any, n: int | None, offsets: IntArray | None = None) -> NDArray[Any]:
-    """Stored numbers as the dtype that the user means."""
+def _logical(field: Field, values: Any, row_of: Callable[[int], int]) -> NDArray[Any]:
+    """Stored numbers as the dtype that the user means; `row_of` tells the row of a value."""
     dtype = field.spec.dtype
     if field.raw:
         return np.asarray(values.view(dtype))
@@ -152,8 +154,9 @@ def _logical(field: Field, values: Any, n: int | None, offsets: IntArray | None 
     wrong = cast != values if values.dtype == np.int64 and dtype.kind in "iub" else None
     if wrong is not None and wrong.any():
         at = int(wrong.argmax())
-        row = at // max(1, len(values) // n) if n else int(np.searchsorted(offsets, at, side="right")) - 1  # type: ignore[arg-type]
-        raise Misfit(row, field.name, f"holds {int(values[at])}, wanted a number that {dtype} can hold")
+        raise Misfit(
+            row_of(at), field.name, f"holds {int(values[at])}, wanted a number that {dtype} can hold"
+        )
     return np.asarray(cast)
 
 

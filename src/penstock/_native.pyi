@@ -61,8 +61,12 @@ def scan_frames(
             header is not whole. Else 0.
     """
 
-def find_frame(data: Buffer, start: int, stop: int, *, max_record_bytes: int) -> tuple[int, int, int]:
+def find_frame(
+    data: Buffer, start: int, stop: int, *, max_record_bytes: int, last: bool = False
+) -> tuple[int, int, int]:
     """Find the next place at or after `start` where a record can begin. Linear in time on any bytes.
+
+    With `last` nothing follows `stop`: a record that goes beyond it is none, and state 2 is never returned.
 
     Returns:
         position: The place; where none was found, the first place that has not been ruled out.

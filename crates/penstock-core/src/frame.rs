@@ -138,12 +138,30 @@ pub enum Found {
 /// Linear in time for any input: the checksums of candidates are computed from their payloads while these sum
 /// up to no more than twice the input, and after that from checksums of prefixes, at a constant cost each.
 pub fn find(data: &[u8], start: usize, stop: usize, max_record_bytes: u64) -> Result<(usize, Found)> {
+    search(data, start, stop, max_record_bytes, false)
+}
+
+/// The same where nothing follows `data[..stop]`, so that a record that goes beyond it is none.
+pub fn find_last(data: &[u8], start: usize, stop: usize, max_record_bytes: u64) -> Result<(usize, Found)> {
+    search(data, start, stop, max_record_bytes, true)
+}
+
+fn search(
+    data: &[u8],
+    start: usize,
+    stop: usize,
+    max_record_bytes: u64,
+    last: bool,
+) -> Result<(usize, Found)> {
     let piece = data.get(start..stop).ok_or_else(|| outside(start, stop, data))?;
     let mut checksums = Checksums::new(piece);
     for (at, window) in piece.windows(HEADER_BYTES).enumerate() {
         let Some(length) = likely_length(window, max_record_bytes) else { continue };
         let from = at.saturating_add(HEADER_BYTES);
         let Some((payload, stored)) = piece.get(from..).and_then(|body| split_record(body, length)) else {
+            if last {
+                continue;
+            }
             let need = u128::from(length).saturating_add(FRAME_BYTES);
             return Ok((start.saturating_add(at), Found::Partial { need }));
         };

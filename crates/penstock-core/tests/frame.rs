@@ -65,6 +65,20 @@ fn plain_scan(data: &[u8], start: usize, stop: usize, rules: Rules) -> Scan {
     scan
 }
 
+fn whole((position, found): (usize, Found)) -> Option<usize> {
+    (found == Found::Whole).then_some(position)
+}
+
+/// The meaning of `frame::find_last`.
+fn plain_find_whole(data: &[u8], mut start: usize, stop: usize, max_record_bytes: u64) -> Option<usize> {
+    loop {
+        match plain_find(data, start, stop, max_record_bytes) {
+            (position, Found::Partial { .. }) => start = position + 1,
+            other => return whole(other),
+        }
+    }
+}
+
 /// The meaning of `frame::find`.
 fn plain_find(data: &[u8], start: usize, stop: usize, max_record_bytes: u64) -> (usize, Found) {
     let one = Rules { limit: 1, max_record_bytes, verify: true };
@@ -174,6 +188,8 @@ fn scanning_agrees_with_its_twin_on_mutated_files() {
         assert_eq!(frame::scan(&data, start, stop, rules).unwrap(), expected, "case {case}");
         let found = frame::find(&data, start, stop, rules.max_record_bytes).unwrap();
         assert_eq!(found, plain_find(&data, start, stop, rules.max_record_bytes), "case {case}");
+        let found = frame::find_last(&data, start, stop, rules.max_record_bytes).unwrap();
+        assert_eq!(whole(found), plain_find_whole(&data, start, stop, rules.max_record_bytes), "case {case}");
     }
 }
 

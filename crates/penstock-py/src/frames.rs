@@ -47,16 +47,18 @@ pub fn scan_frames(
 }
 
 #[pyfunction]
-#[pyo3(signature = (data, start, stop, *, max_record_bytes))]
+#[pyo3(signature = (data, start, stop, *, max_record_bytes, last = false))]
 pub fn find_frame(
     py: Python<'_>,
     data: Bytes,
     start: usize,
     stop: usize,
     max_record_bytes: u64,
+    last: bool,
 ) -> PyResult<(usize, u8, u128)> {
+    let find = if last { frame::find_last } else { frame::find };
     let (position, found) =
-        py.detach(|| frame::find(data.as_slice(), start, stop, max_record_bytes)).map_err(raised)?;
+        py.detach(|| find(data.as_slice(), start, stop, max_record_bytes)).map_err(raised)?;
     Ok(match found {
         Found::Nothing => (position, 0, 0),
         Found::Whole => (position, 1, 0),

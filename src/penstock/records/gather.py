@@ -18,6 +18,8 @@ from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 __all__ = ["RecordFile", "read_records"]
 
 _FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
+# Why a scan stopped, as in `_native.scan_frames`.
+_TOO_LARGE = 4
 
 
 class RecordFile:
@@ -107,19 +109,16 @@ def _checked(rows: ArrayLike, index: RecordIndex, path: str) -> NDArray[np.int64
 
 def _read_plain(file: ReadFile, index: RecordIndex, rows: NDArray[np.int64], max_record_bytes: int) -> Frames:
     offsets, lengths = index.offsets[rows], index.lengths[rows]
-    if len(rows) and int(lengths.max()) > max_record_bytes:
-        longest = int(lengths.argmax())
-        text = (
-            f"the record is {lengths[longest]} bytes long, the limit max_record_bytes is {max_record_bytes}."
-        )
-        raise LimitError(text, path=file.path, record=int(rows[longest]), offset=int(offsets[longest]))
     data = _native.read_ranges(file.fileno(), offsets, lengths + _FRAME_BYTES)
-    starts, found, _, _, _ = _native.scan_frames(
+    starts, found, _, end, _ = _native.scan_frames(
         data, 0, len(data), verify=True, limit=len(rows), max_record_bytes=max_record_bytes
     )
-    if len(starts) != len(rows) or not np.array_equal(found, lengths):
-        same = found == lengths[: len(found)]
-        _changed(file.path, index, int(rows[int(same.argmin()) if not same.all() else len(starts)]))
+    wrong = np.flatnonzero(found != lengths[: len(found)])
+    if len(wrong) or len(found) < len(rows):
+        at = int(wrong[0]) if len(wrong) else len(found)
+        if end == _TOO_LARGE and not len(wrong):
+            _too_large(file.path, int(rows[at]), int(offsets[at]), int(lengths[at]), max_record_bytes)
+        _changed(file.path, index, int(rows[at]))
     return Frames(data, starts, lengths, -1, offsets, rows)
 
 
@@ -150,3 +149,9 @@ def _changed(path: str, index: RecordIndex, row: int) -> NoReturn:
         offset=int(index.offsets[row]),
         help="If the file has changed, index it again: index_for(path, mode='rebuild').",
     )
+
+
+def _too_large(path: str, row: int, offset: int, length: int, limit: int) -> NoReturn:
+    text = f"the record is {length} bytes long, the limit max_record_bytes is {limit}."
+    help = f"If that is meant, pass max_record_bytes={length} or more."
+    raise LimitError(text, path=path, record=row, offset=offset, help=help)

@@ -17,7 +17,7 @@ from penstock.fs.paths import INDEX_SUFFIX, local_path
 from penstock.records.foreign import foreign_index
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader
 from penstock.records.gather import RecordFile, read_records
-from penstock.records.index_file import RecordIndex, decode_index, encode_index
+from penstock.records.index_file import RecordIndex, decode_index, encode_index, offsets_of
 
 __all__ = [
     "RecordFile",
@@ -33,7 +33,7 @@ __all__ = [
 
 # Between two access points: what a random read of a compressed file decompresses at most (about 15 ms of it).
 _POINT_SPAN = 4 << 20
-_RECORDS_AT_ONCE = 1 << 16
+_RECORDS_AT_ONCE = 1 << 14
 
 Progress = Callable[[int], None]
 
@@ -65,7 +65,8 @@ def build_index(
         NotFoundError, ArgumentError: As for `FrameReader`.
     """
     before = identity(path)
-    offsets, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    lengths = [np.empty(0, np.int64)]
+    offsets = [np.empty(0, np.int64)]
     with FrameReader(
         path,
         compression=compression,
@@ -75,13 +76,15 @@ def build_index(
         point_span=_POINT_SPAN,
     ) as reader:
         while (frames := reader.read(_RECORDS_AT_ONCE)) is not None:
-            offsets.append(frames.offsets)
             lengths.append(frames.lengths)
+            if on_corrupt == "skip":
+                offsets.append(frames.offsets)
             if progress is not None:
                 progress(reader.compressed_bytes)
-        return RecordIndex(
-            np.concatenate(offsets), np.concatenate(lengths), before, reader.compression, reader.points
-        )
+        sizes = np.concatenate(lengths)
+        # Without damage the records follow one another: half of the memory while reading.
+        places = np.concatenate(offsets) if on_corrupt == "skip" else offsets_of(sizes)
+        return RecordIndex(places, sizes, before, reader.compression, reader.points)
 
 
 def build_indexes(

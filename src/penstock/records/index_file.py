@@ -33,7 +33,7 @@ from penstock.fs.files import FileIdentity
 from penstock.records.stream import Point
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 
-__all__ = ["RecordIndex", "decode_index", "encode_index"]
+__all__ = ["RecordIndex", "decode_index", "encode_index", "offsets_of"]
 
 _MAGIC = b"\x89PSIDX\r\n"
 _VERSION = 1
@@ -68,6 +68,17 @@ class RecordIndex:
 
     def __len__(self) -> int:
         return len(self.offsets)
+
+
+def offsets_of(lengths: NDArray[np.int64], gaps: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Where records of these payload lengths begin, with so many bytes before each that belong to none."""
+    offsets: NDArray[np.int64] = lengths + _FRAME_BYTES
+    if gaps is not None:
+        offsets += gaps
+    np.cumsum(offsets, out=offsets)
+    offsets -= lengths
+    offsets -= _FRAME_BYTES
+    return offsets
 
 
 def encode_index(index: RecordIndex) -> bytes:
@@ -127,9 +138,9 @@ def _places(
     total = float(lengths.sum(dtype=np.float64) + gaps.sum(dtype=np.float64)) + _FRAME_BYTES * len(lengths)
     if total < _MOST_BYTES:
         whole = lengths.astype(np.int64)
-        ends = np.cumsum(whole + gaps.astype(np.int64) + _FRAME_BYTES)
-        if len(ends) == 0 or ends[-1] <= most_bytes:
-            return ends - whole - _FRAME_BYTES, whole
+        offsets = offsets_of(whole, gaps.astype(np.int64) if gaps.any() else None)
+        if len(offsets) == 0 or offsets[-1] + whole[-1] + _FRAME_BYTES <= most_bytes:
+            return offsets, whole
     raise _error("the index has records behind the end of the file", path)
 
 

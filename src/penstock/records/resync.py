@@ -36,19 +36,16 @@ def _step_over_mended(window: Window, max_record_bytes: int) -> bool:
 def _search(window: Window, max_record_bytes: int) -> bool:
     window.start += 1
     while True:
-        position, state, need = _native.find_frame(
-            window.data, window.start, window.stop, max_record_bytes=max_record_bytes
+        window.start, state, need = _native.find_frame(
+            window.data, window.start, window.stop, max_record_bytes=max_record_bytes, last=window.ended
         )
-        window.start = position
         if state == 1:
             return True
-        if window.fill(need if state == 2 else window.have + 1):
-            continue
-        if state != 2:
+        if window.ended:
             window.start = window.stop
             return False
-        # The header was right by chance, or its record is cut: whole ones can still follow.
-        window.start += 1
+        # At least doubled: headers that are right by chance, or by malice, may not make the search go back often.
+        window.fill(max(need, 2 * window.have, window.have + 1))
 
 
 def _length_one_bit_off(header: bytes) -> int | None:

@@ -132,7 +132,7 @@ class _Plain:
     def tell(self) -> int:
         return self._file.tell()
 
-    def seek(self, offset: int, points: Sequence[Point] | None = None) -> None:  # noqa: ARG002
+    def seek(self, offset: int, points: Sequence[Point] | None = None) -> None:
         self._file.seek(offset)
 
     def compressed_bytes(self) -> int:

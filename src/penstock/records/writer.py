@@ -45,12 +45,12 @@ class TFRecordOptions:
     'gzip'
     """
 
-    def __init__(  # noqa: PLR0917 - the order is TensorFlow's
+    def __init__(
         self,
         compression_type: str | TFRecordOptions | None = None,
-        flush_mode: int | None = None,  # noqa: ARG002
-        input_buffer_size: int | None = None,  # noqa: ARG002
-        output_buffer_size: int | None = None,  # noqa: ARG002
+        flush_mode: int | None = None,
+        input_buffer_size: int | None = None,
+        output_buffer_size: int | None = None,
         window_bits: int | None = None,
         compression_level: int | None = None,
         compression_method: int | None = None,
@@ -124,7 +124,6 @@ class TFRecordWriter:
         self._compressor = (
             None if name == "none" else _native.Compressor(name, level=options.compression_level)
         )
-        self._cuts = name == "zstd"
         self._since_cut = 0
         self._pending: list[bytes] = []
         self._pending_bytes = 0
@@ -224,11 +223,14 @@ class TFRecordWriter:
         if self._compressor is None:
             self._file.write(framed)
             return
-        self._file.write(self._compressor.compress(framed))
-        self._since_cut += framed.nbytes if isinstance(framed, (memoryview, np.ndarray)) else len(framed)
-        if self._cuts and self._since_cut >= _CUT_BYTES:
-            self._file.write(self._compressor.cut())
-            self._since_cut = 0
+        view = (framed.data if isinstance(framed, np.ndarray) else memoryview(framed)).cast("B")
+        while view:
+            piece, view = view[: _CUT_BYTES - self._since_cut], view[_CUT_BYTES - self._since_cut :]
+            self._file.write(self._compressor.compress(piece))
+            self._since_cut += len(piece)
+            if self._since_cut == _CUT_BYTES:
+                self._file.write(self._compressor.cut())
+                self._since_cut = 0
 
 
 def _payload(record: Any) -> bytes:

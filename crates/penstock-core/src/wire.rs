@@ -4,8 +4,8 @@
 
 use std::fmt;
 
-/// Groups may nest this deep; upb counts the messages around them in.
-pub const DEPTH_LIMIT: usize = 100;
+/// Groups may nest this deep, together with the messages around them.
+const DEPTH_LIMIT: usize = 100;
 
 /// Wire type: a varint.
 pub const VARINT: u8 = 0;
@@ -86,14 +86,15 @@ impl Span {
 pub struct Reader<'a> {
     rest: &'a [u8],
     end: usize,
+    level: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Read the message that lies at `span` of `record`.
+    /// Read the message that lies at `span` of `record`, inside `level` other messages.
     #[must_use]
     #[inline]
-    pub fn new(record: &'a [u8], span: Span) -> Self {
-        Self { rest: span.of(record), end: span.end }
+    pub fn new(record: &'a [u8], span: Span, level: usize) -> Self {
+        Self { rest: span.of(record), end: span.end, level }
     }
 
     /// Byte in the record that is read next.
@@ -137,13 +138,20 @@ impl<'a> Reader<'a> {
     /// A tag: (field number, wire type).
     #[inline]
     pub fn tag(&mut self) -> Wire<(u32, u8)> {
+        let start = *self;
+        match self.tag_in_group()? {
+            (0, _) => Err(start.wrong("field number 0")),
+            tag => Ok(tag),
+        }
+    }
+
+    // upb looks at field numbers only where it looks for fields, which it does not inside a group.
+    #[inline]
+    fn tag_in_group(&mut self) -> Wire<(u32, u8)> {
         let (value, rest) =
             split_varint(self.rest, 5).ok_or_else(|| self.wrong("a tag is cut or too long"))?;
         let tag = u32::try_from(value).map_err(|_| self.wrong("a tag is too large"))?;
         let (number, wire_type) = (tag >> 3, (tag & 7) as u8);
-        if number == 0 {
-            return Err(self.wrong("field number 0"));
-        }
         if wire_type > FIXED32 {
             return Err(self.wrong("a wire type that does not exist"));
         }
@@ -173,31 +181,31 @@ impl<'a> Reader<'a> {
     }
 
     /// Read over the value of a field whose tag has just been read.
-    pub fn skip(&mut self, number: u32, wire_type: u8, depth: usize) -> Wire<()> {
+    pub fn skip(&mut self, number: u32, wire_type: u8) -> Wire<()> {
         match wire_type {
             VARINT => self.varint().map(|_| ()),
             FIXED64 => self.take(8).map(|_| ()),
             FIXED32 => self.take(4).map(|_| ()),
             LEN => self.span().map(|_| ()),
-            START_GROUP => self.skip_group(number, depth),
+            START_GROUP => self.skip_group(number),
             _ => Err(self.wrong("a group ends that never began")),
         }
     }
 
     // A list of the open groups instead of recursion: depth comes from the data.
-    fn skip_group(&mut self, number: u32, depth: usize) -> Wire<()> {
+    fn skip_group(&mut self, number: u32) -> Wire<()> {
         let mut open = vec![number];
         while let Some(&inner) = open.last() {
-            if open.len() > depth {
+            if open.len().saturating_add(self.level) > DEPTH_LIMIT {
                 return Err(self.wrong("groups nest too deep"));
             }
-            match self.tag()? {
+            match self.tag_in_group()? {
                 (number, START_GROUP) => open.push(number),
                 (number, END_GROUP) if number == inner => drop(open.pop()),
                 (_, END_GROUP) => {
                     return Err(self.wrong("another group ends than the one that is open"));
                 }
-                (number, wire_type) => self.skip(number, wire_type, 0)?,
+                (number, wire_type) => self.skip(number, wire_type)?,
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 //! A message is first walked through as a whole, which finds where the lists of each feature lie and refuses
 //! what is malformed anywhere; values are read from those places afterwards.
 
-use crate::wire::{DEPTH_LIMIT, FIXED32, LEN, Malformed, Reader, Span, VARINT, Wire};
+use crate::wire::{FIXED32, LEN, Malformed, Reader, Span, VARINT, Wire};
 
 /// No kind of list is set in a feature.
 pub const UNSET: u8 = 0;
@@ -14,8 +14,11 @@ pub const FLOAT: u8 = 2;
 /// A feature holds an `int64_list`.
 pub const INT64: u8 = 3;
 
-// Messages around a field of each, which count as nesting.
-const DEPTH_EXAMPLE: usize = DEPTH_LIMIT;
+// How many messages are around each.
+const IN_EXAMPLE: usize = 1;
+const IN_FEATURES: usize = 2;
+const IN_ENTRY: usize = 3;
+const IN_FEATURE_LIST: usize = 4;
 
 /// A feature whose lists have been found: the oneof kind, and every piece of that kind in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,9 +67,19 @@ impl<'a> Take<'a> for Nothing {
     fn bytes(&mut self, _: &'a [u8]) {}
 }
 
-/// Read every value of one list message of the given kind.
+/// Read every value of one list message of the given kind, which has been walked through.
 pub fn read_list<'a>(record: &'a [u8], kind: u8, list: Span, take: &mut impl Take<'a>) -> Wire<()> {
-    let mut reader = Reader::new(record, list);
+    read_list_in(record, kind, list, 0, take)
+}
+
+fn read_list_in<'a>(
+    record: &'a [u8],
+    kind: u8,
+    list: Span,
+    level: usize,
+    take: &mut impl Take<'a>,
+) -> Wire<()> {
+    let mut reader = Reader::new(record, list, level);
     while !reader.is_done() {
         match (reader.tag()?, kind) {
             ((1, LEN), BYTES) => take.bytes(reader.span()?.of(record)),
@@ -74,7 +87,7 @@ pub fn read_list<'a>(record: &'a [u8], kind: u8, list: Span, take: &mut impl Tak
             ((1, FIXED32), FLOAT) => take.floats(reader.take(4)?),
             ((1, LEN), INT64) => read_packed_ints(record, reader.span()?, take)?,
             ((1, VARINT), INT64) => take.int(reader.varint()?.cast_signed()),
-            ((number, wire_type), _) => reader.skip(number, wire_type, DEPTH_EXAMPLE)?,
+            ((number, wire_type), _) => reader.skip(number, wire_type)?,
         }
     }
     Ok(())
@@ -89,7 +102,7 @@ fn read_packed_floats<'a>(record: &'a [u8], packed: Span, take: &mut impl Take<'
 }
 
 fn read_packed_ints<'a>(record: &'a [u8], packed: Span, take: &mut impl Take<'a>) -> Wire<()> {
-    let mut reader = Reader::new(record, packed);
+    let mut reader = Reader::new(record, packed, 0);
     while !reader.is_done() {
         take.int(reader.varint()?.cast_signed());
     }
@@ -97,35 +110,35 @@ fn read_packed_ints<'a>(record: &'a [u8], packed: Span, take: &mut impl Take<'a>
 }
 
 /// Walk through a Feature, adding to what `found` holds: the last kind wins, pieces of one kind join.
-pub fn find_lists(record: &[u8], feature: Span, found: &mut Found) -> Wire<()> {
-    let mut reader = Reader::new(record, feature);
+fn find_lists(record: &[u8], feature: Span, level: usize, found: &mut Found) -> Wire<()> {
+    let mut reader = Reader::new(record, feature, level);
     while !reader.is_done() {
         match reader.tag()? {
             (number @ 1..=3, LEN) => {
                 let kind = number as u8;
                 let list = reader.span()?;
-                read_list(record, kind, list, &mut Nothing)?;
+                read_list_in(record, kind, list, level.saturating_add(1), &mut Nothing)?;
                 if found.kind != kind {
                     found.clear();
                     found.kind = kind;
                 }
                 found.lists.push(list);
             }
-            (number, wire_type) => reader.skip(number, wire_type, DEPTH_EXAMPLE)?,
+            (number, wire_type) => reader.skip(number, wire_type)?,
         }
     }
     Ok(())
 }
 
 fn walk_entry(record: &[u8], entry: Span, mut value: impl FnMut(Span) -> Wire<()>) -> Wire<Entry> {
-    let mut reader = Reader::new(record, entry);
+    let mut reader = Reader::new(record, entry, IN_FEATURES);
     let mut read = Entry { key: Span { start: entry.end, end: entry.end }, is_known: true };
     while !reader.is_done() {
         match reader.tag()? {
             (1, LEN) => read.key = read_key(record, reader.span()?)?,
             (2, LEN) => value(reader.span()?)?,
             (number, wire_type) => {
-                reader.skip(number, wire_type, DEPTH_EXAMPLE)?;
+                reader.skip(number, wire_type)?;
                 read.is_known = false;
             }
         }
@@ -147,14 +160,15 @@ fn read_key(record: &[u8], key: Span) -> Wire<Span> {
 fn walk_submessages(
     record: &[u8],
     span: Span,
+    level: usize,
     number: u32,
     mut visit: impl FnMut(Span) -> Wire<()>,
 ) -> Wire<()> {
-    let mut reader = Reader::new(record, span);
+    let mut reader = Reader::new(record, span, level);
     while !reader.is_done() {
         match reader.tag()? {
             (found, LEN) if found == number => visit(reader.span()?)?,
-            (other, wire_type) => reader.skip(other, wire_type, DEPTH_EXAMPLE)?,
+            (other, wire_type) => reader.skip(other, wire_type)?,
         }
     }
     Ok(())
@@ -163,9 +177,9 @@ fn walk_submessages(
 /// Walk through a Features message. `visit` gets each key and its feature; of equal keys the last counts.
 pub fn walk_features(record: &[u8], features: Span, visit: &mut impl FnMut(Span, &mut Found)) -> Wire<()> {
     let mut found = Found::default();
-    walk_submessages(record, features, 1, |entry| {
+    walk_submessages(record, features, IN_EXAMPLE, 1, |entry| {
         found.clear();
-        let entry = walk_entry(record, entry, |feature| find_lists(record, feature, &mut found))?;
+        let entry = walk_entry(record, entry, |feature| find_lists(record, feature, IN_ENTRY, &mut found))?;
         if entry.is_known {
             visit(entry.key, &mut found);
         }
@@ -175,7 +189,7 @@ pub fn walk_features(record: &[u8], features: Span, visit: &mut impl FnMut(Span,
 
 /// Walk through an Example.
 pub fn walk_example(record: &[u8], visit: &mut impl FnMut(Span, &mut Found)) -> Wire<()> {
-    walk_submessages(record, Span::whole(record), 1, |features| walk_features(record, features, visit))
+    walk_submessages(record, Span::whole(record), 0, 1, |features| walk_features(record, features, visit))
 }
 
 /// Walk through a SequenceExample: `context` gets features, `list` each key and the steps of its feature list.
@@ -184,24 +198,24 @@ pub fn walk_sequence_example(
     context: &mut impl FnMut(Span, &mut Found),
     list: &mut impl FnMut(Span, &mut Vec<Found>),
 ) -> Wire<()> {
-    let mut reader = Reader::new(record, Span::whole(record));
+    let mut reader = Reader::new(record, Span::whole(record), 0);
     while !reader.is_done() {
         match reader.tag()? {
             (1, LEN) => walk_features(record, reader.span()?, context)?,
             (2, LEN) => walk_feature_lists(record, reader.span()?, list)?,
-            (number, wire_type) => reader.skip(number, wire_type, DEPTH_EXAMPLE)?,
+            (number, wire_type) => reader.skip(number, wire_type)?,
         }
     }
     Ok(())
 }
 
 fn walk_feature_lists(record: &[u8], lists: Span, visit: &mut impl FnMut(Span, &mut Vec<Found>)) -> Wire<()> {
-    walk_submessages(record, lists, 1, |entry| {
+    walk_submessages(record, lists, IN_EXAMPLE, 1, |entry| {
         let mut steps = Vec::new();
         let entry = walk_entry(record, entry, |list| {
-            walk_submessages(record, list, 1, |feature| {
+            walk_submessages(record, list, IN_ENTRY, 1, |feature| {
                 let mut found = Found::default();
-                find_lists(record, feature, &mut found)?;
+                find_lists(record, feature, IN_FEATURE_LIST, &mut found)?;
                 steps.push(found);
                 Ok(())
             })

@@ -272,6 +272,26 @@ fn reading_begins_again_at_every_access_point() {
 }
 
 #[test]
+fn a_trailer_fed_by_itself_is_read_with_points_too() {
+    let data = text(6_000);
+    for (format, trailer) in [(Format::Gzip, 8), (Format::Zlib, 4)] {
+        let stream = compressed(format, &data);
+        let (body, trailer) = stream.split_at(stream.len() - trailer);
+        for span in [0, 1, 1 << 10] {
+            let mut reader = Decompressor::new(format, LIMITS, span).unwrap();
+            let step = reader.decompress(body, &mut vec![0; data.len()]).unwrap();
+            assert_eq!((step.taken, step.made), (body.len(), data.len()));
+            assert_eq!(
+                reader.decompress(trailer, &mut []).unwrap().taken,
+                trailer.len(),
+                "{format:?} {span}"
+            );
+            assert!(reader.at_end());
+        }
+    }
+}
+
+#[test]
 fn access_points_at_the_beginning_of_members_and_frames_need_no_window() {
     let data = text(20_000);
     let members: Vec<u8> = data.chunks(50_000).flat_map(|piece| compressed(Format::Gzip, piece)).collect();

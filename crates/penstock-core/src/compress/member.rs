@@ -160,6 +160,10 @@ impl Members {
         self.block = done.block;
         if done.ended {
             self.state = State::Trailer { stored: [0; 8], filled: 0 };
+            // The end may come to light without a byte moving. No progress means "give me more" to the caller.
+            if let (0, 0, Some(&first)) = (done.taken, done.made, input.first()) {
+                return self.trailer(first);
+            }
         }
         Ok(Step { taken: done.taken, made: done.made })
     }

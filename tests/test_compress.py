@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from penstock import _native
 from penstock.errors import ArgumentError, CompressionError, DataLossError, LimitError
@@ -284,6 +286,15 @@ def test_a_reader_goes_on_at_its_position_in_a_compressed_file(tmp_path):
         assert reader.read().payloads() == payloads[1700:]
         reader.seek(0, 0)
         assert reader.read(5).payloads() == payloads[:5]
+
+
+@given(st.binary(max_size=300), st.sampled_from(FORMATS))
+def test_any_bytes_end_in_records_or_our_errors(tmp_path_factory, data, name):
+    path = tmp_path_factory.getbasetemp() / "compressed"
+    for content in (data, compressed(data, name), compressed(framed(b"a"), name) + data):
+        path.write_bytes(content)
+        payloads, _ = read_all(path, compression=name)
+        assert sum(map(len, payloads)) <= 300
 
 
 def test_every_real_file_has_the_records_that_tensorflow_found(shared_data):

@@ -69,6 +69,14 @@ class ReadFile:
         """
         return self._file.readinto(buffer.data if isinstance(buffer, np.ndarray) else buffer) or 0
 
+    def read_bytes(self, limit_bytes: int) -> bytes:
+        """The next `limit_bytes` bytes; fewer only at the end of the file."""
+        buffer = memoryview(bytearray(min(limit_bytes, max(0, self.size - self.tell()))))
+        filled = 0
+        while filled < len(buffer) and (count := self.readinto(buffer[filled:])):
+            filled += count
+        return bytes(buffer[:filled])
+
     def seek(self, offset: int) -> int:
         """Go to a byte."""
         return self._file.seek(offset)
@@ -110,7 +118,7 @@ def identity(path: str | os.PathLike[str]) -> FileIdentity:
         digest = hashlib.blake2b(digest_size=16)
         for begin in (0, max(0, status.st_size - _END_BYTES)):
             file.seek(begin)
-            digest.update(_read_up_to(file, _END_BYTES))
+            digest.update(file.read_bytes(_END_BYTES))
         return FileIdentity(status.st_size, status.st_mtime_ns, digest.hexdigest())
 
 
@@ -288,14 +296,6 @@ def publish(writers: Iterable[AtomicWriter]) -> None:
 
 def _open_without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-
-
-def _read_up_to(file: ReadFile, size: int) -> bytes:
-    buffer = bytearray(size)
-    filled = 0
-    while filled < size and (count := file.readinto(memoryview(buffer)[filled:])):
-        filled += count
-    return bytes(buffer[:filled])
 
 
 def _remove(descriptor: int, temporary: str, process: int) -> None:

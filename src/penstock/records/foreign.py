@@ -51,12 +51,11 @@ def _read_lines(name: str, size: int) -> tuple[NDArray[np.int64], NDArray[np.int
         with ReadFile(name) as file:
             if file.size > 64 + 4 * size:
                 return None
-            text = bytearray(file.size)
-            count = file.readinto(text)
+            text = file.read_bytes(file.size)
     except (NotFoundError, ArgumentError, OSError):
         return None
     try:
-        numbers = np.array(bytes(text[:count]).split(), np.int64)
+        numbers = np.array(text.split(), np.int64)
     except (ValueError, OverflowError):
         return None
     return (numbers[0::2].copy(), numbers[1::2].copy()) if len(numbers) % 2 == 0 else None

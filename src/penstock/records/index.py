@@ -157,7 +157,8 @@ def load_index(path: str | os.PathLike[str]) -> RecordIndex | None:
     for name in index_paths(path):
         # An index only saves time: whatever is wrong with it, it can be made again.
         with contextlib.suppress(NotFoundError, ArgumentError, SidecarError, OSError):
-            index = decode_index(_read_file(name), name)
+            with ReadFile(name) as file:
+                index = decode_index(file.read_bytes(file.size), name)
             if index.identity == now:
                 return index
     return None
@@ -206,13 +207,3 @@ def _index_one(
         told = read
 
     return index_for(path, mode, progress=tell)
-
-
-def _read_file(name: str) -> bytes:
-    with ReadFile(name) as file:
-        data = bytearray(file.size)
-        view = memoryview(data)
-        filled = 0
-        while filled < len(data) and (count := file.readinto(view[filled:])):
-            filled += count
-        return bytes(view[:filled])

@@ -37,7 +37,11 @@ class Dataset:
 
     A dataset is a value: transformations return new ones, iterating changes nothing.
 
-    >>> ds = penstock.open("train.tfrecord")
+    >>> import os, tempfile
+    >>> import penstock as ps
+    >>> path = os.path.join(tempfile.mkdtemp(), "train.tfrecord")
+    >>> _ = ps.write(path, {"label": [7, 8, 9]})
+    >>> ds = ps.open(path)
     >>> ds[0]["label"]
     np.int64(7)
     >>> [batch["label"].shape for batch in ds.batches(2)]

@@ -77,7 +77,11 @@ def open(
         FeatureError: Records contradict each other, as when one feature is a float here and an integer there.
         ArgumentError: An argument has a wrong value.
 
-    >>> ds = penstock.open("train.tfrecord")
+    >>> import os, tempfile
+    >>> import penstock as ps
+    >>> path = os.path.join(tempfile.mkdtemp(), "train.tfrecord")
+    >>> _ = ps.write(path, {"label": [7, 8, 9]})
+    >>> ds = ps.open(path)
     >>> ds[0]["label"], ds.element_spec["label"]
     (np.int64(7), TensorSpec(shape=(), dtype=int64))
     """

@@ -16,6 +16,8 @@ __all__ = ["Chunk"]
 class Chunk:
     """Columns of one length in a structure of dicts and tuples.
 
+    >>> import numpy as np
+    >>> from penstock.column.fixed import FixedColumn
     >>> chunk = Chunk({"a": FixedColumn(np.array([1, 2]))})
     >>> len(chunk), chunk.to_list()
     (2, [{'a': np.int64(1)}, {'a': np.int64(2)}])

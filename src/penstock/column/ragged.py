@@ -29,6 +29,7 @@ class RaggedColumn(Column):
     A row is an array of its items, or a `Ragged` where the items are ragged themselves. Offsets may begin
     above 0. `size` is the number of items where all rows have the same (after grouping), else None.
 
+    >>> from penstock.column.fixed import FixedColumn
     >>> RaggedColumn(np.array([0, 2, 2]), FixedColumn(np.array([7, 8]))).to_list()
     [array([7, 8]), array([], dtype=int64)]
     """

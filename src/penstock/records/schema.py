@@ -164,4 +164,4 @@ def _line(field: Field, spec: LeafSpec, prefix: str = "") -> str:
     notes += ["may be missing"] if field.optional and field.kind != UNSET else []
     notes += ["raw bytes"] if field.raw else []
     note = f"  ({', '.join(str(note) for note in notes)})" if notes else ""
-    return f"  {prefix}{field.name}: {dtype}[{sizes}]{note}"
+    return f"  {prefix}{field.name}: {dtype}{f'[{sizes}]' if spec.shape else ''}{note}"

@@ -1,0 +1,107 @@
+"""Every kind of column reaches Arrow with its values, its type and its missing rows."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from penstock.bridges.arrow import to_arrow, to_pandas
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.column.ragged import RaggedColumn
+from penstock.column.shaped import ShapedColumn
+from penstock.dataset import Dataset
+from penstock.graph.node import END, Node, Step
+from penstock.graph.plan import Plan
+from penstock.spec import Spec, text
+
+
+class OneChunk(Node):
+    """The rows of one chunk."""
+
+    def __init__(self, structure: object) -> None:
+        self.chunk = Chunk(structure)
+
+    def spec(self) -> Spec:
+        return self.chunk.spec
+
+    def step(self, state: object, session: object) -> Step:
+        return ("done", END) if state == "done" else ("done", self.chunk)
+
+    def plain(self) -> object:
+        return iter(self.chunk)
+
+
+def dataset(structure: object) -> Dataset:
+    return Dataset(Plan(OneChunk(structure)))
+
+
+VALID = np.array([True, False, True])
+LISTS = RaggedColumn(np.array([0, 1, 1, 3]), FixedColumn(np.array([1.5, 2.5, 3.5], np.float32)))
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "kind"),
+    [
+        (FixedColumn(np.array([1, 2, 3], np.int16)), [1, 2, 3], pa.int16()),
+        (FixedColumn(np.array([1, 2, 3]), VALID), [1, None, 3], pa.int64()),
+        (FixedColumn(np.array([True, False, True])), [True, False, True], pa.bool_()),
+        (FixedColumn(np.arange(6).reshape(3, 2), VALID), [[0, 1], None, [4, 5]], pa.list_(pa.int64(), 2)),
+        (BytesColumn.of([b"a", b"", b"\xff"], VALID), [b"a", None, b"\xff"], pa.large_binary()),
+        (BytesColumn.of([b"a", b"b", b"c"], dtype=text), ["a", "b", "c"], pa.large_string()),
+        (BytesColumn.of([b"a", b"b", b"c"]).slice(1, 3), [b"b", b"c"], pa.large_binary()),
+        (LISTS, [[1.5], [], [2.5, 3.5]], pa.large_list(pa.float32())),
+        (LISTS.slice(1, 3), [[], [2.5, 3.5]], pa.large_list(pa.float32())),
+        (
+            RaggedColumn(LISTS.offsets, LISTS.inner, VALID),
+            [[1.5], None, [2.5, 3.5]],
+            pa.large_list(pa.float32()),
+        ),
+        (
+            RaggedColumn(np.array([0, 2, 2]), LISTS.slice(0, 2)),
+            [[[1.5], []], []],
+            pa.large_list(pa.large_list(pa.float32())),
+        ),
+        (
+            FixedColumn(np.array(["2026-01-01", "2026-01-02"], "M8[D]")),
+            [np.datetime64("2026-01-01").item(), np.datetime64("2026-01-02").item()],
+            pa.date32(),
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_column_becomes_an_arrow_array(column: object, values: list[object], kind: pa.DataType):
+    table = to_arrow(dataset({"c": column}))
+    assert table.column("c").to_pylist() == values
+    assert table.schema.field("c").type == kind
+    table.validate(full=True)
+
+
+def test_arrays_of_many_shapes_become_items_with_their_shape():
+    shaped = ShapedColumn(LISTS, np.array([[1, 1], [0, 5], [2, 1]]), (None, None))
+    rows = to_arrow(dataset({"c": shaped})).column("c").to_pylist()
+    assert rows[2] == {"items": [2.5, 3.5], "shape": [2, 1]}
+
+
+def test_numbers_are_handed_over_without_a_copy():
+    values = np.arange(1000)
+    array = to_arrow(dataset({"c": FixedColumn(values)})).column("c").chunk(0)
+    assert array.buffers()[1].address == values.ctypes.data
+
+
+def test_nested_names_are_joined():
+    table = to_arrow(dataset({"a": {"b": FixedColumn(np.array([1]))}, "c": FixedColumn(np.array([2]))}))
+    assert table.column_names == ["a/b", "c"]
+
+
+def test_any_reader_of_arrow_streams_can_take_the_rows():
+    stream = pa.RecordBatchReader.from_stream(dataset({"c": FixedColumn(np.array([1, 2]))}))
+    assert stream.read_all().to_pydict() == {"c": [1, 2]}
+
+
+def test_pandas_gets_a_column_for_each_feature():
+    frame = to_pandas(
+        dataset({"a": FixedColumn(np.array([1, 2])), "b": BytesColumn.of([b"x", b"y"], dtype=text)})
+    )
+    assert frame["a"].tolist() == [1, 2]
+    assert frame["b"].tolist() == ["x", "y"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from penstock.dataset import Dataset
-from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, FeatureError
+from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, FeatureError, LimitError
 from penstock.fs.paths import expand
 from penstock.graph.plan import Plan
 from penstock.records.features import (
@@ -18,7 +19,7 @@ from penstock.records.features import (
     RaggedFeature,
     VarLenFeature,
 )
-from penstock.records.frames import MAX_RECORD_BYTES
+from penstock.records.frames import MAX_RECORD_BYTES, FrameReader
 from penstock.records.infer import infer_schema
 from penstock.records.schema import BYTES, FLOAT, INT64, Field, Kind, Schema
 from penstock.records.sidecar import Sidecar, read_schema_sidecar
@@ -34,7 +35,9 @@ Features: TypeAlias = Mapping[str, Feature] | Schema | type[bytes] | Literal["in
 
 # More files than this are not opened to look at their records: the first output is to come at once.
 _SAMPLED_FILES = 4
-_SAMPLED_BYTES = 1 << 22
+_SAMPLED_BYTES = 1 << 20
+# Places in a file, besides its beginning, from which records are taken.
+_SPREAD = 4
 
 
 def open(
@@ -49,6 +52,7 @@ def open(
     corrupt_budget: float | None = None,
     tf_compatible: bool = False,
     max_record_bytes: int = MAX_RECORD_BYTES,
+    max_ratio: int = 1000,
 ) -> Dataset:
     """The rows of TFRecord files: parsed Examples, with the schema found out where none is given.
 
@@ -66,10 +70,12 @@ def open(
         on_corrupt: "raise", or "skip": leave damaged records out, note them in `Dataset.damage`.
         index: Where the index for `len` and `ds[i]` is kept: "auto" beside the file, or in the user's cache
             where the folder cannot be written; "memory" nowhere; "rebuild" as "auto", made anew.
-        sample: Records looked at to infer the schema. A later record that contradicts it is an error.
+        sample: Records looked at to infer the schema, from the beginning and from places spread over the files.
+            A record that contradicts it is an error when it is read.
         corrupt_budget: With "skip": how many damages (int), or which share of the records (float), are put up with.
         tf_compatible: End without an error where TensorFlow does, such as inside a cut header.
         max_record_bytes: Refuse longer records before memory is taken for them.
+        max_ratio: Refuse compressed files that pass 16 MiB and this many times their size.
 
     Raises:
         NotFoundError: A path or pattern matches no file.
@@ -88,7 +94,7 @@ def open(
     _check(on_corrupt, index, sample)
     files = tuple(expand(paths))
     options = ReadOptions(
-        compression or "auto", verify, on_corrupt, corrupt_budget, tf_compatible, max_record_bytes
+        compression or "auto", verify, on_corrupt, corrupt_budget, tf_compatible, max_record_bytes, max_ratio
     )
     schema = _given(features)
     sidecar = None if features == "infer" else read_schema_sidecar(files, whole=_is_whole(paths))
@@ -172,7 +178,7 @@ def _found(files: tuple[str, ...], options: ReadOptions, n: int, *, described: b
     chosen = files[::step]
     records: list[bytes] = []
     for path in chosen:
-        records += _first_records(path, options, max(1, n // len(chosen)))
+        records += _sample(path, options, max(1, n // len(chosen)))
     try:
         inferred = infer_schema(records)
     except FeatureError as error:
@@ -182,20 +188,37 @@ def _found(files: tuple[str, ...], options: ReadOptions, n: int, *, described: b
     return read_tfds_schema(files, inferred) or read_tfx_schema(files, inferred) or inferred
 
 
-def _first_records(path: str, options: ReadOptions, n: int) -> list[bytes]:
-    """Up to n records; damage behind the first is left for reading to find in its place."""
+def _sample(path: str, options: ReadOptions, n: int) -> list[bytes]:
+    """Up to n records: the first ones, of a large file also some from places spread over it.
+
+    Damage behind the first records is left for reading to find in its place.
+    """
+    with options.reader(path) as reader:
+        records = _records_at(reader, n, tells=True)
+        size, read = os.path.getsize(path), reader.position[1]
+        if reader.compression != "none" or size < _SPREAD * read:
+            return records
+    del records[-(-n // 2) :]
+    with replace(options, on_corrupt="skip", corrupt_budget=None).reader(path) as reader:
+        for i in range(1, _SPREAD + 1):
+            reader.seek(0, size * i // (_SPREAD + 1))  # mostly inside a record: skipping finds the next one
+            records += _records_at(reader, n // (2 * _SPREAD))
+    return records
+
+
+def _records_at(reader: FrameReader, n: int, *, tells: bool = False) -> list[bytes]:
+    """Up to n records from where the reader stands; `tells` whether damage before the first one is raised."""
     records: list[bytes] = []
     size = 0
-    with options.reader(path) as reader:
-        while len(records) < n and size < _SAMPLED_BYTES:
-            try:
-                frames = reader.read(n - len(records))
-            except DataLossError:
-                if records:
-                    break
-                raise
-            if frames is None:
+    while len(records) < n and size < _SAMPLED_BYTES:
+        try:
+            frames = reader.read(n - len(records))
+        except (DataLossError, LimitError):
+            if records or not tells:
                 break
-            records += frames.payloads()
-            size += int(frames.lengths.sum())
+            raise
+        if frames is None:
+            break
+        records += frames.payloads()
+        size += int(frames.lengths.sum())
     return records

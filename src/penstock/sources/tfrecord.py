@@ -94,7 +94,7 @@ class TFRecordFiles(Node):
     def open_session(self) -> _Session:
         return _Session(self)
 
-    def step(self, state: State, session: _Session) -> Step:  # type: ignore[override]
+    def step(self, state: State, session: _Session) -> Step:
         number, record, offset = state
         while number < len(self.paths):
             chunk, after = session.read(number, record, offset)
@@ -142,10 +142,10 @@ class _Session:
         if frames is None:
             self._close()
             return None, (number + 1, 0, 0)
-        chunk, error = self._decoder.decode(frames)
-        if error is None:
+        chunk, misfit = self._decoder.decode(frames)
+        if misfit is None:
             return chunk, (number, *reader.position)
-        return self._before(error, chunk, frames, number)
+        return self._before(misfit, chunk, frames, number)
 
     def _before(
         self, error: InvalidArgumentError, chunk: Chunk | None, frames: Frames, number: int

@@ -34,9 +34,11 @@ class SequenceTeller:
         wanted = [*self.context, *self.lists][problem.feature]
         if problem.code == MISSING and not in_context:
             return self._lacks(row, name, wanted)
-        text = (
-            self._context(problem, wanted, name) if in_context else self._list(problem, wanted, name, records)
-        )
+        if in_context:
+            text = self._context(problem, wanted, name)
+        else:
+            step, problem = _first_misfit(problem, wanted, records)
+            text = self._list(problem, wanted, name, step)
         return FeatureError(text, feature=wanted.name, record=row, help=problem_help(problem, wanted))
 
     def unset(self, row: int, wanted: Wanted, records: Serialized) -> InvalidArgumentError:
@@ -63,8 +65,7 @@ class SequenceTeller:
             return f"Inconsistent max number of elements for feature {wanted.name}: {text}."
         return f"Error in context feature {wanted.name} in example {name}."
 
-    def _list(self, problem: Problem, wanted: Wanted, name: str, records: Serialized) -> str:
-        step = _step_of(problem, wanted, records)
+    def _list(self, problem: Problem, wanted: Wanted, name: str, step: int) -> str:
         if problem.code == KIND:
             text = f"Data types don't match. Expected type: {KIND_TYPES[wanted.kind]}."
             return f"Name: {name}, Feature list: {wanted.name}, Index: {step}.  {text}"
@@ -74,15 +75,21 @@ class SequenceTeller:
         return f"Error in sequence feature {wanted.name} in example {name}."
 
 
-def _step_of(problem: Problem, wanted: Wanted, records: Serialized) -> int:
-    """The first step of the record that does not fit; 0 where the record cannot be read as protobuf."""
+def _first_misfit(problem: Problem, wanted: Wanted, records: Serialized) -> tuple[int, Problem]:
+    """The first step of the record that does not fit, and how; (0, `problem`) where it cannot be told.
+
+    The native plan names no step, and marks steps that hold nothing before it is known whether they may.
+    """
     start = records.starts[problem.row]
     record = bytes(memoryview(records.data)[start : start + records.lengths[problem.row]])
     try:
         steps = _native.read_sequence_example(record)[1].get(wanted.name, [])
     except _native.MessageError:
-        return 0
-    for place, (kind, values) in enumerate(steps):
-        if kind not in (0, wanted.kind) or (wanted.dense and (not kind or len(values) != wanted.count)):
-            return place
-    return 0
+        return 0, problem
+    for step, (kind, values) in enumerate(steps):
+        if kind not in (0, wanted.kind):
+            return step, problem._replace(code=KIND, found=kind, wanted=wanted.kind)
+        count = len(values) if kind else 0
+        if wanted.dense and count != wanted.count:
+            return step, problem._replace(code=COUNT, found=count, wanted=wanted.count)
+    return 0, problem

@@ -14,8 +14,11 @@ __all__ = ["FOOTER_BYTES", "HEADER_BYTES", "Window"]
 HEADER_BYTES = 12
 FOOTER_BYTES = 4
 
-# With input and output of a block both in the second-level cache (1 MiB a core), reading is at its fastest.
+# With input and output of a block both in the second-level cache (1 MiB a core), reading is at its fastest. Of
+# large records a block holds so few that more are copied where a batch crosses blocks: those take larger ones.
 _BLOCK_BYTES = 1 << 20
+_LARGE_BLOCK_BYTES = 4 << 20
+_LARGE_RECORD_BYTES = 4 << 10
 
 
 class Window:
@@ -35,6 +38,7 @@ class Window:
         self.error: CompressionError | LimitError | None = None
         self._stream = stream
         self._base = offset
+        self._block = _BLOCK_BYTES
 
     @property
     def have(self) -> int:
@@ -55,7 +59,7 @@ class Window:
         """Read on until `need` bytes are in the window; False where the stream ends before."""
         while self.have < need and not self.ended:
             # A length is only believed as far as its bytes have come: memory at most doubles each time.
-            room = min(max(need, _BLOCK_BYTES) - self.have, max(self.have, _BLOCK_BYTES))
+            room = min(max(need, self._block) - self.have, max(self.have, self._block))
             self._grow(max(room, 1))
         return self.have >= need
 
@@ -92,9 +96,12 @@ class Window:
         self, stop: int, *, verify: bool, limit: int, max_record_bytes: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], int, int, int]:
         """`_native.scan_frames` from the start of the window to data[stop]."""
-        return _native.scan_frames(
+        scan = _native.scan_frames(
             self.data, self.start, stop, verify=verify, limit=limit, max_record_bytes=max_record_bytes
         )
+        if scan[2] - self.start > len(scan[0]) * _LARGE_RECORD_BYTES:
+            self._block = _LARGE_BLOCK_BYTES
+        return scan
 
     def _grow(self, room: int) -> None:
         have = self.have

@@ -88,7 +88,8 @@ class Decompressor:
     """One compressed stream, a piece at a time. Trailers are checked; joined members (gzip) and frames (zstd) are all read.
 
     Zeros after the last gzip member are accepted, as gzip(1) does; any other byte there is a StreamError, and so is any
-    byte after a zlib stream. A zstd window is at most 128 MiB. After an error the same error comes again.
+    byte after a zlib stream. A zstd window is at most 128 MiB. What comes before damage is given out first: the error comes from the next call, for which
+    some of the input is always left, and then again and again.
     """
 
     def __new__(

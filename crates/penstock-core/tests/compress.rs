@@ -199,6 +199,39 @@ fn every_flipped_bit_is_damage_or_changes_nothing() {
     }
 }
 
+/// What a reader gives before an error, in one large piece.
+fn before_error(format: Format, data: &[u8]) -> (Vec<u8>, Error) {
+    let mut reader = Decompressor::new(format, LIMITS, 0).unwrap();
+    let (mut taken, mut all, mut out) = (0, Vec::new(), vec![0; 1 << 20]);
+    loop {
+        match reader.decompress(&data[taken..], &mut out) {
+            Ok(step) => {
+                assert!(taken + step.taken < data.len(), "no input is left to fail on");
+                taken += step.taken;
+                all.extend_from_slice(&out[..step.made]);
+            }
+            Err(error) => return (all, error),
+        }
+    }
+}
+
+#[test]
+fn everything_before_the_damage_is_given_out_first() {
+    let plain = golden("plain.tfrecord");
+    assert_eq!(before_error(Format::Gzip, &golden("gz_trailing_garbage.tfrecord.gz")).0, plain);
+    assert_eq!(before_error(Format::Zlib, &golden("zlib_trailing_garbage.tfrecord.zlib")).0, plain);
+    assert_eq!(before_error(Format::Gzip, &golden("gz_bad_crc.tfrecord.gz")).0, plain);
+    let data = text(30_000);
+    for format in FORMATS {
+        let mut stream = compressed(format, &data);
+        let middle = stream.len() / 2;
+        stream[middle..middle + 100].fill(0xFF);
+        let (out, _) = before_error(format, &stream);
+        let same = out.iter().zip(&data).take_while(|(a, b)| a == b).count();
+        assert!(same > data.len() / 3, "{format:?}: {same} of {}", data.len());
+    }
+}
+
 #[test]
 fn damage_stays_damage() {
     let mut reader = Decompressor::new(Format::Gzip, LIMITS, 0).unwrap();

@@ -5,8 +5,9 @@
 use std::ffi::CStr;
 
 use libz_rs_sys::{
-    Z_BLOCK, Z_BUF_ERROR, Z_NO_FLUSH, Z_OK, Z_STREAM_END, inflate, inflateEnd, inflateGetDictionary,
-    inflateInit2_, inflatePrime, inflateReset2, inflateSetDictionary, z_stream, zlibVersion,
+    Z_BLOCK, Z_BUF_ERROR, Z_DATA_ERROR, Z_NO_FLUSH, Z_OK, Z_STREAM_END, inflate, inflateEnd,
+    inflateGetDictionary, inflateInit2_, inflatePrime, inflateReset2, inflateSetDictionary, z_stream,
+    zlibVersion,
 };
 
 use crate::{Error, Result};
@@ -101,6 +102,9 @@ impl RawInflate {
         (stream.next_out, stream.avail_out) = (std::ptr::null_mut(), 0);
         match code {
             Z_OK | Z_BUF_ERROR | Z_STREAM_END => {}
+            // What came before the damage is given out; the library reports it again on the next call, for which
+            // the input is left.
+            Z_DATA_ERROR if made > 0 => return Ok(Inflated { taken: 0, made, ended: false, block: None }),
             _ => return Err(self.damage(code)),
         }
         let state = self.stream.data_type;

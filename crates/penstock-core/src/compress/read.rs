@@ -86,26 +86,28 @@ impl Decompressor {
         self.points.take()
     }
 
-    /// Decompress until the input is used up or the output is full. An error stays: the stream goes no further.
+    /// Decompress until the input is used up or the output is full.
+    ///
+    /// What comes before damage is given out first: the error is the answer of the next call, for which some of
+    /// the input is always left. An error stays: the stream goes no further.
     pub fn decompress(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step> {
-        if let Some(error) = &self.failed {
-            return Err(error.clone());
-        }
-        self.run(input, out).inspect_err(|error| self.failed = Some(error.clone()))
-    }
-
-    fn run(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step> {
         let mut sum = Step::default();
-        loop {
+        while self.failed.is_none() {
             let rest = input.get(sum.taken..).unwrap_or_default();
             let room = out.get_mut(sum.made..).unwrap_or_default();
             self.mark_start(rest);
-            let step = self.step(rest, room)?;
-            if step == Step::default() {
-                return Ok(sum);
+            match self.step(rest, room) {
+                Ok(step) if step == Step::default() => return Ok(sum),
+                Ok(step) => {
+                    sum.taken = sum.taken.saturating_add(step.taken);
+                    sum.made = sum.made.saturating_add(step.made);
+                }
+                Err(error) => self.failed = Some(error),
             }
-            sum.taken = sum.taken.saturating_add(step.taken);
-            sum.made = sum.made.saturating_add(step.made);
+        }
+        match &self.failed {
+            Some(error) if sum == Step::default() => Err(error.clone()),
+            _ => Ok(sum),
         }
     }
 

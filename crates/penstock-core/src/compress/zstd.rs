@@ -9,10 +9,16 @@ use crate::{Error, Result};
 /// A frame may ask for a window of at most 128 MiB, which is what zstd(1) accepts.
 const WINDOW_LOG_MAX: u32 = 27;
 
+/// The longest header of a frame.
+const HEADER_BYTES: usize = 18;
+
 /// Zstd frames, one after the other.
 pub struct Frames {
     context: DCtx<'static>,
     between: bool,
+    /// Input bytes to the end of the part in progress, as zstd tells them. It gets no more at a time, so that an
+    /// error in one block takes none of the blocks before with it.
+    part: usize,
     /// Whether output may be waiting inside, since the last one was filled.
     waiting: bool,
     /// Whether the last call with a full output did nothing; zstd takes many such calls for an error.
@@ -24,7 +30,7 @@ impl Frames {
         let mut context =
             DCtx::try_create().ok_or_else(|| Error::Stream("no memory to decompress zstd with".into()))?;
         context.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX)).map_err(damage)?;
-        Ok(Self { context, between: true, waiting: false, stuck: false })
+        Ok(Self { context, between: true, part: HEADER_BYTES, waiting: false, stuck: false })
     }
 
     pub fn at_end(&self) -> bool {
@@ -42,10 +48,11 @@ impl Frames {
             return Ok(Step::default());
         }
         let room = out.len();
-        let mut source = InBuffer::around(input);
+        let mut source = InBuffer::around(input.get(..self.part).unwrap_or(input));
         let mut target = OutBuffer::around(out);
         let left = self.context.decompress_stream(&mut target, &mut source).map_err(damage)?;
         let step = Step { taken: source.pos(), made: target.pos() };
+        self.part = if left == 0 { HEADER_BYTES } else { left };
         self.between = left == 0 && (step != Step::default() || self.between);
         self.waiting = !self.between && step.made == room;
         self.stuck = step == Step::default();

@@ -81,7 +81,9 @@ class Teller:
             return f"Data types don't match. Data type: {KIND_TYPES[problem.found]} but expected type: {expected}."
         if problem.code == KIND:
             return f"Data types don't match. Expected type: {expected}, Actual type: {KIND_TYPES[problem.found]}."
-        if problem.code == LIST:
+        # A bytes list is read no further than its values are wanted, and then counts as damaged.
+        too_many_bytes = problem.code == COUNT and wanted.kind == 1 and problem.found > problem.wanted
+        if problem.code == LIST or too_many_bytes:
             return f"Can't parse serialized Example{f': Parsing {kind_list} failed' if self.single else ''}."
         if problem.code == UNSUPPORTED:
             return "Unsupported datatype."

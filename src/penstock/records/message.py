@@ -251,7 +251,7 @@ def _set_kind(feature: Feature, kind: int, values: Any) -> None:
     if kind:
         member, scalars = KIND_FIELDS[kind]
         held = feature.held[member.name] = member.kind()
-        held.held["value"] = scalars.take(values)
+        held.held["value"] = scalars.read(values)
 
 
 def _fill_features(features: Features, found: dict[str, tuple[int, Any]]) -> None:
@@ -278,7 +278,7 @@ def _fill_steps(steps: FeatureList, found: list[tuple[int, Any]]) -> None:
 def _fill_list(message: Any, scalars: Scalars, data: bytes) -> None:
     whole = enclosed(1, enclosed(1, entry_with(enclosed(scalars.number, data))))
     _, values = _read(_native.read_example, whole, data, scalars.message)[""]
-    message.value = values
+    message.held["value"] = scalars.read(values)
 
 
 def _read(read: Callable[[bytes], R], whole: bytes, part: bytes, name: str) -> R:

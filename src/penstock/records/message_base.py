@@ -21,7 +21,7 @@ class Message:
     __slots__ = ("held", "owner")
     __hash__ = None  # type: ignore[assignment]
 
-    fields: ClassVar[dict[str, Any]] = {}
+    fields: ClassVar[dict[str, Any]] = {}  # by name, in the order of their numbers
 
     def __init__(self, **fields: Any) -> None:
         self.held: dict[str, Any] = {}
@@ -77,8 +77,9 @@ class Message:
 
     def ListFields(self) -> list[tuple[Field, Any]]:
         """The fields that are set, with their values, by number; a field has `.name` and `.number`."""
-        members = sorted(self.fields.values(), key=lambda member: int(member.number))
-        return [(member, getattr(self, member.name)) for member in members if member.is_set(self)]
+        return [
+            (member, getattr(self, member.name)) for member in self.fields.values() if member.is_set(self)
+        ]
 
     def ClearField(self, name: str) -> None:
         """Unset a field, or whatever is set of a oneof."""
@@ -104,10 +105,15 @@ class Message:
     def CopyFrom(self, other: Self) -> None:
         """Become equal to `other`, sharing nothing with it."""
         if other is not self:
-            copied = type(self)()
-            copied.MergeFrom(other)
             self.Clear()
-            self.MergeFrom(copied)
+            self.MergeFrom(other)
+
+    def copied(self) -> Self:
+        """An equal message that shares nothing with this one."""
+        made = self.__class__.__new__(self.__class__)
+        made.owner = None
+        made.held = {name: _copied(value) for name, value in self.held.items() if _is_kept(value)}
+        return made
 
     def IsInitialized(self) -> bool:
         """True: no field of these messages is required."""
@@ -173,3 +179,18 @@ class Message:
 
     def __repr__(self) -> str:
         return message_text(self)
+
+
+def _is_kept(value: Any) -> bool:
+    return not isinstance(value, Message) or value.owner is None
+
+
+def _copied(value: Any) -> Any:
+    """A copy of what a field holds: a message, messages by name, messages one after the other, or values."""
+    if isinstance(value, Message):
+        return value.copied()
+    if isinstance(value, dict):
+        return {key: item.copied() for key, item in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], Message):
+        return [item.copied() for item in value]
+    return value[:]

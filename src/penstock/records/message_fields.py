@@ -79,10 +79,10 @@ class Singular(Field, Generic[M]):
 
     def merge(self, message: Message, value: Any) -> None:
         """Take over the field from another message."""
-        given = wrap(value, self.kind, copy=False)
-        held = self.__get__(message, type(message))
-        held.changed()
-        held.MergeFrom(given)
+        if self.is_set(message):
+            message.held[self.name].MergeFrom(wrap(value, self.kind, copy=False))
+        else:
+            self.__set__(message, value)
 
 
 @final
@@ -317,11 +317,7 @@ def wrap(value: Any, kind: type[M], *, copy: bool = True) -> M:
         ArgumentTypeError: It is neither.
     """
     if type(value) is kind:
-        if not copy:
-            return value
-        copied = kind()
-        copied.MergeFrom(value)
-        return copied
+        return value.copied() if copy else value
     if isinstance(value, Mapping) and all(name in kind.fields for name in value):
         return kind(**value)
     for member in kind.fields.values():

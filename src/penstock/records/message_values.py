@@ -21,12 +21,21 @@ INT64_WANTED = "integers from -2**63 to 2**63 - 1"
 
 
 class Scalars(NamedTuple):
-    """How the values of one kind of list are kept."""
+    """How the values of one kind of list are kept.
+
+    Attributes:
+        number: Of the kind, on the wire.
+        message: Name of the list's message.
+        empty: New storage.
+        take: New storage of checked values.
+        read: Storage of what the native floor has read.
+    """
 
     number: int
     message: str
     empty: Callable[[], Storage]
     take: Callable[[Any], Storage]
+    read: Callable[[Any], Storage]
 
 
 @final
@@ -114,6 +123,8 @@ def take_values(kind: Scalars, values: Any) -> Storage:
         ArgumentTypeError: A value is of a wrong type.
         ArgumentError: A number does not fit, or an array has several axes.
     """
+    if type(values) is list:
+        return kind.take(values)
     if isinstance(values, Repeated):
         values = list(values)
     elif isinstance(values, np.ndarray | np.generic) or hasattr(values, "__array__"):
@@ -230,6 +241,6 @@ class _Bare(str):
         return str(self)
 
 
-BYTES = Scalars(1, "BytesList", list, take_bytes)
-FLOAT = Scalars(2, "FloatList", lambda: array("f"), take_floats)
-INT64 = Scalars(3, "Int64List", lambda: array("q"), take_ints)
+BYTES = Scalars(1, "BytesList", list, take_bytes, lambda values: values)
+FLOAT = Scalars(2, "FloatList", lambda: array("f"), take_floats, lambda values: array("f", values.tobytes()))
+INT64 = Scalars(3, "Int64List", lambda: array("q"), take_ints, lambda values: array("q", values.tobytes()))

@@ -139,7 +139,7 @@ class Example(Message):
     features = Singular(1, Features)
 
     def _serialize(self, key_order: str) -> bytes:
-        return _features_field(self.features, key_order) if self.HasField("features") else b""
+        return _features_field(self.features, key_order) if Example.features.is_set(self) else b""
 
     def _fill(self, data: bytes) -> None:
         found = _read(_native.read_example, data, data, "Example")
@@ -220,14 +220,16 @@ KIND_FIELDS: dict[int, tuple[Singular[Any], Scalars]] = {
     2: (Feature.float_list, FLOAT),
     3: (Feature.int64_list, INT64),
 }
+NUMBERS = {member.name: number for number, (member, _) in KIND_FIELDS.items()}
 
 
 def _plain(feature: Feature) -> tuple[int, Any]:
     """Kind and values, as the native floor takes them."""
-    for number, (member, scalars) in KIND_FIELDS.items():
-        if member.is_set(feature):
-            values = member.kind.value.storage(feature.held[member.name])
-            return number, values if scalars is BYTES else np.asarray(values)
+    for name, held in feature.held.items():
+        if held.owner is None:
+            values = held.fields["value"].storage(held)
+            number = NUMBERS[name]
+            return number, values if number == BYTES.number else np.asarray(values)
     return 0, None
 
 
@@ -237,7 +239,8 @@ def _feature_bytes(kind: int, values: Any) -> bytes:
 
 
 def _features_field(features: Features, key_order: str) -> bytes:
-    entries = [(name.encode(), *_plain(feature)) for name, feature in features.feature.items()]
+    held = Features.feature.storage(features)
+    entries = [(name.encode(), *_plain(feature)) for name, feature in held.items()]
     return _native.write_example(entries, key_order=key_order) if entries else enclosed(1, b"")
 
 

@@ -179,6 +179,9 @@ def _row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
             "getitem", "rows", got=rows, want="a row number, a list of them, a mask or a slice"
         )
     numbers = numbers.astype(np.int64)
+    low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
+    if low >= 0 and high < n:
+        return numbers
     outside = (numbers < -n) | (numbers >= n)
     if outside.any():
         raise OutOfRangeError(

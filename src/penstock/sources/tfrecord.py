@@ -212,6 +212,8 @@ class IndexedRows:
 
     def gather(self, rows: IntArray) -> Chunk:
         """The rows asked for, in that order; only their records are read."""
+        if len(self._node.paths) == 1:
+            return self._of_file(0, rows)
         numbers = np.searchsorted(self._bounds, rows, side="right") - 1
         used = np.unique(numbers)
         if len(used) == 1:

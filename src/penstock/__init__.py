@@ -8,6 +8,7 @@ from penstock.errors import *  # noqa: F403  (every exception is public)
 from penstock.open import open
 from penstock.records.schema import Field, Schema
 from penstock.spec import RaggedSpec, TensorSpec, string, text
+from penstock.write import write
 
 __all__ = [
     "Dataset",
@@ -25,5 +26,6 @@ __all__ = [
     "string",
     "text",
     "train",
+    "write",
 ]
 __all__ += errors.__all__

@@ -9,9 +9,28 @@ from penstock.errors import NotFoundError, SidecarError
 from penstock.fs.files import ReadFile
 from penstock.records.schema import UNSET, Field, Schema
 
-__all__ = ["merged", "read_text"]
+__all__ = ["merged", "read_small", "read_text"]
 
 _MOST_BYTES: Final = 16 << 20
+
+
+def read_small(path: str, most_bytes: int = _MOST_BYTES) -> bytes | None:
+    """The bytes of a small file, None where there is none.
+
+    Raises:
+        SidecarError: It has more than `most_bytes`.
+    """
+    try:
+        with ReadFile(path) as file:
+            if file.size > most_bytes:
+                raise SidecarError(f"the file has {file.size} bytes, wanted at most {most_bytes}.", path=path)
+            data = bytearray(file.size)
+            view, filled = memoryview(data), 0
+            while filled < len(data) and (count := file.readinto(view[filled:])):
+                filled += count
+            return bytes(data[:filled])
+    except NotFoundError:
+        return None
 
 
 def read_text(path: str) -> str | None:
@@ -20,19 +39,9 @@ def read_text(path: str) -> str | None:
     Raises:
         SidecarError: It has more than 16 MiB, or is not UTF-8.
     """
+    data = read_small(path)
     try:
-        with ReadFile(path) as file:
-            size = file.size
-            if size > _MOST_BYTES:
-                raise SidecarError(f"the file has {size} bytes, wanted at most {_MOST_BYTES}.", path=path)
-            data = bytearray(size)
-            view, filled = memoryview(data), 0
-            while filled < size and (count := file.readinto(view[filled:])):
-                filled += count
-    except NotFoundError:
-        return None
-    try:
-        return data[:filled].decode()
+        return None if data is None else data.decode()
     except UnicodeDecodeError as error:
         raise SidecarError("the file is not UTF-8 text.", path=path) from error
 

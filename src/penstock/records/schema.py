@@ -101,7 +101,9 @@ class Field:
     @property
     def inner_shape(self) -> tuple[int, ...]:
         """Shape of one item of a row whose first axes differ."""
-        rest = self.shape[self.ragged_rank + 1 :] if self.ragged_rank else self.shape[1:]
+        # Rows with a stored shape are kept flat: their items are single values.
+        first = len(self.shape) if self.is_shaped else self.ragged_rank + 1
+        rest = self.shape[first:]
         return tuple(size for size in rest if size is not None)
 
 

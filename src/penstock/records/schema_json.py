@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
-from penstock.errors import DependencyError
+from penstock.errors import FailedPreconditionError
 from penstock.records.schema import Field, RecordKind, Schema
 from penstock.spec import Shape, string, text
 
@@ -76,7 +76,7 @@ def schema_from_json(document: Any, origin: str) -> Schema:
 
     Raises:
         MalformedError: It is not one.
-        DependencyError: A dtype needs `ml_dtypes`, which is not installed.
+        FailedPreconditionError: A dtype is one of `ml_dtypes`, which has not been imported.
     """
     record: RecordKind = _one_of(_member(document, "record", str), _RECORDS, "record")
     fields = tuple(_field_from_json(part) for part in _member(document, "fields", list))
@@ -134,10 +134,11 @@ def _dtype(value: Any, name: str, depth: int) -> np.dtype[Any]:
 
 def _named_dtype(value: str) -> np.dtype[Any]:
     if value in _ML_DTYPES:
-        try:
-            dtype: np.dtype[Any] = np.dtype(getattr(importlib.import_module("ml_dtypes"), value))
-        except ImportError:
-            raise DependencyError(f"a column of {value}", package="ml_dtypes", extra="arrow") from None
+        if "ml_dtypes" not in sys.modules:
+            raise FailedPreconditionError(
+                f"open: a column holds {value}. Run import ml_dtypes before opening it."
+            )
+        dtype: np.dtype[Any] = np.dtype(getattr(sys.modules["ml_dtypes"], value))
         return dtype
     # A comma would begin NumPy's own little language of structured dtypes.
     if len(value) > 40 or "," in value:

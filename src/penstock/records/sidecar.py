@@ -18,16 +18,16 @@ from penstock.errors import (
     DataLossError,
     InvalidArgumentError,
     MissingShardError,
-    NotFoundError,
     SidecarError,
 )
-from penstock.fs.files import ReadFile
 from penstock.fs.paths import SIDECAR_SUFFIX
+from penstock.records.described import read_small
 from penstock.records.schema import Schema
 from penstock.records.schema_json import MalformedError, schema_from_json, schema_to_json
 
 __all__ = [
     "FORMAT_VERSION",
+    "MOST_BYTES",
     "Shard",
     "Sidecar",
     "is_safe_name",
@@ -38,7 +38,7 @@ __all__ = [
 
 FORMAT_VERSION: Final = 1
 _FORMAT: Final = "penstock.shards"
-_MOST_BYTES: Final = 64 << 20
+MOST_BYTES: Final = 64 << 20
 _TAIL: Final = re.compile(rb',\n  "checksum": "blake2b-16:([0-9a-f]{32})"\n\}\n\Z')
 _SHARD_NAME: Final = re.compile(r"-\d{5,}-of-\d{5,}(\.[^/]*)?$")
 _DEVICE: Final = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
@@ -265,7 +265,7 @@ def _sidecars_of(paths: Iterable[str]) -> Iterable[tuple[Sidecar, set[str]]]:
     for path in paths:
         wanted.setdefault(sidecar_path(path), set()).add(os.path.basename(path))
     for place, names in wanted.items():
-        data = _read_small(place)
+        data = read_small(place, MOST_BYTES)
         if data is None:
             continue
         sidecar = parse_sidecar(data, place)
@@ -275,21 +275,6 @@ def _sidecars_of(paths: Iterable[str]) -> Iterable[tuple[Sidecar, set[str]]]:
             raise SidecarError("a write to these files did not come to its end.", path=place, help=help)
         if listed:
             yield sidecar, listed
-
-
-def _read_small(path: str) -> bytes | None:
-    try:
-        with ReadFile(path) as file:
-            if file.size > _MOST_BYTES:
-                found = f"the sidecar has {file.size} bytes, wanted at most {_MOST_BYTES}."
-                raise SidecarError(found, path=path, help=_AGAIN)
-            data = bytearray(file.size)
-            view, filled = memoryview(data), 0
-            while filled < len(data) and (count := file.readinto(view[filled:])):
-                filled += count
-            return bytes(data[:filled])
-    except NotFoundError:
-        return None
 
 
 def _check_shards(sidecar: Sidecar, listed: set[str], whole: bool) -> None:

@@ -1,0 +1,200 @@
+"""Rows from Arrow: anything with `__arrow_c_stream__` (polars, pyarrow, DuckDB, ...), and pandas frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from penstock.column.base import BoolArray, Column
+from penstock.column.bytes import BytesColumn
+from penstock.column.fixed import FixedColumn
+from penstock.column.ragged import RaggedColumn
+from penstock.errors import ArgumentError, ArgumentTypeError, DependencyError
+from penstock.records.schema import Field
+from penstock.sources.arrays import EmptyLists, UnfitError, with_missing
+from penstock.sources.table import Block, Fields, Table, arrays_table, parts_of
+from penstock.spec import string, text
+
+__all__ = ["arrow_table", "is_pandas_frame", "pandas_table"]
+
+_BATCH_ROWS: Final = 1 << 16
+
+
+def arrow_table(data: Any, given: Mapping[str, Field] | None = None) -> Table:
+    """Rows of a stream of Arrow record batches; nulls are missing values, names of nested fields are joined by "/".
+
+    Raises (as rows are taken):
+        DependencyError: pyarrow is not installed.
+        ArgumentError: A column of a type that has no counterpart (decimals, times of day, maps, unions).
+        FeatureError: Values that do not fit the given schema.
+    """
+    arrow = _pyarrow("write")
+    n = data.num_rows if isinstance(data, arrow.Table | arrow.RecordBatch) else None
+    fields = Fields(given)
+    return Table(_blocks(arrow, data, fields), fields.schema, n)
+
+
+def is_pandas_frame(data: Any) -> bool:
+    """Whether data is a pandas DataFrame, told without importing pandas."""
+    kind = type(data)
+    return kind.__name__ == "DataFrame" and kind.__module__.split(".", 1)[0] == "pandas"
+
+
+def pandas_table(frame: Any, given: Mapping[str, Field] | None = None) -> Table:
+    """Rows of a pandas DataFrame; its index is left out. NaN in a column of floats stays a number.
+
+    Raises:
+        As `arrays_table`; ArgumentError for two columns of one name.
+    """
+    names = list(frame.columns)
+    if len(set(names)) != len(names):
+        raise ArgumentError("write", "columns", got=names, want="a name for each column that no other has")
+    return arrays_table({name: _series(frame[name]) for name in names}, given)
+
+
+def _series(series: Any) -> Any:
+    if isinstance(series.dtype, np.dtype):
+        return series.to_numpy()
+    arrow = _pyarrow("write of a pandas extension column")
+    array = arrow.array(series, from_pandas=True)
+    return _column_of(
+        arrow, array.combine_chunks() if isinstance(array, arrow.ChunkedArray) else array, series.name
+    )
+
+
+def _pyarrow(where: str) -> Any:
+    try:
+        import pyarrow as pa
+        import pyarrow.compute
+    except ImportError:
+        raise DependencyError(where, package="pyarrow", extra="arrow") from None
+    return pa
+
+
+def _blocks(arrow: Any, data: Any, fields: Fields) -> Iterator[Block]:
+    for batch in arrow.RecordBatchReader.from_stream(data):
+        for start in range(0, batch.num_rows, _BATCH_ROWS):
+            part = batch.slice(start, _BATCH_ROWS)
+            columns = dict(_flat(arrow, part.schema.names, part.columns, ""))
+            if not columns:
+                raise ArgumentError("write", "data", got=data, want="at least one column")
+            schema, chunk = fields.add(columns)
+            for piece in parts_of(chunk):
+                yield schema, piece
+
+
+def _flat(arrow: Any, names: list[str], arrays: list[Any], prefix: str) -> Iterator[tuple[str, Column]]:
+    for name, array in zip(names, arrays, strict=True):
+        if arrow.types.is_struct(array.type):
+            inner = [part.name for part in array.type]
+            # flatten() gives the nulls of the struct to its parts.
+            yield from _flat(arrow, inner, array.flatten(), f"{prefix}{name}/")
+        else:
+            yield prefix + name, _column_of(arrow, array, prefix + name)
+
+
+def _column_of(arrow: Any, array: Any, name: str) -> Column:
+    """The column of an Arrow array; missing values are told from its validity."""
+    try:
+        there = None if array.null_count == 0 else array.is_valid().to_numpy(zero_copy_only=False)
+        if there is not None and not there.any():
+            return EmptyLists(np.zeros(len(array) + 1, np.int64), np.zeros(0, np.uint8), there)
+        return _converter(arrow, array.type)(arrow, array, there, name)
+    except UnfitError as error:
+        raise ArgumentError("write", f"column {name!r}", got=array.type, want=str(error)) from error
+
+
+def _converter(  # noqa: PLR0911  (one for each kind)
+    arrow: Any, kind: Any
+) -> Callable[[Any, Any, BoolArray | None, str], Column]:
+    types = arrow.types
+    if isinstance(kind, arrow.BaseExtensionType):
+        return _extension
+    if types.is_dictionary(kind):
+        return lambda pa, array, _, name: _column_of(pa, array.dictionary_decode(), name)
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+        return _numbers
+    if types.is_temporal(kind) and not types.is_time(kind):
+        return _times
+    if _is_any(types, kind, "string", "large_string", "string_view"):
+        return _strings
+    if _is_any(types, kind, "binary", "large_binary", "binary_view", "fixed_size_binary"):
+        return _strings
+    if types.is_fixed_size_list(kind):
+        return _fixed_lists
+    if _is_any(types, kind, "list", "large_list", "list_view", "large_list_view"):
+        return _lists
+    raise UnfitError(f"a type with a counterpart; cast {kind} to numbers, text or bytes first")
+
+
+def _is_any(types: Any, kind: Any, *names: str) -> bool:
+    # Views came with later versions of pyarrow.
+    return any(getattr(types, f"is_{name}", lambda _: False)(kind) for name in names)
+
+
+def _numbers(arrow: Any, array: Any, there: BoolArray | None, _name: str) -> Column:
+    filled = array if there is None else array.fill_null(False if arrow.types.is_boolean(array.type) else 0)
+    return FixedColumn(filled.to_numpy(zero_copy_only=False), there)
+
+
+def _times(arrow: Any, array: Any, there: BoolArray | None, _name: str) -> Column:
+    kind = array.type
+    wide = arrow.int32() if arrow.types.is_date32(kind) else arrow.int64()
+    counts = array.view(wide) if there is None else array.view(wide).fill_null(0)
+    unit = "D" if arrow.types.is_date32(kind) else "ms" if arrow.types.is_date64(kind) else kind.unit
+    letter = "m" if arrow.types.is_duration(kind) else "M"
+    values = counts.to_numpy(zero_copy_only=False).astype(np.int64)
+    return FixedColumn(values.view(f"{letter}8[{unit}]"), there)
+
+
+def _strings(arrow: Any, array: Any, there: BoolArray | None, _name: str) -> Column:
+    is_text = _is_any(arrow.types, array.type, "string", "large_string", "string_view")
+    large = array.cast(arrow.large_string() if is_text else arrow.large_binary())
+    _, offsets_buffer, data_buffer = large.buffers()
+    offsets = np.frombuffer(offsets_buffer, np.int64)[large.offset : large.offset + len(large) + 1]
+    data = np.zeros(0, np.uint8) if data_buffer is None else np.frombuffer(data_buffer, np.uint8)
+    return BytesColumn(offsets, data, there, dtype=text if is_text else string)
+
+
+def _lists(arrow: Any, array: Any, there: BoolArray | None, name: str) -> Column:
+    lengths = arrow.compute.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+    # flatten() leaves out what null lists may still point to.
+    items = _items(arrow, array.flatten(), name)
+    if isinstance(items, EmptyLists):
+        items = FixedColumn(np.zeros(0, np.float32))
+    return RaggedColumn(offsets, items, there)
+
+
+def _fixed_lists(arrow: Any, array: Any, there: BoolArray | None, name: str) -> Column:
+    size = array.type.list_size
+    n = len(array) if there is None else int(there.sum())
+    items = _items(arrow, array.flatten(), name)
+    if isinstance(items, FixedColumn):
+        rows: Column = FixedColumn(items.values.reshape(n, size, *items.values.shape[1:]))
+    elif isinstance(items, BytesColumn) and not isinstance(items, EmptyLists):
+        rows = BytesColumn(items.offsets, items.data, None, (size, *items.shape), items.dtype, n)
+    else:
+        rows = RaggedColumn(np.arange(n + 1) * size, items)
+    return rows if there is None else with_missing(rows, there)
+
+
+def _items(arrow: Any, array: Any, name: str) -> Column:
+    if array.null_count:
+        raise ArgumentError(
+            "write", f"column {name!r}", got="a null inside of a list", want="nulls only for whole rows"
+        )
+    if arrow.types.is_struct(array.type):
+        raise ArgumentTypeError("write", f"column {name!r}", got=array.type, want="lists without structs")
+    return _column_of(arrow, array, name)
+
+
+def _extension(arrow: Any, array: Any, there: BoolArray | None, name: str) -> Column:
+    """Its storage; a tensor of one shape gets its axes back."""
+    column = _column_of(arrow, array.storage, name)
+    shape = getattr(array.type, "shape", None)
+    if isinstance(column, FixedColumn) and shape is not None:
+        return FixedColumn(column.values.reshape(len(array), *shape), there)
+    return column

@@ -1,0 +1,89 @@
+"""Rows that come one by one: dicts of values, or the bytes of records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, Final
+
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.records.schema import Field, Schema
+from penstock.sources.table import Block, Fields, Table, flattened, parts_of
+
+__all__ = ["rows_table"]
+
+_BLOCK_ROWS: Final = 8192
+_RECORD: Final = (bytes, bytearray, memoryview)
+
+
+def rows_table(rows: Iterable[Any], given: Mapping[str, Field] | None = None) -> Table:
+    """Rows of dicts (also nested), or of bytes, which are records as they are.
+
+    The first block of 8,192 rows tells what the features hold. Later rows may widen that where files stay the
+    same: values may be missing, lists may have other lengths, features may be new.
+
+    Raises (as rows are taken):
+        FeatureError: A row contradicts those before it; names it.
+        ArgumentTypeError: A row is no dict and no bytes.
+        ArgumentError: There are no rows, and no schema was given.
+    """
+    known = len(rows) if isinstance(rows, Sequence) else None
+    taken = iter(rows)
+    first = list(islice(taken, _BLOCK_ROWS))
+    if not first and given is None:
+        raise ArgumentError("write", "data", got=rows, want="at least one row, or a schema=")
+    if first and isinstance(first[0], _RECORD):
+        schema = Schema("bytes")
+        return Table(_records(schema, first, taken), lambda: schema, known)
+    fields = Fields(given)
+    return Table(_dicts(fields, first, taken), fields.schema, known)
+
+
+def _blocks(first: list[Any], rest: Iterator[Any]) -> Iterator[list[Any]]:
+    block = first
+    while block:
+        yield block
+        block = list(islice(rest, _BLOCK_ROWS))
+
+
+def _records(schema: Schema, first: list[Any], rest: Iterator[Any]) -> Iterator[Block]:
+    n = 0
+    for block in _blocks(first, rest):
+        _check_rows(block, _RECORD, n, "bytes, as the first row")
+        for part in parts_of(Chunk(BytesColumn.of(list(map(bytes, block))))):
+            yield schema, part
+        n += len(block)
+
+
+def _dicts(fields: Fields, first: list[Any], rest: Iterator[Any]) -> Iterator[Block]:
+    for block in _blocks(first, rest):
+        _check_rows(block, Mapping, fields.rows, "a dict by feature")
+        schema, chunk = fields.add(_columns(block))
+        for part in parts_of(chunk):
+            yield schema, part
+
+
+def _check_rows(block: list[Any], wanted: type | tuple[type, ...], start: int, want: str) -> None:
+    if all(issubclass(kind, wanted) for kind in set(map(type, block))):
+        return
+    i = next(i for i, row in enumerate(block) if not isinstance(row, wanted))
+    raise ArgumentTypeError("write", f"row {start + i}", got=block[i], want=want)
+
+
+def _columns(block: list[Any]) -> dict[str, list[Any]]:
+    if _is_nested(block):
+        block = [flattened(row) for row in block]
+    names = dict.fromkeys(chain.from_iterable(block))
+    if not names:
+        raise ArgumentError("write", "a row", got=block[0], want="at least one feature")
+    try:
+        return {name: [row[name] for row in block] for name in names}
+    except KeyError:
+        return {name: [row.get(name) for row in block] for name in names}
+
+
+def _is_nested(block: list[Any]) -> bool:
+    values = chain.from_iterable(row.values() for row in block)
+    return any(issubclass(kind, Mapping) for kind in set(map(type, values)))

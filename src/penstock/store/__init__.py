@@ -1,0 +1,1 @@
+"""Shards written together, and saved datasets."""

@@ -1,0 +1,234 @@
+"""Shards that appear together: staged under temporary names, published in an order that a kill cannot spoil.
+
+1. Every byte of every shard is on the disk, under temporary names.
+2. A sidecar with the state "writing" gets its name. From here on nothing opens the set. Without `overwrite`
+   it is also what decides between two writers: only one can make it.
+3. The shards get their names; shards of an older set that are left over go.
+4. The sidecar is replaced by one with the state "complete".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock import _native
+from penstock.column.base import IntArray
+from penstock.errors import AlreadyExistsError, SidecarError
+from penstock.fs.files import AtomicWriter, identity, publish, stage
+from penstock.records.described import read_small
+from penstock.records.index import RecordIndex, save_index
+from penstock.records.schema import Schema
+from penstock.records.sidecar import MOST_BYTES, Shard, Sidecar, parse_sidecar
+
+__all__ = ["ShardedWriter"]
+
+_FRAME_BYTES: Final = 16
+_CUT_BYTES: Final = 4 << 20
+
+_FileNumber: TypeAlias = tuple[int, int]
+
+
+@dataclass
+class _Staged:
+    """A shard under its temporary name, and what is known of it."""
+
+    writer: AtomicWriter
+    compressor: _native.Compressor | None
+    nbytes: int = 0
+    crc32c: int = 0
+    since_cut: int = 0
+    lengths: list[IntArray] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        return sum(map(len, self.lengths))
+
+    def write(self, framed: NDArray[np.uint8], offsets: IntArray) -> None:
+        """Append records: `framed` bytes, with offsets[i] where frame i begins."""
+        self.lengths.append(np.diff(offsets) - _FRAME_BYTES)
+        if self.compressor is None:
+            self._put(framed)
+            return
+        self._put(self.compressor.compress(framed))
+        self.since_cut += len(framed)
+        if self.since_cut >= _CUT_BYTES:
+            # A zstd frame of its own now and then lets reading begin in the middle.
+            self._put(self.compressor.cut())
+            self.since_cut = 0
+
+    def finish(self) -> Shard:
+        """Bring every byte to the disk."""
+        if self.compressor is not None:
+            self._put(self.compressor.finish())
+        self.writer.sync()
+        return Shard(os.path.basename(self.writer.path), self.rows, self.nbytes, self.crc32c)
+
+    def _put(self, data: bytes | NDArray[np.uint8]) -> None:
+        if len(data):
+            self.writer.write(data)
+            self.nbytes += len(data)
+            self.crc32c = _native.crc32c(data, self.crc32c)
+
+    def index(self) -> RecordIndex:
+        """Where the records are, from what was written; the file has its name."""
+        lengths = np.concatenate([np.zeros(0, np.int64), *self.lengths])
+        ends = np.cumsum(lengths + _FRAME_BYTES)
+        return RecordIndex(ends - lengths - _FRAME_BYTES, lengths, identity(self.writer.path))
+
+
+class ShardedWriter:
+    """Writes the shards of one set, one after the other. Nothing appears under a final name before `commit`.
+
+    Args:
+        paths: The shards, in the order of their rows; all in one folder, which exists.
+        sidecar: Where the sidecar is to be.
+        compression: "none", "gzip", "zlib" or "zstd".
+        overwrite: Replace files of these names, and remove shards that an older sidecar of that name lists.
+
+    Raises:
+        AlreadyExistsError: There is such a file, and `overwrite` is False.
+        NotFoundError: There is no such folder.
+        OSError: The system's own, as for a full disk.
+    """
+
+    def __init__(
+        self, paths: Sequence[str], sidecar: str, *, compression: str = "none", overwrite: bool = False
+    ) -> None:
+        self._paths, self._sidecar, self._compression, self._overwrite = (
+            paths,
+            sidecar,
+            compression,
+            overwrite,
+        )
+        self._staged: list[_Staged] = []
+        self._shards: list[Shard] = []
+        for path in (*paths, sidecar):
+            if not overwrite and os.path.lexists(path):
+                help = "To replace it, pass overwrite=True."
+                raise AlreadyExistsError(f"{path}: there is such a file already. {help}")
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes written so far."""
+        return sum(staged.nbytes for staged in self._staged)
+
+    def next_shard(self) -> None:
+        """Begin the next shard; the one before is brought to the disk."""
+        self._finish_shard()
+        compressor = None if self._compression == "none" else _native.Compressor(self._compression)
+        self._staged.append(_Staged(stage(self._paths[len(self._staged)], self._overwrite), compressor))
+
+    def write(self, framed: NDArray[np.uint8], offsets: IntArray) -> None:
+        """Append records to the current shard: `framed` bytes, frame i in [offsets[i], offsets[i+1])."""
+        start, stop = int(offsets[0]), int(offsets[-1])
+        self._staged[-1].write(framed[start:stop], offsets - start)
+
+    def commit(self, schema: Schema, *, created: str, version: str) -> Sidecar:
+        """Give all shards their names, as the module's description says.
+
+        Raises:
+            AlreadyExistsError: Such a file appeared meanwhile.
+            OSError: The system's own. Without `overwrite` nothing is left under a final name.
+        """
+        while len(self._staged) < len(self._paths):
+            self.next_shard()
+        self._finish_shard()
+        complete = Sidecar(
+            self._sidecar, schema, tuple(self._shards), self._compression, created, version, "complete"
+        )
+        with _locked(os.path.dirname(self._sidecar) or "."):
+            before = read_small(self._sidecar, MOST_BYTES)
+            made = [_file_number(staged.writer.temporary) for staged in self._staged]
+            self._publish(replace(complete, state="writing"), self._overwrite)
+            try:
+                publish(staged.writer for staged in self._staged)
+            except BaseException:
+                self._take_back(before, made)
+                raise
+            self._remove_left_over(before)
+            self._publish(complete, True)
+        self._keep_indexes()
+        return complete
+
+    def discard(self) -> None:
+        """Drop everything that has no final name yet."""
+        for staged in self._staged:
+            staged.writer.discard()
+
+    def _finish_shard(self) -> None:
+        if len(self._shards) < len(self._staged):
+            self._shards.append(self._staged[-1].finish())
+
+    def _publish(self, sidecar: Sidecar, overwrite: bool) -> None:
+        with stage(self._sidecar, overwrite) as writer:
+            writer.write(sidecar.to_bytes())
+
+    def _take_back(self, before: bytes | None, made: Sequence[_FileNumber | None]) -> None:
+        """After a shard could not get its name: all as it was, or, once old shards are replaced, unopenable."""
+        published = [
+            path for path, number in zip(self._paths, made, strict=True) if _file_number(path) == number
+        ]
+        if self._overwrite and published:
+            return
+        with contextlib.suppress(OSError):
+            for path in published:
+                os.unlink(path)
+            _restore(self._sidecar, before)
+
+    def _remove_left_over(self, before: bytes | None) -> None:
+        try:
+            old = () if before is None else parse_sidecar(before, self._sidecar).shards
+        except SidecarError:
+            return
+        kept = {shard.name for shard in self._shards}
+        for shard in old:
+            path = os.path.join(os.path.dirname(self._sidecar), shard.name)
+            # A file of another size is not the one that the older set had there.
+            if shard.name not in kept and os.path.isfile(path) and os.path.getsize(path) == shard.nbytes:
+                os.unlink(path)
+
+    def _keep_indexes(self) -> None:
+        # Random access to a compressed file needs access points too, which reading it finds.
+        for staged in self._staged if self._compression == "none" else ():
+            save_index(staged.writer.path, staged.index())
+
+
+def _file_number(path: str) -> _FileNumber | None:
+    """What tells a file from every other, whatever its name."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _restore(path: str, before: bytes | None) -> None:
+    if before is None:
+        os.unlink(path)
+        return
+    with stage(path, True) as writer:
+        writer.write(before)
+
+
+@contextlib.contextmanager
+def _locked(folder: str) -> Iterator[None]:
+    """One commit in a folder at a time, where the system can lock it; elsewhere two overwrites may mix."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

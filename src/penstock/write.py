@@ -1,0 +1,312 @@
+"""`penstock.write`: rows of any kind as TFRecords that every reader reads, and that come back as they went in."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from penstock.dataset import Dataset
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.fs.files import ReadFile
+from penstock.fs.paths import TEMPORARY_SUFFIX, local_path
+from penstock.graph.node import INFINITE
+from penstock.records.compress import writing_name
+from penstock.records.encode import Encoder
+from penstock.records.schema import Field, Schema
+from penstock.records.sidecar import is_safe_name, sidecar_path
+from penstock.records.storage import field_of_spec
+from penstock.sources.arrow import arrow_table, is_pandas_frame, pandas_table
+from penstock.sources.rows import rows_table
+from penstock.sources.table import Block, Fields, Table, arrays_table, parts_of, raw_table
+from penstock.spec import RaggedSpec, TensorSpec
+from penstock.store.shards import ShardedWriter
+
+__all__ = ["Written", "write"]
+
+Progress: TypeAlias = Callable[[int, int | None, int], object]
+
+_DATA_NAME: Final = re.compile(
+    r"(?i)(?P<data>\.(tfrecords?|tfrec|tfr|recordio|records?))?(?P<packed>\.(gz|gzip|zlib|zz|zst|zstd))?$"
+)
+_PACKED: Final = {"gz": "gzip", "gzip": "gzip", "zlib": "zlib", "zz": "zlib", "zst": "zstd", "zstd": "zstd"}
+_COPY_BYTES: Final = 8 << 20
+_ENCODERS: Final = 2
+
+
+@dataclass(frozen=True)
+class Written:
+    """What `penstock.write` wrote.
+
+    Attributes:
+        paths: The shards, in the order of their rows.
+        rows: Of all shards.
+        nbytes: Of all shards on disk.
+        schema: What the records hold.
+        sidecar: The file beside them that keeps the schema and the checksums.
+    """
+
+    paths: tuple[str, ...]
+    rows: int
+    nbytes: int
+    schema: Schema
+    sidecar: str
+
+    def __repr__(self) -> str:
+        shards = (
+            self.paths[0] if len(self.paths) == 1 else f"{len(self.paths)} shards, {self.paths[0]} and so on"
+        )
+        rows = f"{self.rows} row{'' if self.rows == 1 else 's'}"
+        return f"Written({rows}, {self.nbytes} bytes, to {shards})"
+
+
+def write(
+    path: str | os.PathLike[str],
+    data: Any,
+    *,
+    shards: int = 1,
+    compression: str | None = None,
+    schema: Schema | Mapping[str, TensorSpec | RaggedSpec] | None = None,
+    overwrite: bool = False,
+    progress: Progress | bool | None = None,
+) -> Written:
+    """Files of `tf.train.Example` records, which appear only when all of them are whole and on the disk.
+
+    Every dtype, shape, ragged list and missing value comes back from `penstock.open` as it went in, since a sidecar
+    beside the files remembers what lists of bytes, floats and integers cannot say. Other readers find: integers,
+    bools and times as int64, float16 and float32 as float, text and bytes as bytes, and everything else
+    (float64, complex, images of small integers, ...) as the bytes of the array, little-endian, in C order.
+
+    Args:
+        path: With one shard, a name that ends as data files do (`.tfrecord`, `.tfrecord.gz`, ...) is the file's name.
+            Else the files are `PATH-00000-of-00008.tfrecord` and so on. The folder has to exist.
+        data: A dict of arrays, lists or `ps.Ragged` with a value for each row; rows as an iterable of dicts (None
+            or a missing key is a missing value) or of bytes (records as they are); a pandas or polars DataFrame or
+            anything else with `__arrow_c_stream__` (a pandas index is left out); a structured array; or a Dataset.
+        shards: Number of files; rows stay in order.
+        compression: "gzip", "zlib", "zstd" or "none". None: as the path ends, else none.
+        schema: What features hold: a dict of specs, or a Schema. None: found out; with rows, from the first
+            8,192 of them.
+        overwrite: Replace files of these names, and remove shards that an earlier write of this name left.
+        progress: Called as progress(rows, total or None, bytes) from time to time; True shows a line on a terminal.
+
+    Raises:
+        AlreadyExistsError: A file of such a name is there, or appeared meanwhile.
+        FeatureError: Rows contradict each other or the schema; names the row.
+        ArgumentError: An argument or a column that cannot be written.
+        DependencyError: Arrow data, and pyarrow is not installed.
+        OSError: The system's own, as for a full disk. Nothing new is then left behind.
+
+    >>> import tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "people.tfrecord")
+    >>> written = write(path, {"age": np.array([31, 62]), "name": ["Ada", "Grace"]})
+    >>> written
+    Written(2 rows, 100 bytes, to /.../people.tfrecord)
+    >>> print(written.schema)
+    Example (as given)
+      age: int64
+      name: text
+    """
+    paths, compression = _targets(path, shards, compression)
+    table = _table(data, schema)
+    writer = ShardedWriter(paths, sidecar_path(paths[0]), compression=compression, overwrite=overwrite)
+    try:
+        with _told(progress) as tell:
+            _write_all(writer, table, len(paths), os.path.dirname(paths[0]), tell)
+        sidecar = writer.commit(table.schema(), created=_now(), version=_version())
+    finally:
+        writer.discard()
+    return Written(tuple(paths), sidecar.rows, sidecar.nbytes, sidecar.schema, sidecar.path)
+
+
+def _targets(path: str | os.PathLike[str], shards: int, compression: str | None) -> tuple[list[str], str]:
+    """The names of the shards, and their compression."""
+    if not 1 <= shards <= 100_000:
+        raise ArgumentError("write", "shards", got=shards, want="from 1 to 100000")
+    name = local_path(path)
+    if not os.path.basename(name) or os.path.isdir(name):
+        raise ArgumentError("write", "path", got=name, want="the name of a file, not of a folder")
+    ending = _DATA_NAME.search(name)
+    assert ending is not None, "every part of the pattern is optional"
+    packed = (ending["packed"] or "").lower().removeprefix(".")
+    if compression is None and packed:
+        compression = _PACKED[packed]
+    if shards > 1 or not ending[0]:
+        stem = name[: ending.start()] if ending.start() else name
+        paths = [f"{stem}-{i:05d}-of-{shards:05d}.tfrecord" for i in range(shards)]
+    else:
+        paths = [name]
+    if not is_safe_name(os.path.basename(paths[0])):
+        want = 'a name that does not begin with "." and has none of \\ : * ? " < > | or control characters'
+        raise ArgumentError("write", "path", got=name, want=want)
+    return paths, writing_name(compression)
+
+
+def _table(data: Any, schema: Any) -> Table:
+    given = _given(schema)
+    if isinstance(data, Dataset):
+        return _dataset_table(data, given)
+    if isinstance(data, Mapping):
+        return arrays_table(data, given)
+    if is_pandas_frame(data):
+        return pandas_table(data, given)
+    if hasattr(data, "__arrow_c_stream__"):
+        return arrow_table(data, given)
+    if isinstance(data, np.ndarray):
+        if data.dtype.names is None or data.ndim != 1:
+            want = "a structured array with one axis, or a dict of arrays"
+            raise ArgumentTypeError(
+                "write", "data", got=f"an array {data.dtype}{list(data.shape)}", want=want
+            )
+        return arrays_table({name: data[name] for name in data.dtype.names}, given)
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        return rows_table(data, given)
+    want = "a dict of arrays, rows of dicts, a DataFrame, or a Dataset"
+    raise ArgumentTypeError("write", "data", got=data, want=want)
+
+
+def _given(schema: Any) -> Mapping[str, Field] | None:
+    if schema is None:
+        return None
+    if isinstance(schema, Schema):
+        if schema.record != "Example":
+            raise ArgumentError("write", "schema", got=schema.record, want="a schema of Examples")
+        return {field.name: field for field in schema.fields}
+    if not isinstance(schema, Mapping) or not schema:
+        raise ArgumentTypeError("write", "schema", got=schema, want="a Schema or a dict of specs")
+    for name, spec in schema.items():
+        if not isinstance(name, str) or not isinstance(spec, TensorSpec | RaggedSpec):
+            raise ArgumentTypeError("write", f"schema[{name!r}]", got=spec, want="a TensorSpec or RaggedSpec")
+    return {name: field_of_spec(name, spec) for name, spec in schema.items()}
+
+
+def _dataset_table(dataset: Dataset, given: Mapping[str, Field] | None) -> Table:
+    if dataset.cardinality() == INFINITE:
+        raise ArgumentError("write", "data", got="a dataset without end", want="one that ends; see take()")
+    n = dataset.cardinality() if dataset.cardinality() >= 0 else None
+    if dataset.schema is not None and given is None:
+        return raw_table(dataset.schema, dataset.chunks(), n)
+    fields = Fields(given)
+    return Table(_blocks(dataset, fields), fields.schema, n)
+
+
+def _blocks(dataset: Dataset, fields: Fields) -> Iterator[Block]:
+    names = [path or "value" for path in dataset.plan.spec.paths()]
+    for chunk in dataset.chunks():
+        schema, columns = fields.add(dict(zip(names, chunk.columns, strict=True)))
+        for part in parts_of(columns):
+            yield schema, part
+
+
+def _write_all(writer: ShardedWriter, table: Table, shards: int, folder: str, tell: Progress) -> None:
+    if shards == 1:
+        writer.next_shard()
+        _write_in_order(writer, table, [], tell)
+    elif table.n is not None:
+        _write_in_order(writer, table, [table.n * i // shards for i in range(shards)], tell)
+    else:
+        _write_and_cut(writer, table, shards, folder, tell)
+
+
+def _write_in_order(writer: ShardedWriter, table: Table, starts: list[int], tell: Progress) -> None:
+    """Each block goes to the shards whose rows it has; `starts` are the first rows of those to come."""
+    rows, waiting = 0, list(starts)
+    for framed, offsets in _encoded(table):
+        n, done = len(offsets) - 1, 0
+        while done < n:
+            while waiting and waiting[0] <= rows + done:
+                writer.next_shard()
+                waiting.pop(0)
+            stop = min(n, waiting[0] - rows) if waiting else n
+            writer.write(framed, offsets[done : stop + 1])
+            done = stop
+        rows += n
+        tell(rows, table.n, writer.nbytes)
+
+
+def _encoded(table: Table) -> Iterator[tuple[Any, Any]]:
+    """Framed records and their offsets, block by block, encoded in threads while others are made and written."""
+    encoder: Encoder | None = None
+    waiting: deque[Future[tuple[Any, Any]]] = deque()
+    with ThreadPoolExecutor(_ENCODERS, "penstock-encode") as pool:
+        for schema, chunk in table.blocks:
+            if encoder is None or encoder.schema != schema:
+                encoder = Encoder(schema)
+            waiting.append(pool.submit(encoder.encode, chunk))
+            if len(waiting) > _ENCODERS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _write_and_cut(writer: ShardedWriter, table: Table, shards: int, folder: str, tell: Progress) -> None:
+    """With the number of rows unknown: everything into one temporary file, then from there into the shards."""
+    place = os.path.join(folder, f".rows.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
+    parts = [np.zeros(1, np.int64)]
+    try:
+        with open(place, "xb") as file:
+            for framed, offsets in _encoded(table):
+                file.write(framed)
+                parts.append(offsets[1:] + parts[-1][-1])
+                tell(sum(map(len, parts)) - 1, None, int(parts[-1][-1]))
+        _cut(writer, place, np.concatenate(parts), shards)
+    finally:
+        if os.path.lexists(place):
+            os.unlink(place)
+
+
+def _cut(writer: ShardedWriter, place: str, offsets: Any, shards: int) -> None:
+    n = len(offsets) - 1
+    with ReadFile(place) as file:
+        for i in range(shards):
+            writer.next_shard()
+            row, end = n * i // shards, n * (i + 1) // shards
+            while row < end:
+                stop = int(np.searchsorted(offsets, offsets[row] + _COPY_BYTES, side="right")) - 1
+                stop = min(end, max(row + 1, stop))
+                data = np.empty(int(offsets[stop] - offsets[row]), np.uint8)
+                filled = 0
+                while filled < len(data) and (count := file.readinto(memoryview(data.data)[filled:])):
+                    filled += count
+                writer.write(data, offsets[row : stop + 1] - offsets[row])
+                row = stop
+
+
+@contextmanager
+def _told(progress: Progress | bool | None) -> Iterator[Progress]:
+    """Where progress goes: to the user's function, to a line on the terminal, or nowhere."""
+    if callable(progress):
+        yield progress
+    elif progress and sys.stderr.isatty():
+        yield _line
+        sys.stderr.write("\n")
+    else:
+        yield lambda *_: None
+
+
+def _line(rows: int, total: int | None, nbytes: int) -> None:
+    part = f"{rows} rows" if total is None else f"{rows} of {total} rows"
+    sys.stderr.write(f"\rwriting {part}, {nbytes / 1e6:.1f} MB\x1b[K")
+    sys.stderr.flush()
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _version() -> str:
+    try:
+        return version("penstock")
+    except PackageNotFoundError:
+        return "unknown"

@@ -105,37 +105,67 @@ pub struct Decoded {
     pub error: Option<DecodeError>,
 }
 
-/// The records of a batch, each checked to lie in the data.
-pub(super) fn records<'a>(data: &'a [u8], starts: &[i64], lengths: &[i64]) -> Result<Vec<&'a [u8]>> {
-    if starts.len() != lengths.len() {
-        return Err(Error::Argument("starts and lengths differ in length".into()));
-    }
-    let record = |(row, (&start, &length)): (usize, (&i64, &i64))| {
-        let start = usize::try_from(start).ok();
-        let end = start.and_then(|start| start.checked_add(usize::try_from(length).ok()?));
-        start
-            .zip(end)
-            .and_then(|(start, end)| data.get(start..end))
-            .ok_or_else(|| Error::Range(format!("record {row} is not inside the data").into()))
-    };
-    starts.iter().zip(lengths).enumerate().map(record).collect()
+/// The records of a batch.
+#[derive(Clone, Copy)]
+pub(super) struct Records<'a> {
+    data: &'a [u8],
+    starts: &'a [i64],
+    lengths: &'a [i64],
 }
 
-pub(super) fn builders<'p>(features: &'p [super::Feature], records: &[&[u8]]) -> Vec<Builder<'p>> {
-    let bytes = records.iter().map(|record| record.len()).sum();
-    features.iter().map(|feature| Builder::new(feature, records.len(), bytes)).collect()
+impl<'a> Records<'a> {
+    pub(super) fn new(data: &'a [u8], starts: &'a [i64], lengths: &'a [i64]) -> Result<Self> {
+        if starts.len() == lengths.len() {
+            Ok(Self { data, starts, lengths })
+        } else {
+            Err(Error::Argument("starts and lengths differ in length".into()))
+        }
+    }
+
+    pub(super) fn builders<'p>(&self, features: &'p [super::Feature]) -> Vec<Builder<'p>> {
+        let bytes = self.lengths.iter().map(|&length| usize::try_from(length).unwrap_or(0));
+        let bytes = bytes.fold(0, usize::saturating_add);
+        features.iter().map(|feature| Builder::new(feature, self.lengths.len(), bytes)).collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// A record; an error where it does not lie in the data.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Result<&'a [u8]> {
+        let place = self.starts.get(row).zip(self.lengths.get(row));
+        match place.and_then(|(&start, &length)| record_at(self.data, start, length)) {
+            Some(record) => Ok(record),
+            None => outside(row),
+        }
+    }
+}
+
+#[cold]
+fn outside<T>(row: usize) -> Result<T> {
+    Err(Error::Range(format!("record {row} is not inside the data").into()))
+}
+
+#[inline]
+fn record_at(data: &[u8], start: i64, length: i64) -> Option<&[u8]> {
+    let start = usize::try_from(start).ok()?;
+    let end = start.checked_add(usize::try_from(length).ok()?)?;
+    data.get(start..end)
 }
 
 impl Plan {
     /// Decode the records data[starts[i]..][..lengths[i]] up to the first that is wrong.
     pub fn decode(&self, data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<Decoded> {
-        let records = records(data, starts, lengths)?;
-        let mut columns = builders(self.features(), &records);
+        let records = Records::new(data, starts, lengths)?;
+        let mut columns = records.builders(self.features());
         let mut forms = Forms::default();
         let mut guess = Guess::default();
         let mut finder = Finder::default();
         let mut error = None;
-        for (row, record) in records.iter().enumerate() {
+        for row in 0..records.len() {
+            let record = records.get(row)?;
             let is_taken = match forms.find(record) {
                 Some(form) => form.take_record(record, row, &mut columns).is_some(),
                 None => {

@@ -116,7 +116,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    #[inline]
+    #[inline(always)]
     fn of(list: &List<'_>) -> Self {
         let payload = list.payload_size();
         let size = if list.is_packed() && payload > 0 { field_size(payload) } else { payload };
@@ -127,15 +127,20 @@ impl Sizes {
 
 #[inline]
 fn varint_size(value: u64) -> usize {
+    if value < 0x80 {
+        return 1;
+    }
     // Seven bits a byte: 9/64 is close enough to 1/7 for all 64 lengths.
     let bits = (value | 1).ilog2();
     (bits.saturating_mul(9).saturating_add(73) / 64) as usize
 }
 
 /// Tag of one byte, length, and as many bytes.
+///
+/// Sizes here are of what lies in memory, and a few bytes each: no sum of them can wrap.
 #[inline]
 fn field_size(length: usize) -> usize {
-    length.saturating_add(varint_size(length as u64)).saturating_add(1)
+    length.wrapping_add(varint_size(length as u64)).wrapping_add(1)
 }
 
 #[inline]
@@ -164,7 +169,7 @@ fn put_feature(out: &mut Vec<u8>, list: &List<'_>, sizes: Sizes) {
     put_payload(out, list);
 }
 
-#[inline]
+#[inline(always)]
 fn put_payload(out: &mut Vec<u8>, list: &List<'_>) {
     match *list {
         List::Unset => {}
@@ -205,7 +210,7 @@ fn key_bytes(name: &[u8]) -> Vec<u8> {
 
 #[inline]
 fn entry_size(key: &[u8], value: usize) -> usize {
-    key.len().saturating_add(varint_size(value as u64)).saturating_add(value)
+    key.len().wrapping_add(varint_size(value as u64)).wrapping_add(value)
 }
 
 /// A map entry of a Features message, measured.
@@ -246,7 +251,7 @@ impl<'a> Entry<'a> {
 }
 
 fn features_size(entries: &[Entry<'_>]) -> Option<usize> {
-    entries.iter().map(|entry| field_size(entry.size)).reduce(usize::saturating_add)
+    entries.iter().map(|entry| field_size(entry.size)).reduce(usize::wrapping_add)
 }
 
 fn put_features(out: &mut Vec<u8>, entries: &[Entry<'_>]) {
@@ -415,6 +420,9 @@ impl<'a> Input<'a> {
         let (start, end) = self.bounds(row);
         Some(match self.source {
             Source::Raw(values) => List::Raw(values.get(start..end).unwrap_or_default()),
+            Source::Bytes(data, offsets) if end == start.wrapping_add(1) => {
+                List::Raw(gather::range(data, offsets, start).unwrap_or_default())
+            }
             Source::Bytes(data, offsets) => List::Bytes(data, offsets.get(start..=end).unwrap_or_default()),
             Source::Floats(values) => List::Floats(values.get(start..end).unwrap_or_default()),
             Source::Ints(values) => List::Ints(values.get(start..end).unwrap_or_default()),

@@ -10,6 +10,8 @@ use super::message::Take;
 
 const LONGEST: usize = 1024;
 const SLOTS: usize = 16;
+// Bytes that are compared at once. Shorter records have no form.
+const CHUNK: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -136,14 +138,14 @@ impl Form {
             return false;
         }
         let (Some(last), Some(bytes), Some(mask)) =
-            (record.last_chunk::<8>(), self.bytes.last_chunk::<8>(), self.mask.last_chunk::<8>())
+            (record.last_chunk::<CHUNK>(), self.bytes.last_chunk::<CHUNK>(), self.mask.last_chunk::<CHUNK>())
         else {
             return false;
         };
-        // The last eight bytes overlap those before them, so that there is no rest.
+        // The last bytes overlap those before them, so that there is no rest.
         let mut differs = differing(last, bytes, mask);
-        let chunks = record.as_chunks::<8>().0.iter();
-        let known = self.bytes.as_chunks::<8>().0.iter().zip(self.mask.as_chunks::<8>().0);
+        let chunks = record.as_chunks::<CHUNK>().0.iter();
+        let known = self.bytes.as_chunks::<CHUNK>().0.iter().zip(self.mask.as_chunks::<CHUNK>().0);
         for (chunk, (bytes, mask)) in chunks.zip(known) {
             differs |= differing(chunk, bytes, mask);
         }
@@ -173,6 +175,6 @@ impl Form {
 }
 
 #[inline]
-fn differing(a: &[u8; 8], b: &[u8; 8], mask: &[u8; 8]) -> u64 {
+fn differing(a: &[u8; CHUNK], b: &[u8; CHUNK], mask: &[u8; CHUNK]) -> u64 {
     (u64::from_ne_bytes(*a) ^ u64::from_ne_bytes(*b)) & u64::from_ne_bytes(*mask)
 }

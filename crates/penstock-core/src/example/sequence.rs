@@ -6,7 +6,7 @@ use crate::column::{Builder, Column, Misfit};
 use crate::error::Result;
 use crate::wire::Span;
 
-use super::decode::{self, DecodeError, Finder, Wrong, builders, take_found};
+use super::decode::{DecodeError, Finder, Records, Wrong, take_found};
 use super::message::{Found, UNSET, walk_sequence_example};
 use super::plan::{Feature, Layout, Missing, Plan};
 use super::strict;
@@ -56,14 +56,15 @@ impl SequencePlan {
 
     /// Decode the records data[starts[i]..][..lengths[i]] up to the first that is wrong.
     pub fn decode(&self, data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<DecodedSequences> {
-        let records = decode::records(data, starts, lengths)?;
+        let records = Records::new(data, starts, lengths)?;
         let mut columns = Columns {
-            context: builders(self.context.features(), &records),
+            context: records.builders(self.context.features()),
             lists: self.lists.features().iter().map(ListBuilder::new).collect(),
         };
         let mut places = Places::default();
         let mut error = None;
-        for (row, record) in records.iter().enumerate() {
+        for row in 0..records.len() {
+            let record = records.get(row)?;
             if let Err(wrong) = self.take_record(record, &mut columns, &mut places) {
                 columns.cut(row);
                 error = Some(wrong.at(row));

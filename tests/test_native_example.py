@@ -223,7 +223,7 @@ def test_a_missing_feature_is_marked_or_gets_its_default():
 
 def test_a_record_outside_the_data_is_an_index_error():
     with pytest.raises(IndexError, match="record 1 is not inside the data"):
-        _native.ExamplePlan([ONE_INT]).decode(b"abc", np.array([0, 2]), np.array([0, 2]))
+        _native.ExamplePlan(VARLEN).decode(b"abc", np.array([0, 2]), np.array([0, 2]))
 
 
 @named(SEQUENCES)

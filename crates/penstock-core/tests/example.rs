@@ -6,7 +6,8 @@ use std::path::Path;
 
 use penstock_core::column::{Column, Values};
 use penstock_core::example::decode::DecodeError;
-use penstock_core::example::encode::{self, Input, InputList, KeyOrder, Source};
+use penstock_core::example::encode::{self, Input, InputList, Source};
+use penstock_core::example::write::KeyOrder;
 use penstock_core::example::{Default, Feature, Kind, Layout, Missing, Plan, SequencePlan, message};
 use plain::List;
 

@@ -2,7 +2,8 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use penstock_core::example::Kind;
-use penstock_core::example::encode::{self, Input, InputList, KeyOrder, List, Named, Source};
+use penstock_core::example::encode::{self, Input, InputList, Source};
+use penstock_core::example::write::{self, KeyOrder, List, Named};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -172,7 +173,7 @@ pub fn write_example<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let order = KeyOrder::new(key_order).map_err(raised)?;
     let features = held(features)?;
-    let bytes = encode::write_example(named(&features)?, order).map_err(raised)?;
+    let bytes = write::write_example(named(&features)?, order).map_err(raised)?;
     Ok(PyBytes::new(py, &bytes))
 }
 
@@ -198,6 +199,6 @@ pub fn write_sequence_example<'py>(
         .iter()
         .map(|(name, steps)| Ok((*name, steps.iter().map(One::list).collect::<PyResult<Vec<_>>>()?)))
         .collect::<PyResult<Vec<_>>>()?;
-    let bytes = encode::write_sequence_example(named(&context)?, lists, order).map_err(raised)?;
+    let bytes = write::write_sequence_example(named(&context)?, lists, order).map_err(raised)?;
     Ok(PyBytes::new(py, &bytes))
 }

@@ -7,7 +7,9 @@ mod form;
 pub mod message;
 pub mod plan;
 pub mod sequence;
+mod stream;
 mod strict;
+pub mod write;
 
 pub use decode::{DecodeError, Decoded};
 pub use plan::{Default, Feature, Kind, Layout, Missing, Plan};

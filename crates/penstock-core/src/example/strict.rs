@@ -8,69 +8,12 @@ use crate::wire::{Malformed, Span};
 use super::decode::{BAD_KIND, BAD_LIST, WRONG_KIND, Wrong};
 use super::message::{BYTES, FLOAT, INT64, Take, UNSET};
 use super::plan::{Layout, Plan};
+use super::stream::Stream;
 
 const FIELD_1_LEN: u8 = 0x0a;
 const FIELD_2_LEN: u8 = 0x12;
 const FIELD_1_VARINT: u8 = 0x08;
 const FIELD_1_FIXED32: u8 = 0x0d;
-
-/// An input stream with the limits of protobuf's own: a limit past the one around it is not kept.
-#[derive(Clone, Copy, Debug)]
-struct Stream<'a> {
-    record: &'a [u8],
-    position: usize,
-    limit: usize,
-}
-
-impl<'a> Stream<'a> {
-    fn left(&self) -> &'a [u8] {
-        self.record.get(self.position..self.limit).unwrap_or_default()
-    }
-
-    fn at_end(&self) -> bool {
-        self.position >= self.limit
-    }
-
-    fn skip(&mut self, count: usize) {
-        self.position = self.position.saturating_add(count).min(self.limit);
-    }
-
-    fn varint(&mut self) -> Option<u64> {
-        let before = self.left();
-        let (value, after) = crate::wire::split_varint(before, 10)?;
-        self.skip(before.len().saturating_sub(after.len()));
-        Some(value)
-    }
-
-    // Bits past the 32nd are dropped.
-    fn varint32(&mut self) -> Option<usize> {
-        self.varint().map(|value| value as u32 as usize)
-    }
-
-    fn expect(&mut self, tag: u8) -> bool {
-        let is_there = self.left().first() == Some(&tag);
-        self.skip(usize::from(is_there));
-        is_there
-    }
-
-    fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
-        let bytes = self.left().get(..count)?;
-        self.skip(count);
-        Some(bytes)
-    }
-
-    /// Set the limit `length` bytes on; returns the one to go back to.
-    fn push_limit(&mut self, length: usize) -> usize {
-        let before = self.limit;
-        self.limit = self.position.saturating_add(length).min(before);
-        before
-    }
-
-    fn message(&mut self) -> Option<usize> {
-        let length = self.varint32()?;
-        Some(self.push_limit(length))
-    }
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {

@@ -8,7 +8,7 @@ from penstock.errors import *  # noqa: F403  (every exception is public)
 from penstock.open import open
 from penstock.records.schema import Field, Schema
 from penstock.spec import RaggedSpec, TensorSpec, string, text
-from penstock.write import write
+from penstock.write import Written, write
 
 __all__ = [
     "Dataset",
@@ -18,6 +18,7 @@ __all__ = [
     "Schema",
     "Sparse",
     "TensorSpec",
+    "Written",
     "__version__",
     "bridges",
     "errors",

@@ -70,7 +70,9 @@ class Fields:
         n = next(iter(lengths.values()))
         for name, length in lengths.items():
             if length != n:
-                raise ArgumentError("write", f"length of {name!r}", got=length, want=f"{n}, as the other columns")
+                raise ArgumentError(
+                    "write", f"length of {name!r}", got=length, want=f"{n}, as the other columns"
+                )
         block = {name: field for name, (_, field) in made.items()}
         self._remember(block)
         self.rows += n
@@ -86,7 +88,9 @@ class Fields:
         for name, new in block.items():
             before = self._fields.get(name)
             late = before is None and self.rows > 0
-            self._fields[name] = replace(new, optional=new.optional or late) if before is None else widened(before, new)
+            self._fields[name] = (
+                replace(new, optional=new.optional or late) if before is None else widened(before, new)
+            )
 
     def _column(self, name: str, values: Any) -> tuple[Column, Field]:
         if not isinstance(name, str):
@@ -99,7 +103,9 @@ class Fields:
             return self._fitting(name, values, before)
         except (UnfitError, ContradictionError) as error:
             row = self.rows + _first_unfit(values, lambda some: self._fitting(name, some, before))
-            raise FeatureError(f"feature {name!r} {error}.", feature=name, record=row, help=_WAY_OUT) from error
+            raise FeatureError(
+                f"feature {name!r} {error}.", feature=name, record=row, help=_WAY_OUT
+            ) from error
 
     def _fitting(self, name: str, values: Any, before: Field | None) -> tuple[Column, Field]:
         dtype = before.dtype if self.given is not None and before is not None else None
@@ -141,7 +147,11 @@ def _is_promised(given: Field, wide: Field) -> bool:
 
 def _final(field: Field) -> Field:
     """Lists of which none had a value are lists of floats: nothing says what else."""
-    return replace(field, kind=FLOAT, dtype=np.dtype(np.float32)) if field.kind == UNSET and field.shape else field
+    return (
+        replace(field, kind=FLOAT, dtype=np.dtype(np.float32))
+        if field.kind == UNSET and field.shape
+        else field
+    )
 
 
 def _stored_names(field: Field) -> tuple[str, ...]:
@@ -189,7 +199,9 @@ def arrays_table(columns: Mapping[str, Any], given: Mapping[str, Field] | None =
     for name, values in flat.items():
         is_single = isinstance(values, str | bytes) or getattr(values, "ndim", None) == 0
         if is_single or not hasattr(values, "__len__"):
-            raise ArgumentTypeError("write", f"data[{name!r}]", got=values, want="an array or list with a value a row")
+            raise ArgumentTypeError(
+                "write", f"data[{name!r}]", got=values, want="an array or list with a value a row"
+            )
     fields = Fields(given)
     schema, chunk = fields.add(flat)
     return Table(((schema, part) for part in parts_of(chunk)), fields.schema, len(chunk))

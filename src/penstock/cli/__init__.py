@@ -23,6 +23,8 @@ VERBS = {
     "verify": "Check every checksum and name what is damaged.",
     "repair": "Save the good records of a damaged file.",
     "index": "Make the index for random access.",
+    "convert": "Convert CSV, JSONL, Parquet, NPZ or a folder of images to TFRecord, and back.",
+    "reshard": "Spread records over another number of files.",
     "cat": "Join files into one.",
     "diff": "Show how two datasets differ.",
 }

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
-from penstock.cli.inputs import files_of, framed, read_frames, total_bytes
-from penstock.cli.output import compression_option, json_option, overwrite_option, print_json, progress, say
+from penstock.cli.inputs import files_of
+from penstock.cli.output import compression_option, json_option, overwrite_option, print_json, say
 from penstock.cli.render import count_text, escape
-from penstock.cli.writing import compression_for
-from penstock.records.writer import TFRecordWriter
+from penstock.cli.writing import compression_for, rewrite
 
 __all__ = ["command"]
 
@@ -24,20 +23,14 @@ def command(
 ) -> None:
     """Join files into one, record by record: payloads stay as they are, in order.
 
-    Every checksum is checked on the way; damage stops the job and leaves nothing behind.
+    Every checksum is checked on the way; damage stops the job and leaves nothing behind. A schema that penstock keeps
+    beside the sources is kept beside DST too.
 
     Example: penstock cat part-*.tfrecord all.tfrecord.gz
     """
     paths = files_of(sources)
     name = compression_for(target, compression)
-    records = 0
-    with (
-        TFRecordWriter(target, name, overwrite=overwrite) as writer,
-        progress("cat", total_bytes(paths)) as advance,
-    ):
-        for _, frames in read_frames(paths, advance):
-            writer.write_frames(framed(frames, 0, len(frames)))
-            records += len(frames)
+    records = rewrite(paths, [target], what="cat", compression=name, overwrite=overwrite)
     if as_json:
         print_json({"files": paths, "target": target, "compression": name, "records": records})
     else:

@@ -45,11 +45,13 @@ def command(ctx: click.Context, left: str, right: str, n: int, as_json: bool) ->
     Example: penstock diff old.tfrecord new.tfrecord
     """
     sides = [open_files([left]), open_files([right])]
-    digests = [_digests(side) for side in sides]
-    result = compare(*digests)
-    schema = schema_changes(sides[0].schema, sides[1].schema)
+    result = _compared(sides)
+    rows_differ = bool(len(result.removed) or len(result.added) or result.changed or result.reordered)
+    # A schema inferred from a sample can differ where the rows do not; then the rows count.
+    inferred = all(side.schema.origin == "inferred" for side in sides)
+    schema = [] if inferred and not rows_differ else schema_changes(sides[0].schema, sides[1].schema)
     shown = _changed_values(sides, result, n)
-    differ = bool(schema or len(result.removed) or len(result.added) or result.changed or result.reordered)
+    differ = rows_differ or bool(schema)
     if as_json:
         print_json(_json(result, schema, shown, differ))
     else:
@@ -57,8 +59,16 @@ def command(ctx: click.Context, left: str, right: str, n: int, as_json: bool) ->
     ctx.exit(DAMAGE if differ else GOOD)
 
 
-def _digests(side: Opened) -> bytes:
-    as_examples = side.schema.record == "Example"
+def _compared(sides: list[Opened]) -> Comparison:
+    """Compared by bytes, which is fast; only where they differ, and are Examples, by what they say."""
+    result = compare(*(_digests(side, as_examples=False) for side in sides))
+    same = not (len(result.removed) or len(result.added) or result.changed)
+    if same or any(side.schema.record != "Example" for side in sides):
+        return result
+    return compare(*(_digests(side, as_examples=True) for side in sides))
+
+
+def _digests(side: Opened, *, as_examples: bool) -> bytes:
     with progress("diff", total_bytes(side.paths)) as advance:
         return b"".join(
             digests_of(frames, as_examples=as_examples) for _, frames in read_frames(side.paths, advance)

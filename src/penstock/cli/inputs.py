@@ -7,19 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from penstock.dataset import Dataset
-from penstock.fs.paths import expand
+from penstock.fs.paths import INDEX_SUFFIX, SIDECAR_SUFFIX, expand
 from penstock.open import open as open_dataset
 from penstock.records.decode import Decoder
 from penstock.records.frames import FrameReader, Frames
 from penstock.records.schema import Schema
 
-__all__ = ["Opened", "files_of", "framed", "open_files", "read_frames", "total_bytes"]
-
-_HEADER_BYTES, _FOOTER_BYTES = 12, 4
+__all__ = ["Opened", "files_of", "open_files", "read_frames", "total_bytes"]
 
 
 @dataclass(frozen=True)
@@ -71,13 +66,20 @@ def _decoded(decoder: Decoder, frames: Frames, path: str) -> Iterator[Any]:
 
 def open_files(sources: Sequence[str], *, raw: bool = False) -> Opened:
     """Open what the arguments name; with `raw`, rows are the bytes of records. Errors as for `penstock.open`."""
-    paths = files_of(sources)
-    return Opened(paths, open_dataset(paths, features=bytes if raw else None))
+    # The sources, not their files, tell whether whole sets are asked for.
+    dataset = open_dataset(_data_only(sources), features=bytes if raw else None)
+    return Opened(files_of(sources), dataset)
 
 
 def files_of(sources: Sequence[str]) -> list[str]:
     """The regular files that the arguments name; errors as for `expand`."""
-    return expand(list(sources))
+    return expand(_data_only(sources))
+
+
+def _data_only(sources: Sequence[str]) -> list[str]:
+    """The arguments without the sidecars and indexes that a shell's `*` finds among the data."""
+    data = [source for source in sources if not source.endswith((INDEX_SUFFIX, SIDECAR_SUFFIX))]
+    return data or list(sources)
 
 
 def total_bytes(paths: Sequence[str]) -> int:
@@ -96,10 +98,3 @@ def read_frames(
                 advance(reader.compressed_bytes - before)
                 before = reader.compressed_bytes
                 yield path, frames
-
-
-def framed(frames: Frames, start: int, stop: int) -> NDArray[np.uint8]:
-    """The bytes of records [start, stop) with their frames, as they are in the file. At least one record."""
-    first, last = int(frames.starts[start]), stop - 1
-    end = int(frames.starts[last] + frames.lengths[last]) + _FOOTER_BYTES
-    return frames.data[first - _HEADER_BYTES : end]

@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from penstock.cli.damage import json_damage, say_damage
-from penstock.cli.failure import DAMAGE, GOOD, complain, status_of
+from penstock.cli.failure import DAMAGE, GOOD, complain, one_line, status_of
 from penstock.cli.inputs import files_of
-from penstock.cli.output import json_option, print_json, say, sources_argument
+from penstock.cli.output import json_option, print_json, progress, say, sources_argument
 from penstock.cli.parallel import for_each_file
 from penstock.cli.render import count_text, escape, size_text
-from penstock.errors import PenstockError
+from penstock.cli.sets import beside, is_whole
+from penstock.errors import DataLossError, PenstockError
 from penstock.records.verify import FileReport, verify_file
 
 __all__ = ["command"]
@@ -25,14 +26,14 @@ __all__ = ["command"]
 def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None:
     """Check every checksum and name what is damaged: file, record, byte offset and kind of damage.
 
-    All damage of all files is found in one pass. Exits with 1 where there is any.
+    All damage of all files is found in one pass. The schema and the list of shards that penstock keeps beside files
+    are checked too: shards that are missing, of another size, or swapped. Exits with 1 where there is any damage.
 
     Example: penstock verify data/*.tfrecord
     """
+    paths = files_of(sources)
     reports, status = [], GOOD
-    for _, future in for_each_file(
-        "verify", lambda path, tell: verify_file(path, progress=tell), files_of(sources)
-    ):
+    for _, future in for_each_file("verify", lambda path, tell: verify_file(path, progress=tell), paths):
         try:
             reports.append(future.result())
         except (PenstockError, OSError) as error:
@@ -41,11 +42,13 @@ def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None
             continue
         if not as_json:
             _show(reports[-1])
+    with progress("verify shards", None) as advance:
+        others = list(beside(paths, whole=is_whole(sources), advance=advance))
     if as_json:
-        print_json(_json(reports))
-    elif len(reports) > 1:
-        _summarize(reports)
-    ctx.exit(max(status, DAMAGE if any(report.damage for report in reports) else GOOD))
+        print_json(_json(reports, others))
+    else:
+        _summarize(reports, others)
+    ctx.exit(max(status, DAMAGE if others or any(report.damage for report in reports) else GOOD))
 
 
 def _show(report: FileReport) -> None:
@@ -60,21 +63,23 @@ def _show(report: FileReport) -> None:
     say_damage(report)
 
 
-def _summarize(reports: list[FileReport]) -> None:
+def _summarize(reports: list[FileReport], others: list[DataLossError]) -> None:
+    for error in others:
+        say(one_line(error))
+    if len(reports) <= 1:
+        return
     damaged = [report for report in reports if report.damage]
-    places = sum(len(report.damage) for report in damaged)
+    places = len(others) + sum(len(report.damage) for report in damaged)
+    files = len({report.path for report in damaged} | {error.path for error in others})
     records = sum(report.records for report in reports)
-    found = (
-        "no damage"
-        if not places
-        else f"{count_text(places, 'damaged place')} in {count_text(len(damaged), 'file')}"
-    )
+    found = f"{count_text(places, 'damaged place')} in {count_text(files, 'file')}" if places else "no damage"
     say(f"{count_text(len(reports), 'file')}, {count_text(records, 'good record')}, {found}")
 
 
-def _json(reports: list[FileReport]) -> dict[str, Any]:
+def _json(reports: list[FileReport], others: list[DataLossError]) -> dict[str, Any]:
     return {
         "files": [json_damage(report) for report in reports],
+        "beside": [{"file": error.path, "kind": error.kind, "text": error.found} for error in others],
         "records": sum(report.records for report in reports),
-        "damaged_places": sum(len(report.damage) for report in reports),
+        "damaged_places": len(others) + sum(len(report.damage) for report in reports),
     }

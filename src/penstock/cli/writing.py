@@ -1,12 +1,40 @@
-"""How the verbs that write files name and compress them."""
+"""How the verbs that write TFRecords name, compress and fill them."""
 
 from __future__ import annotations
 
-from penstock.records.compress import writing_name
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol
 
-__all__ = ["compression_for"]
+import numpy as np
+
+from penstock import _native
+from penstock.cli.inputs import read_frames, total_bytes
+from penstock.cli.output import progress
+from penstock.fs.files import AtomicWriter, publish, stage
+from penstock.records.compress import writing_name
+from penstock.records.frames import Frames
+from penstock.records.index import index_for
+from penstock.records.schema import Schema
+from penstock.records.sidecar import read_schema_sidecar, sidecar_path
+from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
+from penstock.store.shards import ShardedWriter
+
+__all__ = ["compression_for", "rewrite", "shard_paths"]
 
 _BY_ENDING = {".gz": "gzip", ".gzip": "gzip", ".zlib": "zlib", ".zz": "zlib", ".zst": "zstd", ".zstd": "zstd"}
+_DATA_ENDING = re.compile(
+    r"(?i)(\.(tfrecords?|tfrec|tfr|recordio|records?))?(\.(gz|gzip|zlib|zz|zst|zstd))?$"
+)
+
+
+class _Shards(Protocol):
+    """Files that get their names together."""
+
+    def next_shard(self) -> None: ...
+    def write(self, framed: Any, offsets: Any) -> None: ...
+    def discard(self) -> None: ...
 
 
 def compression_for(target: str, given: str | None) -> str:
@@ -21,3 +49,120 @@ def compression_for(target: str, given: str | None) -> str:
     if given is not None:
         return writing_name(given, where="--compression")
     return next((name for ending, name in _BY_ENDING.items() if target.lower().endswith(ending)), "none")
+
+
+def shard_paths(target: str, shards: int) -> list[str]:
+    """The names of the shards, as `penstock.write` gives them.
+
+    >>> shard_paths("data/a.tfrecord", 2)
+    ['data/a-00000-of-00002.tfrecord', 'data/a-00001-of-00002.tfrecord']
+    """
+    stem = _DATA_ENDING.sub("", target)
+    return [f"{stem}-{i:05d}-of-{shards:05d}.tfrecord" for i in range(shards)]
+
+
+def rewrite(
+    sources: Sequence[str], targets: Sequence[str], *, what: str, compression: str, overwrite: bool
+) -> int:
+    """Write the records of the sources in order to the targets, payloads byte for byte; returns how many there were.
+
+    Every target gets as many records as the others, give or take one, and all get their names together. Where
+    the sources have one schema sidecar of ours, the targets get one too.
+
+    Raises:
+        AlreadyExistsError: A target is there and `overwrite` is False.
+        DataLossError: A record is damaged; nothing is written then.
+        OSError: The system's own.
+    """
+    sidecar = read_schema_sidecar(sources, whole=False)
+    # Counting comes first only where it decides which record goes where.
+    total = sum(len(index_for(path, "memory")) for path in sources) if len(targets) > 1 else 0
+    kept = None if sidecar is None else sidecar.schema
+    writer = (
+        _PlainShards(targets, compression, overwrite)
+        if kept is None
+        else ShardedWriter(targets, sidecar_path(targets[0]), compression=compression, overwrite=overwrite)
+    )
+    try:
+        rows = _fill(writer, sources, [total * i // len(targets) for i in range(len(targets))], what)
+        _commit(writer, kept)
+    finally:
+        writer.discard()
+    return rows
+
+
+def _fill(writer: _Shards, sources: Sequence[str], starts: list[int], what: str) -> int:
+    """`starts` are the first rows of the targets."""
+    rows, waiting = 0, list(starts)
+    with progress(what, total_bytes(sources)) as advance:
+        for _, frames in read_frames(sources, advance):
+            done = 0
+            while done < len(frames):
+                while waiting and waiting[0] <= rows + done:
+                    writer.next_shard()
+                    waiting.pop(0)
+                stop = min(len(frames), waiting[0] - rows) if waiting else len(frames)
+                writer.write(*_framed(frames, done, stop))
+                done = stop
+            rows += len(frames)
+    for _ in waiting:
+        writer.next_shard()
+    return rows
+
+
+def _framed(frames: Frames, start: int, stop: int) -> tuple[Any, Any]:
+    """The bytes of records [start, stop) with their frames as they are in the file, and where each begins in them.
+
+    Frames of one read lie next to each other, since damage ends a read.
+    """
+    begins = frames.starts[start:stop] - HEADER_BYTES
+    end = frames.starts[stop - 1] + frames.lengths[stop - 1] + FOOTER_BYTES
+    offsets = np.append(begins, end)
+    return frames.data[offsets[0] : offsets[-1]], offsets - offsets[0]
+
+
+def _commit(writer: _Shards, schema: Schema | None) -> None:
+    if isinstance(writer, _PlainShards):
+        writer.commit()
+    elif isinstance(writer, ShardedWriter) and schema is not None:
+        created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        writer.commit(schema, created=created, version=_native.__version__)
+
+
+class _PlainShards:
+    """Files without a sidecar that get their names together."""
+
+    def __init__(self, paths: Sequence[str], compression: str, overwrite: bool) -> None:
+        self._compression = compression
+        self._writers: list[AtomicWriter] = []
+        self._compressor: _native.Compressor | None = None
+        try:
+            for path in paths:
+                self._writers.append(stage(path, overwrite))
+        except BaseException:
+            self.discard()
+            raise
+        self._at = -1
+
+    def next_shard(self) -> None:
+        self._finish_shard()
+        self._at += 1
+        self._compressor = None if self._compression == "none" else _native.Compressor(self._compression)
+
+    def write(self, framed: Any, offsets: Any) -> None:
+        data = framed if self._compressor is None else self._compressor.compress(framed)
+        self._writers[self._at].write(data)
+
+    def commit(self) -> None:
+        """Bring everything to the disk and give all files their names."""
+        self._finish_shard()
+        publish(self._writers)
+
+    def discard(self) -> None:
+        for writer in self._writers:
+            writer.discard()
+
+    def _finish_shard(self) -> None:
+        if self._compressor is not None:
+            self._writers[self._at].write(self._compressor.finish())
+            self._compressor = None

@@ -1,0 +1,236 @@
+"""From a dataset to files of other formats; each appears only when it is whole."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from penstock.bridges.table_files import write_parquet
+from penstock.cli.columns import json_column
+from penstock.cli.media import what_is
+from penstock.cli.render import json_value
+from penstock.cli.rows import json_row
+from penstock.column.base import Column
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.column.ragged import RaggedColumn
+from penstock.dataset import Dataset
+from penstock.errors import AlreadyExistsError, InvalidArgumentError
+from penstock.fs.files import AtomicWriter
+from penstock.fs.paths import TEMPORARY_SUFFIX
+from penstock.records.schema import BYTES, Schema
+from penstock.spec import text
+
+__all__ = ["write_data"]
+
+_SAFE_FOLDER = re.compile(r"[A-Za-z0-9_=][A-Za-z0-9._=-]*")
+_IMAGE_CONTENTS = {"jpeg", "png", "gif", "webp"}
+_ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "WebP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}
+
+
+def write_data(dataset: Dataset, path: str, format: str, *, overwrite: bool) -> int:
+    """Write all rows; returns how many there were.
+
+    Args:
+        dataset: Rows of records.
+        path: The file; for "images" the folder, which must not be there yet.
+        format: "csv", "parquet", "jsonl", "npz" or "images".
+        overwrite: Replace a file that is already there.
+
+    Raises:
+        AlreadyExistsError: There is such a file or folder.
+        InvalidArgumentError: The rows do not fit the format.
+        DependencyError: The format needs a package that is not installed.
+    """
+    if format == "images":
+        return _write_images(dataset, path)
+    writers: dict[str, Callable[[Dataset, _Sink], int]] = {
+        "csv": _write_csv,
+        "jsonl": _write_jsonl,
+        "npz": _write_npz,
+        "parquet": lambda rows, sink: write_parquet(sink, rows),  # type: ignore[arg-type]
+    }
+    with AtomicWriter(path, overwrite) as writer:
+        return writers[format](dataset, _Sink(writer))
+
+
+class _Sink(io.RawIOBase):
+    """An `AtomicWriter` as a file object to write to."""
+
+    def __init__(self, writer: AtomicWriter) -> None:
+        self._writer = writer
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._writer.write(data)
+        return memoryview(data).nbytes
+
+
+def _schema(dataset: Dataset) -> Schema:
+    assert dataset.schema is not None
+    return dataset.schema
+
+
+def _write_jsonl(dataset: Dataset, sink: _Sink) -> int:
+    schema, n = _schema(dataset), 0
+    for chunk in dataset.chunks():
+        rows = _json_rows(chunk, schema) if schema.record == "Example" else map(_as_shown(schema), chunk)
+        sink.write("".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows).encode())
+        n += len(chunk)
+    return n
+
+
+def _as_shown(schema: Schema) -> Callable[[Any], Any]:
+    return lambda row: json_row(row, schema.record)
+
+
+def _json_rows(chunk: Chunk, schema: Schema) -> Iterator[dict[str, Any]]:
+    """Rows as `penstock head --json` shows them, but bytes of features that are no text never as text.
+
+    Read back, such a feature is bytes in every row, also where the bytes happen to be UTF-8.
+    """
+    opaque = {field.name for field in schema.fields if field.kind == BYTES and field.dtype != text}
+    opaque -= {field.name for field in schema.fields if field.content == "text"}
+    names = list(chunk.structure)
+    columns = [
+        map(_bytes_only, column.to_list()) if name in opaque else json_column(column)
+        for name, column in zip(names, chunk.columns, strict=True)
+    ]
+    for values in zip(*columns, strict=True):
+        yield dict(zip(names, values, strict=True))
+
+
+def _bytes_only(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    return (
+        [_bytes_only(item) for item in value]
+        if isinstance(value, np.ndarray) and value.ndim
+        else json_value(value)
+    )
+
+
+def _write_csv(dataset: Dataset, sink: _Sink) -> int:
+    n = 0
+    names = [name or "record" for name in dataset.plan.spec.paths()]
+    for chunk in _with_header(dataset, sink, names):
+        lines = io.StringIO()
+        columns = [map(_csv_cell, json_column(column)) for column in chunk.columns]
+        csv.writer(lines).writerows(zip(*columns, strict=True))
+        sink.write(lines.getvalue().encode())
+        n += len(chunk)
+    return n
+
+
+def _with_header(dataset: Dataset, sink: _Sink, names: list[str]) -> Iterator[Chunk]:
+    header = io.StringIO()
+    csv.writer(header).writerow(names)
+    sink.write(header.getvalue().encode())
+    yield from dataset.chunks()
+
+
+def _csv_cell(value: Any) -> Any:
+    """Missing as nothing, bytes that are no text as `base64:...`, lists and arrays as JSON."""
+    if isinstance(value, dict) and value.keys() == {"bytes"}:
+        return f"base64:{value['bytes']}"
+    return json.dumps(value) if isinstance(value, (bool, list, dict)) else value
+
+
+def _write_npz(dataset: Dataset, sink: _Sink) -> int:
+    chunks = list(dataset.chunks())
+    arrays: dict[str, Any] = {}
+    if chunks:
+        whole = Chunk.concat(chunks)
+        for name, column in zip(dataset.plan.spec.paths(), whole.columns, strict=True):
+            arrays[name or "record"] = _array(name, column)
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    sink.write(buffer.getbuffer())
+    return sum(map(len, chunks))
+
+
+def _array(name: str, column: Column) -> Any:
+    if column.valid is not None and not column.valid.all():
+        raise _unfit(name, "has missing values")
+    if isinstance(column, RaggedColumn):
+        return _even(name, column)
+    if isinstance(column, FixedColumn):
+        return column.values
+    assert isinstance(column, BytesColumn)
+    values = column.items()
+    # NumPy's "S" takes zeros at the end of a value for padding.
+    if column.dtype != text and any(value.endswith(b"\0") for value in values.reshape(-1).tolist()):
+        raise _unfit(name, "holds bytes that end with zeros")
+    return values.astype("U" if column.dtype == text else "S")
+
+
+def _even(name: str, column: RaggedColumn) -> Any:
+    lengths = np.diff(column.offsets)
+    if not isinstance(column.inner, FixedColumn) or (len(lengths) and (lengths != lengths[0]).any()):
+        raise _unfit(name, "has rows of different lengths")
+    first, last = int(column.offsets[0]), int(column.offsets[-1])
+    values = column.inner.values[first:last]
+    return values.reshape(len(lengths), -1, *values.shape[1:])
+
+
+def _unfit(name: str, what: str) -> InvalidArgumentError:
+    help = "Leave it out with --features, or convert to Parquet or JSONL."
+    return InvalidArgumentError(f"feature {name!r} {what}, which an .npz file cannot hold.", help=help)
+
+
+def _write_images(dataset: Dataset, folder: str) -> int:
+    folder = folder.rstrip("/")
+    if os.path.lexists(folder):
+        raise AlreadyExistsError(
+            f"{folder}: it is already there. Wanted a folder that is not; name another one."
+        )
+    feature = _image_feature(_schema(dataset))
+    parent, name = os.path.split(folder)
+    temporary = os.path.join(parent, f".{name[:180]}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
+    os.mkdir(temporary)
+    try:
+        n = -1
+        for n, row in enumerate(dataset):
+            _write_image(temporary, n, row, feature)
+        os.rename(temporary, folder)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return n + 1
+
+
+def _image_feature(schema: Schema) -> str:
+    fields = [field for field in schema.fields if field.kind == BYTES and field.shape == ()]
+    names = [field.name for field in fields if field.content in _IMAGE_CONTENTS]
+    names += [
+        field.name for field in fields if field.name == "image" and field.content is None and not field.raw
+    ]
+    if not names:
+        raise InvalidArgumentError("no feature holds one encoded image a row; see penstock schema.")
+    return names[0]
+
+
+def _write_image(folder: str, number: int, row: dict[str, Any], feature: str) -> None:
+    data = row[feature]
+    if data is None:
+        return
+    # A class name comes from data: only a plain word becomes a folder.
+    label = row.get("label_name", row.get("label"))
+    name = label.decode(errors="replace") if isinstance(label, bytes) else "" if label is None else str(label)
+    place = os.path.join(folder, name) if _SAFE_FOLDER.fullmatch(name) and len(name) <= 200 else folder
+    os.makedirs(place, exist_ok=True)
+    with open(os.path.join(place, f"{number:08d}{_ENDINGS.get(what_is(data) or '', '.bin')}"), "xb") as file:
+        file.write(data)

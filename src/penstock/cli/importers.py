@@ -1,0 +1,118 @@
+"""From files of other formats to data that `penstock.write` takes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock.bridges.table_files import read_csv, read_parquet
+from penstock.cli.media import IMAGE_ENDINGS
+from penstock.errors import ArgumentError, InvalidArgumentError, NotFoundError
+
+__all__ = ["read_data"]
+
+
+def read_data(path: str, format: str, features: Sequence[str] | None) -> Any:
+    """The rows of a file or folder, read as they are asked for where the format allows.
+
+    Args:
+        path: The file; for "images" the folder.
+        format: "csv", "parquet", "jsonl", "npz" or "images".
+        features: Names of the features to take; all where None.
+
+    Raises:
+        NotFoundError: There is no such file.
+        InvalidArgumentError: It is not of that format.
+        ArgumentError: It has no such feature.
+        DependencyError: The format needs a package that is not installed.
+    """
+    if not os.path.exists(path):
+        raise NotFoundError(f"{path}: no such file.")
+    if format == "csv":
+        return read_csv(path, features)
+    if format == "parquet":
+        return read_parquet(path, features)
+    if format == "npz":
+        return _read_npz(path, features)
+    rows = _read_jsonl(path) if format == "jsonl" else _read_images(path)
+    return rows if features is None else _selected(rows, features)
+
+
+def _selected(rows: Iterator[dict[str, Any]], features: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        yield {name: row.get(name) for name in features}
+
+
+def _read_jsonl(path: str) -> Iterator[dict[str, Any]]:
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield _json_row(path, number, line)
+
+
+def _json_row(path: str, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgumentError(f"line {number} is no JSON: {error}.", path=path) from None
+    if not isinstance(row, dict):
+        found = (
+            f"line {number} is a {type(row).__name__}, wanted a JSON object with a member for each feature."
+        )
+        raise InvalidArgumentError(found, path=path)
+    return {name: _from_json(value) for name, value in row.items()}
+
+
+def _from_json(value: Any) -> Any:
+    """What `json_value` made of bytes, made bytes again."""
+    if isinstance(value, dict) and value.keys() == {"bytes"} and isinstance(value["bytes"], str):
+        return base64.b64decode(value["bytes"])
+    return [_from_json(item) for item in value] if isinstance(value, list) else value
+
+
+def _read_npz(path: str, features: Sequence[str] | None) -> dict[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            names = list(features or file.files)
+            unknown = [name for name in names if name not in file.files]
+            if unknown:
+                raise ArgumentError(
+                    "convert", "--features", got=unknown[0], want=f"arrays of {path}: {file.files}"
+                )
+            return {name: file[name] for name in names}
+    except (ValueError, EOFError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        help = "Wanted an .npz file of arrays of numbers and text, all with as many rows."
+        raise InvalidArgumentError(f"it cannot be read: {error}.", path=path, help=help) from error
+
+
+def _read_images(folder: str) -> Iterator[dict[str, Any]]:
+    """Images of a folder in order of their names; folders inside it are classes."""
+    classes = sorted(
+        entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith(".")
+    )
+    for name in _image_names(folder):
+        yield {"image": _content(folder, name), "path": name}
+    for label, class_name in enumerate(classes):
+        for name in _image_names(os.path.join(folder, class_name)):
+            path = os.path.join(class_name, name)
+            yield {"image": _content(folder, path), "path": path, "label": label, "label_name": class_name}
+
+
+def _image_names(folder: str) -> list[str]:
+    return sorted(
+        entry.name
+        for entry in os.scandir(folder)
+        if entry.is_file() and entry.name.lower().endswith(IMAGE_ENDINGS) and not entry.name.startswith(".")
+    )
+
+
+def _content(folder: str, name: str) -> bytes:
+    with open(os.path.join(folder, name), "rb") as file:
+        return file.read()

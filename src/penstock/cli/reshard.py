@@ -1,0 +1,45 @@
+"""`penstock reshard`: records spread over another number of files."""
+
+from __future__ import annotations
+
+import click
+
+from penstock.cli.inputs import files_of
+from penstock.cli.output import compression_option, json_option, overwrite_option, print_json, say
+from penstock.cli.render import count_text, escape
+from penstock.cli.writing import compression_for, rewrite, shard_paths
+
+__all__ = ["command"]
+
+
+@click.command("reshard")
+@click.argument("sources", metavar="SRC...", nargs=-1, required=True)
+@click.argument("target", metavar="DST")
+@click.option("--shards", required=True, type=click.IntRange(1, 100_000), help="How many files to write.")
+@compression_option
+@overwrite_option
+@json_option
+def command(
+    sources: tuple[str, ...],
+    target: str,
+    shards: int,
+    compression: str | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Spread records over another number of files, DST-00000-of-00008.tfrecord and so on.
+
+    Payloads stay as they are, in order; every file gets as many records as the others, give or take one. Every checksum
+    is checked on the way; damage stops the job and leaves nothing behind. A schema that penstock keeps beside the
+    sources is kept beside the new files too.
+
+    Example: penstock reshard train.tfrecord big/train --shards 8 --compression zstd
+    """
+    paths, targets = files_of(sources), shard_paths(target, shards)
+    name = compression_for(target, compression)
+    records = rewrite(paths, targets, what="reshard", compression=name, overwrite=overwrite)
+    if as_json:
+        print_json({"files": paths, "targets": targets, "compression": name, "records": records})
+    else:
+        more = f" to {escape(targets[-1])}" if shards > 1 else ""
+        say(f"{escape(targets[0])}{more}: {count_text(records, 'record')} in {count_text(shards, 'file')}")

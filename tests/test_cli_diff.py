@@ -1,0 +1,121 @@
+"""`penstock diff` and `penstock cat`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from penstock.cli import run
+from penstock.cli.digests import compare
+from penstock.records.frames import FrameReader
+from penstock.records.writer import TFRecordWriter
+from penstock.train import Example, Feature, Features, FloatList, Int64List
+
+
+def written(path, records, compression=None):
+    with TFRecordWriter(path, compression) as writer:
+        for record in records:
+            writer.write(record)
+    return str(path)
+
+
+def numbers(*values):
+    return [
+        Example(features=Features(feature={"n": Feature(int64_list=Int64List(value=[value]))}))
+        for value in values
+    ]
+
+
+def payloads(path):
+    with FrameReader(path) as reader:
+        frames = reader.read()
+        return [] if frames is None else frames.payloads()
+
+
+def digests(text):
+    return b"".join(sign.encode() * 16 for sign in text)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same", "removed", "added", "changed", "reordered"),
+    [
+        ("", "", 0, [], [], [], False),
+        ("abc", "abc", 3, [], [], [], False),
+        ("abcd", "abXd", 3, [], [], [(2, 2)], False),
+        ("abcd", "bcde", 3, [0], [3], [], False),
+        ("abc", "Xabc", 3, [], [0], [], False),
+        ("aabc", "acab", 4, [], [], [], True),
+        ("aab", "ab", 2, [1], [], [], False),
+        ("abc", "XYZ", 0, [], [], [(0, 0), (1, 1), (2, 2)], False),
+        ("ab", "aXYb", 2, [], [1, 2], [], False),
+    ],
+)
+def test_rows_are_compared_as_multisets_and_then_by_place(a, b, same, removed, added, changed, reordered):
+    result = compare(digests(a), digests(b))
+    assert result.same == same
+    assert (result.removed.tolist(), result.added.tolist(), result.changed) == (removed, added, changed)
+    assert result.reordered is reordered
+
+
+def test_equal_datasets_exit_with_0(tmp_path, capsys):
+    a, b = written(tmp_path / "a", numbers(1, 2)), written(tmp_path / "b", numbers(1, 2), "GZIP")
+    assert run(["diff", a, b]) == 0
+    assert capsys.readouterr().out == "the same: 2 rows\n"
+
+
+def test_changed_rows_are_shown_with_their_features(tmp_path, capsys):
+    a, b = written(tmp_path / "a", numbers(1, 2, 3)), written(tmp_path / "b", numbers(1, 7, 3))
+    assert run(["diff", a, b]) == 1
+    assert capsys.readouterr().out.splitlines() == ["rows: 1 changed, 2 the same", "row 1", "  n: 2 -> 7"]
+
+
+def test_added_and_removed_rows_are_told_by_number(tmp_path, capsys):
+    a, b = written(tmp_path / "a", numbers(1, 2, 3)), written(tmp_path / "b", numbers(2, 3, 4))
+    assert run(["diff", a, b]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "rows: 1 added, 1 removed, 2 the same",
+        "removed from A: rows 0",
+        "added in B: rows 2",
+    ]
+
+
+def test_features_written_in_another_order_are_the_same(tmp_path):
+    a = bytes.fromhex("0a0a0a0161") + bytes.fromhex("12051a030a0101")
+    b = bytes.fromhex("0a0a0a0162") + bytes.fromhex("12051a030a0102")
+    forward, backward = b"\x0a\x18" + a + b, b"\x0a\x18" + b + a
+    assert run(["diff", written(tmp_path / "a", [forward]), written(tmp_path / "b", [backward])]) == 0
+
+
+def test_changes_of_the_schema_are_told(tmp_path, capsys):
+    floats = [Example(features=Features(feature={"n": Feature(float_list=FloatList(value=[1.0]))}))]
+    a, b = written(tmp_path / "a", numbers(1)), written(tmp_path / "b", floats)
+    assert run(["diff", "--json", a, b]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["schema"] == ["~ n: int64[] -> float32[]"]
+    assert report["changed_rows"] == [[0, 0]]
+
+
+def test_records_that_are_no_examples_are_compared_by_bytes(tmp_path, capsys):
+    a, b = written(tmp_path / "a", [b"x", b"y"]), written(tmp_path / "b", [b"y", b"x"])
+    assert run(["diff", a, b]) == 1
+    assert capsys.readouterr().out == "rows: other order, 2 the same\n"
+
+
+def test_cat_joins_files_in_order_byte_for_byte(tmp_path, capsys):
+    a = written(tmp_path / "a.tfrecord", [b"one", b"two"])
+    b = written(tmp_path / "b.tfrecord.gz", [b"three"], "GZIP")
+    target = tmp_path / "all.tfrecord.zst"
+    assert run(["cat", b, a, str(target)]) == 0
+    assert payloads(target) == [b"three", b"one", b"two"]
+    assert target.read_bytes()[:4] == b"\x28\xb5\x2f\xfd"
+    assert capsys.readouterr().out == f"{target}: 3 records from 2 files\n"
+
+
+def test_cat_of_a_damaged_file_leaves_nothing_behind(tmp_path, capsys):
+    a = tmp_path / "a.tfrecord"
+    written(a, [b"one", b"two"])
+    a.write_bytes(a.read_bytes()[:-1])
+    assert run(["cat", str(a), str(tmp_path / "b.tfrecord")]) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tfrecord"]
+    assert "record 1" in capsys.readouterr().err

@@ -1,0 +1,283 @@
+"""`penstock convert`, `reshard` and `cat`, and `verify` of what `penstock.write` keeps beside files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from penstock.cli import run
+from penstock.open import open as open_dataset
+from penstock.write import write
+
+PEOPLE = [
+    {"name": "Ada", "age": 31, "score": 1.5, "tags": ["x", "y"], "photo": b"\xff\xd8\xff\x00"},
+    {"name": "Bo", "age": None, "score": 2.25, "tags": [], "photo": b"plain"},
+]
+
+
+@pytest.fixture
+def people(tmp_path):
+    return write(tmp_path / "people.tfrecord", PEOPLE).paths[0]
+
+
+def rows(path):
+    return [{name: plain(value) for name, value in row.items()} for row in open_dataset(path)]
+
+
+def plain(value):
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_csv_becomes_tfrecords_in_shards(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("name,age,score\nAda,31,1.5\nBo,,2.5\nCy,7,3\n")
+    assert run(["convert", str(tmp_path / "a.csv"), str(tmp_path / "a.tfrecord"), "--shards", "2"]) == 0
+    assert "a-00000-of-00002.tfrecord to " in capsys.readouterr().out
+    assert rows(f"{tmp_path}/a-*.tfrecord") == [
+        {"age": 31, "name": "Ada", "score": 1.5},
+        {"age": None, "name": "Bo", "score": 2.5},
+        {"age": 7, "name": "Cy", "score": 3.0},
+    ]
+
+
+def test_csv_dates_stay_text(tmp_path):
+    (tmp_path / "a.csv").write_text("day,ok\n2020-01-31,true\n2021-01-31,false\n")
+    assert run(["convert", str(tmp_path / "a.csv"), str(tmp_path / "a.tfrecord")]) == 0
+    assert rows(tmp_path / "a.tfrecord") == [
+        {"day": "2020-01-31", "ok": True},
+        {"day": "2021-01-31", "ok": False},
+    ]
+
+
+def test_a_csv_line_that_does_not_fit_is_an_error_and_leaves_nothing(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n3\n")
+    assert run(["convert", str(tmp_path / "a.csv"), str(tmp_path / "a.tfrecord")]) == 1
+    assert "a.csv: it cannot be read" in capsys.readouterr().err
+    assert names(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_rows_come_back_through_another_format(tmp_path, people, ending):
+    other, back = str(tmp_path / f"a.{ending}"), str(tmp_path / "back.tfrecord")
+    assert run(["convert", people, other]) == 0
+    assert run(["convert", other, back]) == 0
+    assert rows(back) == rows(people)
+
+
+def test_jsonl_has_missing_values_and_bytes(tmp_path, people):
+    assert run(["convert", people, str(tmp_path / "a.jsonl")]) == 0
+    first, second = map(json.loads, (tmp_path / "a.jsonl").read_text().splitlines())
+    assert first["photo"] == {"bytes": "/9j/AA=="}
+    assert second["photo"] == {"bytes": "cGxhaW4="}
+    assert second["age"] is None
+    assert first["tags"] == ["x", "y"]
+
+
+def test_csv_has_lists_as_json(tmp_path, people):
+    assert run(["convert", people, str(tmp_path / "a.csv"), "--features", "name,age,tags"]) == 0
+    assert (tmp_path / "a.csv").read_text().splitlines() == [
+        "name,age,tags",
+        'Ada,31,"[""x"", ""y""]"',
+        "Bo,,[]",
+    ]
+
+
+def test_arrays_come_back_through_npz(tmp_path):
+    arrays = {"x": np.arange(12, dtype=np.float64).reshape(3, 4), "n": np.array([1, 2, 3], np.uint8)}
+    arrays["word"] = np.array(["a", "bb", "ccc"])
+    np.savez(tmp_path / "a.npz", **arrays)
+    assert run(["convert", str(tmp_path / "a.npz"), str(tmp_path / "a.tfrecord")]) == 0
+    assert run(["convert", str(tmp_path / "a.tfrecord"), str(tmp_path / "b.npz")]) == 0
+    with np.load(tmp_path / "b.npz") as back:
+        assert all(
+            (back[name] == values).all() and back[name].dtype == values.dtype
+            for name, values in arrays.items()
+        )
+
+
+def test_npz_that_holds_pickles_is_refused(tmp_path, capsys):
+    np.savez(tmp_path / "a.npz", x=np.array([{}], object))
+    assert run(["convert", str(tmp_path / "a.npz"), str(tmp_path / "a.tfrecord")]) == 1
+    assert "a.npz: it cannot be read" in capsys.readouterr().err
+
+
+def test_missing_values_do_not_fit_npz(tmp_path, people, capsys):
+    assert run(["convert", people, str(tmp_path / "a.npz")]) == 1
+    assert "has missing values, which an .npz file cannot hold" in capsys.readouterr().err
+    assert "a.npz" not in names(tmp_path)
+
+
+def test_a_folder_of_images_keeps_its_classes(tmp_path):
+    for place in ("cat/a.jpg", "cat/b.png", "dog/c.jpg"):
+        (tmp_path / "in" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / place).write_bytes(b"\xff\xd8\xff" + place.encode())
+    assert run(["convert", str(tmp_path / "in"), str(tmp_path / "a.tfrecord")]) == 0
+    found = rows(tmp_path / "a.tfrecord")
+    assert [(row["label"], row["label_name"], row["path"]) for row in found] == [
+        (0, "cat", "cat/a.jpg"),
+        (0, "cat", "cat/b.png"),
+        (1, "dog", "dog/c.jpg"),
+    ]
+    assert run(["convert", str(tmp_path / "a.tfrecord"), f"{tmp_path}/out/"]) == 0
+    out = tmp_path / "out"
+    assert [names(out), names(out / "cat"), names(out / "dog")] == [
+        ["cat", "dog"],
+        ["00000000.jpg", "00000001.jpg"],
+        ["00000002.jpg"],
+    ]
+
+
+def test_a_class_name_from_data_never_leaves_the_folder(tmp_path):
+    data = {
+        "image": [b"\xff\xd8\xff1", b"\xff\xd8\xff2", b"\xff\xd8\xff3"],
+        "label_name": ["../evil", "/tmp", ".."],
+    }
+    write(tmp_path / "a.tfrecord", data)
+    assert run(["convert", str(tmp_path / "a.tfrecord"), f"{tmp_path}/out/"]) == 0
+    assert names(tmp_path / "out") == ["00000000.jpg", "00000001.jpg", "00000002.jpg"]
+    assert not (tmp_path / "evil").exists()
+
+
+def test_convert_needs_one_side_of_tfrecords(tmp_path, people, capsys):
+    assert run(["convert", people, str(tmp_path / "b.tfrecord")]) == 2
+    assert "use penstock reshard or penstock cat" in capsys.readouterr().err
+
+
+def test_convert_replaces_only_with_overwrite(tmp_path, people, capsys):
+    (tmp_path / "a.jsonl").write_text("mine")
+    assert run(["convert", people, str(tmp_path / "a.jsonl")]) == 3
+    assert (tmp_path / "a.jsonl").read_text() == "mine"
+    assert "--overwrite" in capsys.readouterr().err
+    assert run(["convert", people, str(tmp_path / "a.jsonl"), "--overwrite"]) == 0
+    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 2
+
+
+def test_an_unknown_feature_is_a_usage_error(tmp_path, people, capsys):
+    assert run(["convert", people, str(tmp_path / "a.csv"), "--features", "nme"]) == 2
+    assert "nme" in capsys.readouterr().err
+
+
+def test_a_jsonl_line_that_is_no_object_is_named(tmp_path, capsys):
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n[2]\n')
+    assert run(["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "a.tfrecord")]) == 1
+    assert "line 2 is a list, wanted a JSON object" in capsys.readouterr().err
+
+
+def test_arrow_that_is_not_installed_is_told_with_the_way_out(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    code = "import sys; sys.modules['pyarrow'] = None; from penstock.cli import main; sys.argv[0] = 'penstock'; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "convert", str(tmp_path / "a.csv"), str(tmp_path / "a.tfrecord")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "pip install 'penstock[arrow]'" in done.stderr
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3, 7])
+def test_reshard_keeps_order_values_and_schema(tmp_path, shards, capsys):
+    source = write(tmp_path / "a.tfrecord", {"x": np.arange(5, dtype=np.float64)}, shards=2)
+    target = str(tmp_path / "b.tfrecord")
+    assert run(["reshard", *source.paths, target, "--shards", str(shards), "--compression", "gzip"]) == 0
+    capsys.readouterr()
+    assert rows(f"{tmp_path}/b-*.tfrecord") == [{"x": float(i)} for i in range(5)]
+    assert run(["count", "--json", f"{tmp_path}/b-*.tfrecord"]) == 0
+    counts = [file["records"] for file in json.loads(capsys.readouterr().out)["files"]]
+    assert len(counts) == shards
+    assert max(counts) - min(counts) <= 1
+
+
+def test_reshard_of_files_without_a_schema_writes_none(tmp_path, people):
+    os.unlink(f"{people}.penstock.json")
+    assert run(["reshard", people, str(tmp_path / "b"), "--shards", "2"]) == 0
+    assert [name for name in names(tmp_path) if name.startswith("b")] == [
+        "b-00000-of-00002.tfrecord",
+        "b-00001-of-00002.tfrecord",
+    ]
+
+
+def test_reshard_of_a_damaged_file_leaves_nothing_behind(tmp_path, people):
+    os.unlink(f"{people}.penstock.json")
+    with open(people, "r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\0")
+    before = names(tmp_path)
+    assert run(["reshard", people, str(tmp_path / "b"), "--shards", "2"]) == 1
+    assert names(tmp_path) == before
+
+
+def test_cat_keeps_the_schema(tmp_path):
+    source = write(tmp_path / "a.tfrecord", {"x": np.arange(5, dtype=np.float64)}, shards=2)
+    assert run(["cat", *source.paths, str(tmp_path / "all.tfrecord")]) == 0
+    assert rows(tmp_path / "all.tfrecord") == [{"x": float(i)} for i in range(5)]
+
+
+def test_verify_finds_a_missing_shard(tmp_path, capsys):
+    written = write(tmp_path / "a.tfrecord", {"x": np.arange(6)}, shards=3)
+    os.unlink(written.paths[1])
+    assert run(["verify", f"{tmp_path}/a-*.tfrecord"]) == 1
+    assert "a-00001-of-00003.tfrecord: the shard is not there" in capsys.readouterr().out
+
+
+def test_verify_finds_swapped_shards(tmp_path, capsys):
+    written = write(tmp_path / "a.tfrecord", {"x": np.arange(6)}, shards=3)
+    os.rename(written.paths[0], tmp_path / "x")
+    os.rename(written.paths[1], written.paths[0])
+    os.rename(tmp_path / "x", written.paths[1])
+    assert run(["verify", "--json", str(tmp_path)]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert [error["kind"] for error in report["beside"]] == ["shard checksum", "shard checksum"]
+    assert [file["damage"] for file in report["files"]] == [[], [], []]
+
+
+def test_verify_finds_a_damaged_sidecar_and_a_damaged_index(tmp_path, people, capsys):
+    for place in (f"{people}.penstock.json", f"{people}.psidx"):
+        with open(place, "r+b") as file:
+            file.seek(40)
+            byte = file.read(1)
+            file.seek(40)
+            file.write(bytes([byte[0] ^ 1]))
+    assert run(["verify", people]) == 1
+    out = capsys.readouterr().out
+    assert "people.tfrecord.penstock.json: the sidecar is damaged" in out
+    assert "people.tfrecord.psidx: the checksum of the index is wrong" in out
+
+
+def test_verify_of_what_write_wrote_finds_nothing(tmp_path, people):
+    assert run(["verify", str(tmp_path)]) == 0
+    assert run(["verify", *map(str, tmp_path.iterdir())]) == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a named pipe")
+def test_ctrl_c_leaves_nothing_behind_and_exits_with_130(tmp_path):
+    os.mkfifo(tmp_path / "a.jsonl")
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "penstock",
+            "convert",
+            str(tmp_path / "a.jsonl"),
+            str(tmp_path / "a.tfrecord"),
+        ],
+        stderr=subprocess.PIPE,
+    ) as process:
+        # Opening waits until the command reads, so it is in the middle of its work from here on.
+        with open(tmp_path / "a.jsonl", "wb", buffering=0) as file:
+            file.write(b'{"a": 1}\n')
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert names(tmp_path) == ["a.jsonl"]

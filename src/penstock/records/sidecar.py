@@ -76,6 +76,7 @@ class Sidecar:
         created: When it was written: UTC, as "2026-01-31T12:00:00Z".
         penstock: The version that wrote it.
         state: "writing" until every shard has its name.
+        replaces: While writing: shards of the set before, of which some may still be there.
     """
 
     path: str
@@ -85,6 +86,7 @@ class Sidecar:
     created: str
     penstock: str
     state: State = "complete"
+    replaces: tuple[Shard, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -117,14 +119,16 @@ class Sidecar:
             "compression": self.compression,
             "rows": self.rows,
             "bytes": self.nbytes,
-            "shards": [
-                {"name": s.name, "rows": s.rows, "bytes": s.nbytes, "crc32c": f"{s.crc32c:08x}"}
-                for s in self.shards
-            ],
+            "shards": [_shard_to_json(shard) for shard in self.shards],
+            "replaces": [_shard_to_json(shard) for shard in self.replaces],
             "schema": schema_to_json(self.schema),
         }
         body = json.dumps(document, indent=2, ensure_ascii=False).encode()[: -len("\n}")]
         return body + f',\n  "checksum": "blake2b-16:{_checksum(body)}"\n}}\n'.encode()
+
+
+def _shard_to_json(shard: Shard) -> dict[str, Any]:
+    return {"name": shard.name, "rows": shard.rows, "bytes": shard.nbytes, "crc32c": f"{shard.crc32c:08x}"}
 
 
 def _checksum(body: bytes) -> str:
@@ -196,14 +200,14 @@ def _sidecar(document: dict[str, Any], path: str) -> Sidecar:
         raise MalformedError(f"state is {texts['state']!r}")
     if texts["compression"] not in ("none", "gzip", "zlib", "zstd"):
         raise MalformedError(f"compression is {texts['compression']!r}")
-    shards = document.get("shards")
-    if not isinstance(shards, list) or not shards:
+    shards, replaces = document.get("shards"), document.get("replaces")
+    if not isinstance(shards, list) or not shards or not isinstance(replaces, list):
         raise MalformedError("it names no shards")
     parsed = tuple(map(_shard, shards))
     if len({shard.name for shard in parsed}) != len(parsed):
         raise MalformedError("a shard stands twice")
     schema = schema_from_json(document.get("schema"), os.path.basename(path))
-    sidecar = Sidecar(path, schema, parsed, **texts)  # type: ignore[arg-type]
+    sidecar = Sidecar(path, schema, parsed, **texts, replaces=tuple(map(_shard, replaces)))  # type: ignore[arg-type]
     if (sidecar.rows, sidecar.nbytes) != (document.get("rows"), document.get("bytes")):
         raise MalformedError("the totals are not those of its shards")
     return sidecar
@@ -269,7 +273,7 @@ def _sidecars_of(paths: Iterable[str]) -> Iterable[tuple[Sidecar, set[str]]]:
         if data is None:
             continue
         sidecar = parse_sidecar(data, place)
-        listed = names & {shard.name for shard in sidecar.shards}
+        listed = names & {shard.name for shard in (*sidecar.shards, *sidecar.replaces)}
         if listed and sidecar.state == "writing":
             help = "Files of two writes may be mixed. Write the data again with overwrite=True."
             raise SidecarError("a write to these files did not come to its end.", path=place, help=help)

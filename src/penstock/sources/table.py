@@ -75,6 +75,7 @@ class Fields:
                 )
         block = {name: field for name, (_, field) in made.items()}
         self._remember(block)
+        self._check_names()
         self.rows += n
         fields = tuple(sorted(block.values(), key=_key))
         return Schema("Example", fields), Chunk({field.name: made[field.name][0] for field in fields})
@@ -122,13 +123,15 @@ class Fields:
 
     def schema(self) -> Schema:
         """What all rows so far hold."""
-        fields = tuple(_final(field) for field in sorted(self._fields.values(), key=_key))
+        return Schema("Example", tuple(_final(field) for field in sorted(self._fields.values(), key=_key)))
+
+    def _check_names(self) -> None:
+        fields = self._fields.values()
         stored = Counter(name for field in fields for name in _stored_names(field))
         for name, count in stored.items():
             if count > 1:
                 want = "another name, since a shape or row lengths are stored under this one"
                 raise ArgumentError("write", "the feature", got=name, want=want)
-        return Schema("Example", fields)
 
 
 def _key(field: Field) -> bytes:

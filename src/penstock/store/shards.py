@@ -146,13 +146,14 @@ class ShardedWriter:
         with _locked(os.path.dirname(self._sidecar) or "."):
             before = read_small(self._sidecar, MOST_BYTES)
             made = [_file_number(staged.writer.temporary) for staged in self._staged]
-            self._publish(replace(complete, state="writing"), self._overwrite)
+            replaced = self._replaced(before)
+            self._publish(replace(complete, state="writing", replaces=replaced), self._overwrite)
             try:
                 publish(staged.writer for staged in self._staged)
             except BaseException:
                 self._take_back(before, made)
                 raise
-            self._remove_left_over(before)
+            self._remove_left_over(replaced)
             self._publish(complete, True)
         self._keep_indexes()
         return complete
@@ -182,13 +183,17 @@ class ShardedWriter:
                 os.unlink(path)
             _restore(self._sidecar, before)
 
-    def _remove_left_over(self, before: bytes | None) -> None:
+    def _replaced(self, before: bytes | None) -> tuple[Shard, ...]:
+        """Shards that the sidecar before lists, also those that a write which was cut off was to replace."""
         try:
-            old = () if before is None else parse_sidecar(before, self._sidecar).shards
+            old = None if before is None else parse_sidecar(before, self._sidecar)
         except SidecarError:
-            return
+            return ()
+        return () if old is None else (*old.shards, *old.replaces)
+
+    def _remove_left_over(self, replaced: tuple[Shard, ...]) -> None:
         kept = {shard.name for shard in self._shards}
-        for shard in old:
+        for shard in replaced:
             path = os.path.join(os.path.dirname(self._sidecar), shard.name)
             # A file of another size is not the one that the older set had there.
             if shard.name not in kept and os.path.isfile(path) and os.path.getsize(path) == shard.nbytes:

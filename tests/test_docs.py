@@ -38,7 +38,7 @@ def run_console(text: str) -> None:
             command, _, status = line.removeprefix("$ penstock").partition("# exit")
             arguments = [name for word in shlex.split(command) for name in expanded(word)]
             done = subprocess.run(
-                [sys.executable, "-m", "penstock.cli", *arguments],
+                [sys.executable, "-m", "penstock", *arguments],
                 capture_output=True,
                 text=True,
                 check=False,

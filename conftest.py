@@ -1,0 +1,33 @@
+"""What the examples in docstrings may take for granted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def example_files(request: pytest.FixtureRequest) -> None:
+    """A docstring's example runs in a folder of its own, which holds train.tfrecord of three rows, and knows `ps`."""
+    if isinstance(request.node, pytest.DoctestItem):
+        make_examples(
+            request.getfixturevalue("tmp_path"),
+            request.getfixturevalue("monkeypatch"),
+            request.getfixturevalue("doctest_namespace"),
+        )
+
+
+def make_examples(folder: Any, monkeypatch: pytest.MonkeyPatch, names: dict[str, Any]) -> None:
+    import numpy as np
+
+    import penstock
+    from penstock.records.message import Example, Features, FloatList, Int64List
+    from penstock.records.writer import TFRecordWriter
+
+    monkeypatch.chdir(folder)
+    names.update(penstock=penstock, ps=penstock, np=np)
+    with TFRecordWriter("train.tfrecord") as writer:
+        for label in (7, 2, 1):
+            image = FloatList(value=[label / 8, 0.5])
+            writer.write(Example(features=Features(feature={"image": image, "label": Int64List(value=[label])})))

@@ -30,4 +30,6 @@ def make_examples(folder: Any, monkeypatch: pytest.MonkeyPatch, names: dict[str,
     with TFRecordWriter("train.tfrecord") as writer:
         for label in (7, 2, 1):
             image = FloatList(value=[label / 8, 0.5])
-            writer.write(Example(features=Features(feature={"image": image, "label": Int64List(value=[label])})))
+            writer.write(
+                Example(features=Features(feature={"image": image, "label": Int64List(value=[label])}))
+            )

@@ -22,11 +22,12 @@ def make_examples(folder: Any, monkeypatch: pytest.MonkeyPatch, names: dict[str,
     import numpy as np
 
     import penstock
+    from penstock.column.fixed import FixedColumn
     from penstock.records.message import Example, Features, FloatList, Int64List
     from penstock.records.writer import TFRecordWriter
 
     monkeypatch.chdir(folder)
-    names.update(penstock=penstock, ps=penstock, np=np)
+    names.update(penstock=penstock, ps=penstock, np=np, FixedColumn=FixedColumn)
     with TFRecordWriter("train.tfrecord") as writer:
         for label in (7, 2, 1):
             image = FloatList(value=[label / 8, 0.5])

@@ -23,7 +23,8 @@ FLOORS = (
     {"__init__", "__main__"},
 )
 FLOOR = {part: number for number, parts in enumerate(FLOORS) for part in parts}
-ANYWHERE = set(sys.stdlib_module_names) | {"numpy"}
+# ml_dtypes adds dtypes to NumPy (bfloat16 and smaller); a schema may name one, and then it is needed.
+ANYWHERE = set(sys.stdlib_module_names) | {"numpy", "ml_dtypes"}
 COMMAND_LINE = {"click", "rich"}
 
 

@@ -13,11 +13,12 @@ from measures import START, forever, measure
 PEER = "penstock"
 
 
-def images() -> dict:
-    """What the raw set holds: the bytes of an array, and a number."""
+def images() -> object:
+    """What the raw set holds: an array as one bytes value, and a number."""
     import penstock as ps
 
-    return {"image": ps.TensorSpec(data.IMAGE_SHAPE, np.uint8), "label": ps.TensorSpec((), np.int64)}
+    image = ps.Field("image", "bytes", data.IMAGE_SHAPE, np.dtype(np.uint8), raw=True)
+    return ps.Schema("Example", (image, ps.Field("label", "int64")))
 
 
 def batches(name: str, size: int, column: str, **options: object) -> Iterator[int]:

@@ -69,7 +69,8 @@ def look_inside() -> None:
     print(rows)
     print(f"\n{len(rows)} rows; row 7:")
     for name, value in rows[7].items():
-        print(f"  {name:8} {getattr(value, 'shape', ''):12} {str(value).splitlines()[0]}")
+        shape = str(getattr(value, "shape", ""))
+        print(f"  {name:8} {shape:12} {' '.join(str(value).split())[:60]}")
     some = rows[[912, 3, 3]]
     print(f"rows 912, 3 and 3 at once: labels {some['label']}, images {some['image'].shape}")
     print("\nstatistics, a batch at a time:")
@@ -101,6 +102,7 @@ def repair() -> None:
 def use_command_line() -> None:
     title("6. The same from the command line")
     command_line("head", "-n", "2", "digits-00000-of-00004.tfrecord")
+    command_line("stats", "digits-00000-of-00004.tfrecord")
     command_line("verify", "digits-00000-of-00004.tfrecord", "damaged.tfrecord", want=1)
 
 

@@ -264,6 +264,9 @@ def write_sequence_example(
 def gather_ranges(data: Buffer, offsets: I64, rows: I64) -> tuple[U8, I64]:
     """Ranges data[offsets[r]:offsets[r+1]] for r in `rows`, joined, and their int64[k+1] offsets. IndexError names a bad row."""
 
+def join_strings(strings: list[Any]) -> tuple[U8, I64]:
+    """`bytes` and `str` (as UTF-8) one after the other, and their int64[n+1] offsets. TypeError names any other value."""
+
 def bytes_objects(data: Buffer, offsets: I64) -> NDArray[np.object_]:
     """object[n] of `bytes`, one for each range."""
 

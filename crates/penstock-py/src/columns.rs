@@ -2,9 +2,9 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use penstock_core::gather;
-use pyo3::exceptions::{PyIndexError, PyUnicodeDecodeError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::buffer::{Bytes, array, values};
 use crate::errors::raised;
@@ -44,6 +44,24 @@ pub fn text_objects<'py>(
         Ok(text) => Ok(PyString::new(py, text).into_any().unbind()),
         Err(error) => Err(not_text(py, row, bytes, error)),
     })
+}
+
+#[pyfunction]
+pub fn join_strings<'py>(py: Python<'py>, strings: &Bound<'py, PyList>) -> PyResult<Gathered<'py>> {
+    let mut ends = Vec::with_capacity(strings.len() + 1);
+    let mut data = Vec::new();
+    ends.push(0);
+    for (row, string) in strings.iter().enumerate() {
+        if let Ok(bytes) = string.cast::<PyBytes>() {
+            data.extend_from_slice(bytes.as_bytes());
+        } else if let Ok(text) = string.cast::<PyString>() {
+            data.extend_from_slice(text.to_str()?.as_bytes());
+        } else {
+            return Err(PyTypeError::new_err(format!("value {row} is neither bytes nor str")));
+        }
+        ends.push(data.len() as i64);
+    }
+    Ok((array(py, data), array(py, ends)))
 }
 
 fn not_text(py: Python<'_>, row: usize, bytes: &[u8], error: std::str::Utf8Error) -> PyErr {

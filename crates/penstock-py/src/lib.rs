@@ -32,5 +32,5 @@ mod _native {
     use super::encode::{encode_examples, encode_sequence_examples, write_example, write_sequence_example};
 
     #[pymodule_export]
-    use super::columns::{bytes_objects, gather_ranges, text_objects};
+    use super::columns::{bytes_objects, gather_ranges, join_strings, text_objects};
 }

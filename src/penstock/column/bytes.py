@@ -46,15 +46,14 @@ class BytesColumn(Column):
     @classmethod
     def of(
         cls,
-        values: Iterable[bytes],
+        values: Iterable[bytes | str],
         valid: BoolArray | None = None,
         shape: tuple[int, ...] = (),
         dtype: np.dtype[Any] = string,
     ) -> Self:
-        """A column of the byte strings given, in order."""
-        strings = list(values)
-        offsets = np.fromiter(accumulate(map(len, strings), initial=0), np.int64, len(strings) + 1)
-        return cls(offsets, np.frombuffer(b"".join(strings), np.uint8), valid, shape, dtype)
+        """A column of the strings given, in order; text as UTF-8."""
+        data, offsets = _native.join_strings(list(values))
+        return cls(offsets, data, valid, shape, dtype)
 
     def __len__(self) -> int:
         return (len(self.offsets) - 1) // self._width if self._width else self.empty_rows

@@ -202,12 +202,8 @@ def _native_order(values: NDArray[Any]) -> NDArray[Any]:
 def _of_text(values: Sequence[str], dtype: np.dtype[Any]) -> BytesColumn:
     if dtype not in (string, text):
         raise UnfitError(f"holds text, wanted {dtype}")
-    joined = "".join(values)
-    if joined.isascii():
-        offsets = np.fromiter(accumulate(map(len, values), initial=0), np.int64, len(values) + 1)
-        return BytesColumn(offsets, np.frombuffer(joined.encode(), np.uint8), dtype=dtype)
     try:
-        return BytesColumn.of([value.encode() for value in values], dtype=dtype)
+        return BytesColumn.of(values, dtype=dtype)
     except UnicodeEncodeError as error:
         raise UnfitError("holds text with half a surrogate pair, wanted text that UTF-8 can hold") from error
 

@@ -73,17 +73,21 @@ def _check_rows(block: list[Any], wanted: type | tuple[type, ...], start: int, w
 
 
 def _columns(block: list[Any]) -> dict[str, list[Any]]:
-    if _is_nested(block):
-        block = [flattened(row) for row in block]
-    names = dict.fromkeys(chain.from_iterable(block))
-    if not names:
+    columns = _columns_of(block)
+    kinds = {kind for values in columns.values() for kind in set(map(type, values))}
+    if any(issubclass(kind, Mapping) for kind in kinds):
+        columns = _columns_of([flattened(row) for row in block])
+    if not columns:
         raise ArgumentError("write", "a row", got=block[0], want="at least one feature")
-    try:
-        return {name: [row[name] for row in block] for name in names}
-    except KeyError:
-        return {name: [row.get(name) for row in block] for name in names}
+    return columns
 
 
-def _is_nested(block: list[Any]) -> bool:
-    values = chain.from_iterable(row.values() for row in block)
-    return any(issubclass(kind, Mapping) for kind in set(map(type, values)))
+def _columns_of(block: list[Any]) -> dict[str, list[Any]]:
+    """The values of each name; None where a row lacks it."""
+    names = list(block[0])
+    if set(map(len, block)) == {len(names)}:
+        try:
+            return {name: [row[name] for row in block] for name in names}
+        except KeyError:
+            pass
+    return {name: [row.get(name) for row in block] for name in dict.fromkeys(chain.from_iterable(block))}

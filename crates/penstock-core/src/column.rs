@@ -61,7 +61,8 @@ impl<'p> Builder<'p> {
     #[must_use]
     pub fn new(feature: &'p Feature, rows: usize, bytes: usize) -> Self {
         let wanted = match feature.layout {
-            Layout::Ragged => 0,
+            // A guess: lists are seldom empty.
+            Layout::Ragged => rows,
             Layout::Fixed | Layout::Raw => rows.saturating_mul(feature.count),
         };
         let mut builder = Self {

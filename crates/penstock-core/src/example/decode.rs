@@ -124,7 +124,7 @@ impl<'a> Records<'a> {
 
     pub(super) fn builders<'p>(&self, features: &'p [super::Feature]) -> Vec<Builder<'p>> {
         let bytes = self.lengths.iter().map(|&length| usize::try_from(length).unwrap_or(0));
-        let bytes = bytes.fold(0, usize::saturating_add);
+        let bytes = bytes.fold(0, usize::saturating_add).min(self.data.len());
         features.iter().map(|feature| Builder::new(feature, self.lengths.len(), bytes)).collect()
     }
 

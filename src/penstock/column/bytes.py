@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
 from typing import Any, Self
@@ -73,12 +73,12 @@ class BytesColumn(Column):
     def slice(self, start: int, stop: int) -> Self:
         offsets = self.offsets[start * self._width : stop * self._width + 1]
         valid = slice_valid(self.valid, start, stop)
-        return replace(self, offsets=offsets, valid=valid, empty_rows=stop - start)
+        return type(self)(offsets, self.data, valid, self.shape, self.dtype, stop - start)
 
     def gather(self, rows: IntArray) -> Self:
         data, offsets = _native.gather_ranges(self.data, self.offsets, spread(rows, self._width))
         valid = take_valid(self.valid, rows)
-        return replace(self, offsets=offsets, data=data, valid=valid, empty_rows=len(rows))
+        return type(self)(offsets, data, valid, self.shape, self.dtype, len(rows))
 
     @classmethod
     def concat(cls, columns: Sequence[BytesColumn]) -> Self:
@@ -88,7 +88,8 @@ class BytesColumn(Column):
 
     def grouped(self, size: int) -> BytesColumn:
         valid = group_valid(self.valid, size)
-        return replace(self, valid=valid, shape=(size, *self.shape), empty_rows=self.empty_rows // size)
+        n = self.empty_rows // size
+        return BytesColumn(self.offsets, self.data, valid, (size, *self.shape), self.dtype, n)
 
     def items(self) -> NDArray[np.object_]:
         """Every string as a Python object: `object[n, *shape]`; missing ones are None."""

@@ -281,3 +281,38 @@ def test_ctrl_c_leaves_nothing_behind_and_exits_with_130(tmp_path):
         assert process.stderr is not None
         assert process.stderr.read() == b""
     assert names(tmp_path) == ["a.jsonl"]
+
+
+@pytest.fixture
+def every_dtype(tmp_path):
+    dtypes = ["i1", "u1", "i8", "u8", "f2", "f4", "f8", "c16", "?", "M8[D]", "M8[ns]", "m8[s]", "S3", "U3"]
+    data = {f"d{i}": np.arange(4).astype(dtype) for i, dtype in enumerate(dtypes)}
+    data["image"] = np.zeros((4, 2, 3), np.uint8)
+    data["ragged"] = [[1, 2], [], [3], [4, 5, 6]]
+    data["nested"] = [[[1], [2, 3]], [], [[4]], [[]]]
+    data["shaped"] = [np.zeros((i, 2)) for i in range(1, 5)]
+    data["words"] = [["a", "b"], [], ["c"], []]
+    data["optional"] = [1.5, None, 2.5, None]
+    return write(tmp_path / "a.tfrecord", data).paths[0]
+
+
+def test_every_dtype_can_be_shown_and_converted(tmp_path, every_dtype, capsys):
+    for verb in ("ls", "head", "schema", "stats", "verify", "count"):
+        assert run([verb, every_dtype]) == 0
+        assert run([verb, "--json", every_dtype]) == 0
+    for ending in ("csv", "jsonl", "parquet"):
+        assert run(["convert", every_dtype, str(tmp_path / f"a.{ending}")]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_dates_and_complex_numbers_are_text_in_json(every_dtype, capsys):
+    assert run(["head", "--json", "-n", "1", every_dtype]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert (row["d7"], row["d8"], row["d9"], row["d11"]) == ("0j", False, "1970-01-01", "0 seconds")
+
+
+def test_stats_of_dates_have_extent_and_no_mean(every_dtype, capsys):
+    assert run(["stats", "--json", every_dtype]) == 0
+    day = json.loads(capsys.readouterr().out)["features"]["d9"]
+    assert day["value"] == {"min": "1970-01-01", "mean": None, "max": "1970-01-04", "nan": 0}
+    assert day["distinct"] == 4

@@ -52,11 +52,11 @@ class FeatureSummary:
 
     def _add_numbers(self, values: NDArray[Any]) -> None:
         self.is_number = True
-        if values.dtype == np.bool_:
-            values = values.astype(np.uint8)
+        values = values.view(np.uint8) if values.dtype == np.bool_ else values
         self.numbers.add(values)
         self.distinct.add(_number_hashes(values))
-        self.histogram.add(values)
+        if values.dtype.kind in "biuf":
+            self.histogram.add(values)
 
     def _add_strings(self, column: BytesColumn) -> None:
         self.is_number = False
@@ -105,14 +105,21 @@ def _strings(column: BytesColumn) -> list[bytes]:
 
 
 def _number_hashes(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """splitmix64 of the bits of each different value; -0.0 is 0.0."""
+    """A hash for each different value; -0.0 is 0.0."""
+    if values.dtype.kind not in "biufmM":
+        items = {value.tobytes() for value in values.reshape(-1)}
+        return np.frombuffer(b"".join(blake2b(item, digest_size=8).digest() for item in items), np.uint64)
     values = np.unique(values)
     if values.dtype.kind == "f":
-        values = values + 0.0
-        bits = values.astype(np.float64).view(np.uint64)
-    else:
-        bits = values.astype(np.int64, copy=False).view(np.uint64) if values.dtype != np.uint64 else values
+        return np.unique(_mixed((values.astype(np.float64) + 0.0).view(np.uint64)))
+    return np.unique(
+        _mixed(values.astype(np.int64 if values.dtype.kind != "u" else np.uint64).view(np.uint64))
+    )
+
+
+def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """splitmix64."""
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.unique(bits ^ (bits >> np.uint64(31)))
+    return bits ^ (bits >> np.uint64(31))

@@ -40,12 +40,16 @@ def read_data(path: str, format: str, features: Sequence[str] | None) -> Any:
     if format == "npz":
         return _read_npz(path, features)
     rows = _read_jsonl(path) if format == "jsonl" else _read_images(path)
-    return rows if features is None else _selected(rows, features)
+    return rows if features is None else _selected(rows, features, path)
 
 
-def _selected(rows: Iterator[dict[str, Any]], features: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _selected(rows: Iterator[dict[str, Any]], features: Sequence[str], path: str) -> Iterator[dict[str, Any]]:
+    unseen = set(features)
     for row in rows:
+        unseen -= row.keys()
         yield {name: row.get(name) for name in features}
+    if unseen:
+        raise ArgumentError("convert", "--features", got=min(unseen), want=f"names of features in {path}")
 
 
 def _read_jsonl(path: str) -> Iterator[dict[str, Any]]:

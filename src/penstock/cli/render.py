@@ -132,6 +132,8 @@ def _utf8(data: bytes) -> str | None:
 
 
 def _array_text(values: np.ndarray[Any, Any]) -> str:
+    if values.dtype == object and not values.size:
+        return "[]"
     kind = _dtype_text(values)
     head = f"{kind}[{','.join(map(str, values.shape))}]"
     flat = values.reshape(-1)
@@ -174,7 +176,8 @@ def json_value(value: Any) -> Any:
     r"""The value in what JSON has.
 
     Bytes are text where they are UTF-8, else `{"bytes": base64}`; NaN and infinities the strings "NaN",
-    "Infinity", "-Infinity"; float32 the fewest digits that give it back; missing values null.
+    "Infinity", "-Infinity"; float32 the fewest digits that give it back; dates, time
+    spans and complex numbers text; missing values null.
 
     >>> json_value({"a": b"x", "b": b"\xff", "c": np.float32(0.1), "d": None})
     {'a': 'x', 'b': {'bytes': '/w=='}, 'c': 0.1, 'd': None}
@@ -195,6 +198,8 @@ def _json_scalar(value: Any) -> Any:
         return _json_bytes(value)
     if isinstance(value, (float, np.floating)):
         return _json_float(value)
+    if isinstance(value, np.generic) and value.dtype.kind in "mMc":
+        return str(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -115,7 +115,9 @@ def _notes(summary: FeatureSummary) -> str:
 
 def _histogram(summary: FeatureSummary) -> list[int]:
     low, high = summary.numbers.low, summary.numbers.high
-    if low is None or low == high or not abs(float(low)) < 1e300 or not abs(float(high)) < 1e300:
+    if low is None or low.dtype.kind not in "biuf" or low == high:
+        return []
+    if not abs(float(low)) < 1e300 or not abs(float(high)) < 1e300:
         return []
     if isinstance(low, np.integer) and int(high) - int(low) < _BINS:
         # Few whole numbers: a bin for each.

@@ -16,33 +16,37 @@ _BINS = 1024
 
 @dataclass
 class Extent:
-    """Count, smallest, mean and largest of numbers; NaN is counted apart."""
+    """Count, smallest, mean and largest of values; NaN (and NaT) is counted apart.
+
+    Dates and time spans have no mean here; complex numbers and records are only counted.
+    """
 
     count: int = 0
     nan: int = 0
     low: Any = None
     high: Any = None
-    _sum: float = 0.0
+    _sum: float | None = None
 
     def add(self, values: NDArray[Any]) -> None:
-        """Take in numbers of any shape and integer, float or bool dtype."""
-        if values.dtype.kind == "f":
-            there = ~np.isnan(values)
-            self.nan += int(values.size - np.count_nonzero(there))
-            values = values[there] if self.nan else values
-        if not values.size:
-            return
-        low, high = values.min(), values.max()
-        self.low = low if self.low is None else min(self.low, low)
-        self.high = high if self.high is None else max(self.high, high)
-        with np.errstate(over="ignore", invalid="ignore"):  # the mean of infinities is one, or NaN
-            self._sum += float(values.sum(dtype=np.float64))
+        """Take in values of any shape and dtype."""
+        kind = values.dtype.kind
+        if kind in "fmM":
+            wrong = np.isnan(values) if kind == "f" else np.isnat(values)
+            self.nan += int(np.count_nonzero(wrong))
+            values = values[~wrong] if wrong.any() else values
         self.count += values.size
+        if values.size and kind in "biufmM":
+            low, high = values.min(), values.max()
+            self.low = low if self.low is None else min(self.low, low)
+            self.high = high if self.high is None else max(self.high, high)
+        if values.size and kind in "biuf":
+            with np.errstate(over="ignore", invalid="ignore"):  # the mean of infinities is one, or NaN
+                self._sum = (self._sum or 0.0) + float(values.sum(dtype=np.float64))
 
     @property
     def mean(self) -> float | None:
-        """The mean in float64; None of nothing."""
-        return self._sum / self.count if self.count else None
+        """The mean in float64; None where there is none."""
+        return None if self._sum is None else self._sum / self.count
 
 
 class Distinct:

@@ -16,6 +16,7 @@ from penstock.errors import (
     AlreadyExistsError,
     ArgumentError,
     ArgumentTypeError,
+    DataLossError,
     FeatureError,
     MissingShardError,
     NotFoundError,
@@ -418,6 +419,16 @@ def test_a_missing_shard_is_an_error_when_the_folder_is_opened(tmp_path):
     (tmp_path / "a-00001-of-00002.tfrecord").unlink()
     with pytest.raises(MissingShardError, match="a-00001-of-00002"):
         open_files(tmp_path)
+
+
+def test_what_is_left_of_a_cut_shard_can_be_read(tmp_path):
+    written = write(tmp_path / "a.tfrecord", {"x": np.arange(100, dtype=np.uint8)})
+    os.truncate(written.paths[0], written.nbytes - 1)
+    with pytest.raises(DataLossError, match="the shard has"):
+        open_files(written.paths[0])
+    rows = open_files(written.paths[0], on_corrupt="skip")
+    assert [row["x"] for row in rows] == list(range(99))
+    assert rows.element_spec["x"] == TensorSpec((), np.uint8)
 
 
 # A write that dies at the k-th call that changes the file system, for k = 1, 2, ... until one comes to its end.

@@ -97,8 +97,11 @@ def open(
         compression or "auto", verify, on_corrupt, corrupt_budget, tf_compatible, max_record_bytes, max_ratio
     )
     schema = _given(features)
-    sidecar = None if features == "infer" else read_schema_sidecar(files, whole=_is_whole(paths))
-    counts = None if sidecar is None else _counts(sidecar, files)
+    damaged = on_corrupt == "skip"
+    sidecar = None
+    if features != "infer":
+        sidecar = read_schema_sidecar(files, whole=_is_whole(paths), damaged=damaged)
+    counts = None if sidecar is None or damaged else _counts(sidecar, files)
     if schema is None and sidecar is not None:
         schema = sidecar.schema
     if schema is None:

@@ -231,7 +231,7 @@ def _is_size(value: Any) -> TypeGuard[int]:
     return type(value) is int and 0 <= value < 1 << 63
 
 
-def read_schema_sidecar(paths: Sequence[str], *, whole: bool = True) -> Sidecar | None:
+def read_schema_sidecar(paths: Sequence[str], *, whole: bool = True, damaged: bool = False) -> Sidecar | None:
     """The sidecar of data files, checked against what is on disk; None where no file has one.
 
     A file has one when the sidecar lists it. Files that none lists are held to the schema of the others.
@@ -240,6 +240,7 @@ def read_schema_sidecar(paths: Sequence[str], *, whole: bool = True) -> Sidecar 
         paths: Data files.
         whole: Whether all of a set was asked for, so that a shard that is not there is an error. False where
             the user named single files.
+        damaged: Whether damage of shards is put up with, so that their sizes may be others.
 
     Raises:
         SidecarError: A sidecar is damaged, of a newer version, or of a write that was cut off.
@@ -249,7 +250,7 @@ def read_schema_sidecar(paths: Sequence[str], *, whole: bool = True) -> Sidecar 
     """
     found = list(_sidecars_of(paths))
     for sidecar, listed in found:
-        _check_shards(sidecar, listed, whole)
+        _check_shards(sidecar, listed, whole, damaged)
     if not found:
         return None
     first = found[0][0]
@@ -281,7 +282,7 @@ def _sidecars_of(paths: Iterable[str]) -> Iterable[tuple[Sidecar, set[str]]]:
             yield sidecar, listed
 
 
-def _check_shards(sidecar: Sidecar, listed: set[str], whole: bool) -> None:
+def _check_shards(sidecar: Sidecar, listed: set[str], whole: bool, damaged: bool) -> None:
     for shard in sidecar.shards:
         if not whole and shard.name not in listed:
             continue
@@ -294,7 +295,7 @@ def _check_shards(sidecar: Sidecar, listed: set[str], whole: bool) -> None:
             raise MissingShardError(
                 f"the shard is not there, {sidecar.path} lists it among {number}.", path=path, help=help
             ) from None
-        if size != shard.nbytes:
+        if size != shard.nbytes and not damaged:
             help = "It was cut or replaced: copy it again, or move the sidecar away to read it as it is."
             found = f"the shard has {size} bytes, {sidecar.path} lists it with {shard.nbytes}."
             raise DataLossError(found, kind="shard size", path=path, help=help)

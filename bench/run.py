@@ -1,8 +1,8 @@
 """penstock and its peers side by side: `python bench/run.py [--rounds 3] [--seconds 2] [--only raw,gather]`.
 
 Every measurement is a process of its own; a round runs each of them once, so that what else the machine does
-falls on all alike. The table gives the best and the median of the rounds, and how many times better penstock's
-median is than the peer's.
+falls on all alike. The table gives the best and the median of the rounds, the median per second of processor
+time (all threads together, so nearly free of what else runs), and how many times better penstock is by the two.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ import subprocess
 import sys
 import time
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeAlias
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -28,6 +30,7 @@ import measures  # noqa: E402
 import ours  # noqa: E402, F401 - registers penstock's measures
 
 OURS = "penstock"
+KINDS = ("value", "per_cpu")
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,9 @@ IMPORTS = {
 }
 
 
+Answers: TypeAlias = dict[tuple[str, str], list["Answer | str"]]
+
+
 def peak_bytes() -> int:
     # Not ru_maxrss: that begins with the peak of the process which started this one.
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -74,7 +80,15 @@ def resident_bytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def measured(question: str, peer: str, seconds: float) -> float:
+@dataclass(frozen=True)
+class Answer:
+    """What one peer reached in one round, and the same per second of processor time where that means something."""
+
+    value: float
+    per_cpu: float | None = None
+
+
+def measured(question: str, peer: str, seconds: float) -> Answer:
     """The answer of one peer, in this process. The first tenth of the time warms up and is not counted."""
     running = measures.MEASURES[question][peer]()
     next(running)
@@ -83,26 +97,26 @@ def measured(question: str, peer: str, seconds: float) -> float:
         handled = 0
         while handled < data.RAW_ROWS * data.BIG_COPIES:
             handled += next(running)
-        return peak_bytes() - before
+        return Answer(peak_bytes() - before)
     start = time.perf_counter()
     while time.perf_counter() - start < seconds / 10:
         next(running)
-    start, handled = time.perf_counter(), 0
+    start, used, handled = time.perf_counter(), time.process_time(), 0
     while (elapsed := time.perf_counter() - start) < seconds:
         handled += next(running)
-    return handled / elapsed
+    return Answer(handled / elapsed, handled / (time.process_time() - used))
 
 
-def imported(question: str, module: str) -> float:
+def imported(question: str, module: str) -> Answer:
     start = time.perf_counter()
     code = f"import {module}; print(open('/proc/self/status').read())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     took = time.perf_counter() - start
     kilobytes = done.stdout.partition("VmHWM:")[2].split()[0]
-    return took if question == "import time" else int(kilobytes) * 1024
+    return Answer(took if question == "import time" else int(kilobytes) * 1024)
 
 
-def package_bytes() -> float:
+def package_bytes() -> Answer:
     """penstock as a wheel would carry it: the Python files and the extension, deflated."""
     packed = io.BytesIO()
     source = HERE.parent / "src" / "penstock"
@@ -110,10 +124,10 @@ def package_bytes() -> float:
         for file in source.rglob("*"):
             if file.suffix in {".py", ".pyi", ".so", ".typed"}:
                 archive.write(file, file.relative_to(source))
-    return packed.tell()
+    return Answer(packed.tell())
 
 
-def in_a_process(question: str, peer: str, seconds: float) -> float | str:
+def in_a_process(question: str, peer: str, seconds: float) -> Answer | str:
     """The answer of one peer in a process of its own, or the last line of what went wrong."""
     command = [sys.executable, __file__, "--measure", question, peer, "--seconds", str(seconds)]
     try:
@@ -122,7 +136,7 @@ def in_a_process(question: str, peer: str, seconds: float) -> float | str:
         return "not done in 180 s"
     if done.returncode:
         return (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
-    return json.loads(done.stdout.splitlines()[-1])
+    return Answer(*json.loads(done.stdout.splitlines()[-1]))
 
 
 def jobs(only: set[str]) -> list[tuple[str, str]]:
@@ -138,41 +152,54 @@ def peers_of(question: str) -> list[str]:
     return sorted(measures.MEASURES.get(question, {}), key=lambda peer: peer != OURS)
 
 
-def answer(question: str, peer: str, seconds: float) -> float | str:
+def answer(question: str, peer: str, seconds: float) -> Answer | str:
     if question.startswith("import"):
         return imported(question, IMPORTS[peer])
     return package_bytes() if question == "package" else in_a_process(question, peer, seconds)
 
 
-def shown(value: float, unit: str) -> str:
+def shown(value: float | None, unit: str) -> str:
+    if value is None:
+        return ""
     if unit.startswith("bytes"):
         return f"{value / 1e6:,.1f} M{unit.replace('bytes', 'B')}"
     return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3f} {unit}"
 
 
-def table(answers: dict[tuple[str, str], list[float | str]]) -> str:
-    lines = ["| question | peer | best | median | penstock is |", "|---|---|---:|---:|---:|"]
+def table(answers: Answers) -> str:
+    head = ("question", "peer", "best", "median", "per CPU s", "penstock is", "per CPU s")
+    lines = [row(head), row(["---", "---", *["---:"] * 5])]
     for (question, peer), found in answers.items():
         asked = QUESTIONS[question]
-        numbers = [value for value in found if not isinstance(value, str)]
+        numbers = [each.value for each in found if isinstance(each, Answer)]
         if not numbers:
-            lines.append(f"| {asked.text} | {peer} | left out: {found[-1]} | | |")
+            lines.append(row([asked.text, peer, f"left out: {found[-1]}", "", "", "", ""]))
             continue
         best = max(numbers) if asked.more_is_better else min(numbers)
-        median = statistics.median(numbers)
-        cells = [asked.text, peer, shown(best, asked.unit), shown(median, asked.unit)]
-        lines.append(f"| {' | '.join(cells)} | {ratio(answers, question, peer, median)} |")
+        medians = [median(found, kind) for kind in KINDS]
+        cells = [shown(number, asked.unit) for number in (best, *medians)]
+        reached = [median(answers.get((question, OURS), []), kind) for kind in KINDS]
+        times = [ratio(asked, mine, theirs) for mine, theirs in zip(reached, medians, strict=True)]
+        lines.append(row([asked.text, peer, *cells, *(times if peer != OURS else ["", ""])]))
     return "\n".join(lines)
 
 
-def ratio(answers: dict[tuple[str, str], list[float | str]], question: str, peer: str, median: float) -> str:
-    """How many times better penstock's median is than this peer's; empty for penstock itself."""
-    found = [value for value in answers.get((question, OURS), []) if not isinstance(value, str)]
-    if peer == OURS or not found:
+def row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def median(found: list[Answer | str], kind: str) -> float | None:
+    """The median of `value` or `per_cpu` over the rounds that gave one."""
+    numbers = [getattr(each, kind) for each in found if isinstance(each, Answer)]
+    numbers = [number for number in numbers if number is not None]
+    return statistics.median(numbers) if numbers else None
+
+
+def ratio(asked: Question, mine: float | None, theirs: float | None) -> str:
+    """How many times better the first is; empty where one is not known."""
+    if mine is None or theirs is None:
         return ""
-    of_ours = statistics.median(found)
-    times = of_ours / median if QUESTIONS[question].more_is_better else median / of_ours
-    return f"{times:.2f}x"
+    return f"{mine / theirs if asked.more_is_better else theirs / mine:.2f}x"
 
 
 def machine() -> str:
@@ -191,13 +218,13 @@ def main() -> None:
     parser.add_argument("--measure", nargs=2, metavar=("QUESTION", "PEER"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.measure:
-        print(json.dumps(measured(*given.measure, given.seconds)))
+        print(json.dumps(astuple(measured(*given.measure, given.seconds))))
         return
     for name in data.MAKERS:
         data.path(name)
     todo = jobs({name.strip() for name in given.only.split(",") if name.strip()})
     print(machine(), flush=True)
-    answers: dict[tuple[str, str], list[float | str]] = {job: [] for job in todo}
+    answers: Answers = {job: [] for job in todo}
     for number in range(given.rounds):
         for question, peer in todo:
             answers[question, peer].append(answer(question, peer, given.seconds))

@@ -316,3 +316,41 @@ def test_stats_of_dates_have_extent_and_no_mean(every_dtype, capsys):
     day = json.loads(capsys.readouterr().out)["features"]["d9"]
     assert day["value"] == {"min": "1970-01-01", "mean": None, "max": "1970-01-04", "nan": 0}
     assert day["distinct"] == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
+@pytest.mark.parametrize("verb", [["cat"], ["reshard", "--shards", "2"], ["repair"], ["convert"]])
+def test_a_disk_that_is_full_is_told_with_the_file_and_leaves_nothing(tmp_path, verb):
+    source = write(tmp_path / "a.tfrecord", {"x": np.arange(50_000, dtype=np.float64)}).paths[0]
+    before = names(tmp_path)
+    target = str(tmp_path / ("b.jsonl" if verb == ["convert"] else "b.tfrecord"))
+    code = """import resource, penstock.cli
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+penstock.cli.main()"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *verb, source, target], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"penstock: {tmp_path}/b")
+    assert done.stderr.endswith(": file too large.\n")
+    assert names(tmp_path) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_progress_on_a_terminal_leaves_stdout_alone(tmp_path, people):
+    import pty
+
+    screen, terminal = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "penstock", "verify", people],
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        text=True,
+        check=False,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(terminal)
+    shown = os.read(screen, 100_000)
+    os.close(screen)
+    assert (done.returncode, done.stdout) == (0, f"{people}: 2 good records, {os.path.getsize(people)} B\n")
+    assert b"verify" in shown

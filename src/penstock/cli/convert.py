@@ -24,6 +24,7 @@ from penstock.cli.output import (
     say,
 )
 from penstock.cli.render import count_text, escape
+from penstock.cli.writing import written_to
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError
 from penstock.open import open as open_dataset
@@ -77,11 +78,15 @@ def command(
         want = "one TFRecord side and one of .csv, .jsonl, .parquet, .npz or a folder of images"
         help = "To rewrite TFRecords, use penstock reshard or penstock cat."
         raise ArgumentError("convert", "SRC DST", got=f"{source} {target}", want=want, help=help)
-    if formats[1] == "tfrecord":
-        options = {"shards": shards, "compression": compression, "overwrite": overwrite}
-        files, rows = _to_records(source, formats[0], target, names, options)
-    else:
-        files, rows = [target], write_data(_dataset(source, names), target, formats[1], overwrite=overwrite)
+    with written_to(target):
+        if formats[1] == "tfrecord":
+            options = {"shards": shards, "compression": compression, "overwrite": overwrite}
+            files, rows = _to_records(source, formats[0], target, names, options)
+        else:
+            files, rows = (
+                [target],
+                write_data(_dataset(source, names), target, formats[1], overwrite=overwrite),
+            )
     if as_json:
         print_json(
             {"source": source, "targets": files, "from": formats[0], "to": formats[1], "records": rows}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -39,7 +40,9 @@ sources_argument = click.argument("sources", metavar="PATH...", nargs=-1, requir
 
 def say(text: str = "") -> None:
     """Print a line; colours are left out where nobody sees them."""
-    click.echo(text)
+    # Not `click.echo`: it writes past the progress bar, which prints such lines above itself.
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    print(text if coloured else click.unstyle(text))
 
 
 def print_json(document: Any) -> None:
@@ -63,7 +66,7 @@ def progress(what: str, total: int | None) -> Iterator[Advance]:
     Yields:
         A function that is told how many more bytes are done.
     """
-    if not sys.stderr.isatty():
+    if total == 0 or not sys.stderr.isatty():
         yield lambda _: None
         return
     with _bar() as bar:
@@ -83,4 +86,7 @@ def _bar() -> Any:
         parts.TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
+        # Lines that go to the same terminal are printed above the bar; a stdout that goes elsewhere is left alone.
+        redirect_stdout=sys.stdout.isatty(),
+        redirect_stderr=True,
     )

@@ -8,6 +8,7 @@ from penstock.cli.damage import json_damage, say_damage
 from penstock.cli.output import json_option, overwrite_option, print_json, say
 from penstock.cli.parallel import for_each_file
 from penstock.cli.render import count_text, escape
+from penstock.cli.writing import written_to
 from penstock.records.repair import repair_file
 
 __all__ = ["command"]
@@ -29,7 +30,8 @@ def command(source: str, target: str, overwrite: bool, as_json: bool) -> None:
     [(_, future)] = for_each_file(
         "repair", lambda path, tell: repair_file(path, target, overwrite=overwrite, progress=tell), [source]
     )
-    report = future.result()
+    with written_to(target):
+        report = future.result()
     if as_json:
         print_json({"target": target, **json_damage(report)})
         return

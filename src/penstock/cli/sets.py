@@ -12,7 +12,7 @@ from penstock.fs.paths import INDEX_SUFFIX
 from penstock.records.index_file import decode_index
 from penstock.records.sidecar import Shard, Sidecar, parse_sidecar, sidecar_path
 
-__all__ = ["beside", "is_whole"]
+__all__ = ["beside", "is_whole", "shard_bytes"]
 
 _BLOCK_BYTES = 4 << 20
 
@@ -41,6 +41,11 @@ def beside(paths: Sequence[str], *, whole: bool, advance: Callable[[int], None])
         damage = _index_damage(path + INDEX_SUFFIX)
         if damage is not None:
             yield damage
+
+
+def shard_bytes(paths: Sequence[str]) -> int:
+    """Bytes of the data files that have a sidecar."""
+    return sum(os.stat(path).st_size for path in paths if os.path.exists(sidecar_path(path)))
 
 
 def _sidecar(place: str) -> Sidecar | None:

@@ -12,7 +12,7 @@ from penstock.cli.inputs import files_of
 from penstock.cli.output import json_option, print_json, progress, say, sources_argument
 from penstock.cli.parallel import for_each_file
 from penstock.cli.render import count_text, escape, size_text
-from penstock.cli.sets import beside, is_whole
+from penstock.cli.sets import beside, is_whole, shard_bytes
 from penstock.errors import DataLossError, PenstockError
 from penstock.records.verify import FileReport, verify_file
 
@@ -42,7 +42,7 @@ def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None
             continue
         if not as_json:
             _show(reports[-1])
-    with progress("verify shards", None) as advance:
+    with progress("verify shards", shard_bytes(paths)) as advance:
         others = list(beside(paths, whole=is_whole(sources), advance=advance))
     if as_json:
         print_json(_json(reports, others))

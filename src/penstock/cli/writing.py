@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -21,7 +22,7 @@ from penstock.records.sidecar import read_schema_sidecar, sidecar_path
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.store.shards import ShardedWriter
 
-__all__ = ["compression_for", "rewrite", "shard_paths"]
+__all__ = ["compression_for", "rewrite", "shard_paths", "written_to"]
 
 _BY_ENDING = {".gz": "gzip", ".gzip": "gzip", ".zlib": "zlib", ".zz": "zlib", ".zst": "zstd", ".zstd": "zstd"}
 _DATA_ENDING = re.compile(
@@ -49,6 +50,17 @@ def compression_for(target: str, given: str | None) -> str:
     if given is not None:
         return writing_name(given, where="--compression")
     return next((name for ending, name in _BY_ENDING.items() if target.lower().endswith(ending)), "none")
+
+
+@contextmanager
+def written_to(path: str) -> Iterator[None]:
+    """Name the file in an error of the system that does not, as of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = path
+        raise
 
 
 def shard_paths(target: str, shards: int) -> list[str]:
@@ -84,8 +96,9 @@ def rewrite(
         else ShardedWriter(targets, sidecar_path(targets[0]), compression=compression, overwrite=overwrite)
     )
     try:
-        rows = _fill(writer, sources, [total * i // len(targets) for i in range(len(targets))], what)
-        _commit(writer, kept)
+        with written_to(targets[0]):
+            rows = _fill(writer, sources, [total * i // len(targets) for i in range(len(targets))], what)
+            _commit(writer, kept)
     finally:
         writer.discard()
     return rows

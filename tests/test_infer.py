@@ -1,9 +1,12 @@
 """The schema of records that nobody described."""
 
 import struct
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from penstock import _native
 from penstock.errors import FeatureError, WireError
@@ -192,3 +195,28 @@ def test_a_message_nested_a_thousand_deep_is_described_to_a_bound():
 @pytest.mark.parametrize("data", [b"\xff", b"\x08", b"\x0a\x05abc", b"\x0b", b"\x08" + b"\x80" * 11])
 def test_bytes_that_are_no_message_are_not_described(data):
     assert describe_message(data) is None
+
+
+PIECES = st.binary(max_size=6) | st.sampled_from(
+    [example(a=[1]), EVENT, sequence({"a": [1]}, s=[[1]]), b"\x0a\x02\x0a\x00"]
+)
+
+
+@given(st.lists(st.lists(PIECES, max_size=4).map(b"".join), max_size=4))
+def test_any_records_have_a_schema_or_an_error_of_ours(records):
+    with suppress(FeatureError, WireError):
+        assert infer_schema(records).record in (
+            "Example",
+            "SequenceExample",
+            "Event",
+            "ExampleListWithContext",
+            "bytes",
+        )
+
+
+@given(st.lists(PIECES, max_size=4).map(b"".join))
+def test_any_bytes_are_described_or_refused(data):
+    described = describe_message(data)
+    assert described is None or isinstance(described, list)
+    with suppress(WireError):
+        assert describe_event(data)["step"] is not None

@@ -1,10 +1,13 @@
 """Files beside the data that say what it holds: ours, TFDS's and TFX's."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from penstock.errors import DataLossError, InvalidArgumentError, MissingShardError, SidecarError
 from penstock.records.infer import infer_schema
@@ -358,3 +361,52 @@ def test_an_inferred_schema_passes_through_json():
     assert schema_from_json(schema_to_json(schema), "features") == replace(
         schema, origin="features", sampled=0
     )
+
+
+# --- whatever is in the files ---
+
+MEMBERS = (
+    "pythonClassName featuresDict features sequence feature tensor shape dimensions dtype length content record"
+    " fields lists name kind ragged_rank translation languages raw"
+)
+LEAVES = st.none() | st.booleans() | st.integers(-3, 2**70) | st.floats()
+JSON = st.recursive(
+    LEAVES | st.sampled_from(["a", "Tensor", "-1", "int64", "bytes"]),
+    lambda part: (
+        st.lists(part, max_size=3) | st.dictionaries(st.sampled_from(MEMBERS.split()), part, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_any_json_is_a_features_tree_or_none(document):
+    try:
+        assert isinstance(tfds_fields(document), dict)
+    except ValueError:
+        assert "content" in json.dumps(document)
+
+
+@given(JSON)
+def test_any_json_is_a_schema_or_a_malformed_one(document):
+    with suppress(MalformedError):
+        assert isinstance(schema_from_json(document, "features"), Schema)
+
+
+@given(
+    member=st.sampled_from(["schema", "shards", "replaces", "rows", "state", "version", "created"]),
+    value=JSON,
+)
+def test_any_member_of_a_sidecar_is_taken_or_refused(tmp_path_factory, member, value):
+    path = tmp_path_factory.getbasetemp()
+    sidecar = Sidecar(
+        str(path / "a"), SCHEMA, (Shard("a", 1, 16, 0),), "none", "2026-01-31T12:00:00Z", "0.1.0"
+    )
+    with suppress(SidecarError):
+        assert parse_sidecar(forged(sidecar, **{member: value}), "a").shards
+
+
+@given(st.text(alphabet="ab{}<>[]:;,\"\\'#\n 019.-_xe", max_size=40))
+def test_any_text_is_text_format_or_an_error(source):
+    with suppress(TextFormatError):
+        assert isinstance(tfx_fields(source), dict)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import PenstockError
-from penstock.graph.plain import PlainRows
 from penstock.spec import Spec
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "UNKNOWN",
     "Broken",
     "Node",
+    "PlainRows",
     "RowSource",
     "Rows",
     "State",
@@ -70,6 +71,17 @@ class Rows(Protocol):
 
     def pull_groups(self, size: int) -> Chunk | Literal[_End.END]:
         """The next rows in whole groups of `size`, as many as are at hand; fewer than `size` only at the end."""
+
+
+@dataclass
+class PlainRows(Iterator[Any]):
+    """Rows one by one and their spec, as `Node.plain` takes them."""
+
+    rows: Iterator[Any]
+    spec: Spec
+
+    def __next__(self) -> Any:
+        return next(self.rows)
 
 
 class RowSource(Protocol):

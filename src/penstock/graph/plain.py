@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from penstock.graph.node import PlainRows
+from penstock.graph.plan import Plan
 
-from penstock.spec import Spec
-
-if TYPE_CHECKING:
-    from penstock.graph.plan import Plan
-
-__all__ = ["PlainRows", "plain_rows"]
-
-
-@dataclass
-class PlainRows(Iterator[Any]):
-    """Rows and their spec, as `Node.plain` takes them."""
-
-    rows: Iterator[Any]
-    spec: Spec
-
-    def __next__(self) -> Any:
-        return next(self.rows)
+__all__ = ["plain_rows"]
 
 
 def plain_rows(plan: Plan) -> PlainRows:

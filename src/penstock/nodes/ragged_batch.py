@@ -14,8 +14,18 @@ from penstock.column.chunk import Chunk
 from penstock.column.ragged import RaggedColumn
 from penstock.column.stack import stack_rows
 from penstock.errors import ArgumentError, ArgumentTypeError
-from penstock.graph.node import END, INFINITE, UNKNOWN, Node, Rows, RowSource, State, Step, transform
-from penstock.graph.plain import PlainRows
+from penstock.graph.node import (
+    END,
+    INFINITE,
+    UNKNOWN,
+    Node,
+    PlainRows,
+    Rows,
+    RowSource,
+    State,
+    Step,
+    transform,
+)
 from penstock.spec import Spec, map_structure
 
 

@@ -213,3 +213,34 @@ def test_ls_tells_of_damage_and_exits_with_1(people, capsys):
     flip(people, 0)
     assert run(["ls", "--json", people]) == 1
     assert "length checksum" in json.loads(capsys.readouterr().out)["files"][0]["damage"]
+
+
+def test_records_that_contradict_each_other_are_shown_each_by_itself(tmp_path, capsys):
+    path = written(tmp_path / "a.tfrecord", [example(a=1), example(a=1.5), b"\xff garbage"])
+    assert run(["head", path]) == 1
+    shown = capsys.readouterr()
+    assert shown.out.splitlines() == [
+        "row 0",
+        "  a  1",
+        "row 1",
+        "  a  1.5",
+        "row 2",
+        "  record  bytes 9 B ff20676172626167…",
+    ]
+    assert "feature 'a' is a float_list" in shown.err
+
+
+def test_more_records_can_be_looked_at_for_the_schema(tmp_path, capsys):
+    path = written(tmp_path / "a.tfrecord", [example(a=i) for i in range(300)] + [example(b=1)])
+    assert run(["stats", "--sample", "100", path]) == 1
+    assert "Look at more records first with --sample N." in capsys.readouterr().err
+    assert run(["stats", "--sample", "1000", path]) == 0
+    assert capsys.readouterr().out.startswith("301 records")
+
+
+def test_count_of_a_damaged_file_is_no_number(people, capsys):
+    flip(people, 0)
+    assert run(["count", people]) == 1
+    assert capsys.readouterr().out == ""
+    assert run(["count", "--json", people]) == 1
+    assert json.loads(capsys.readouterr().out) == {"records": 0, "files": [{"file": people, "records": None}]}

@@ -21,6 +21,7 @@ from penstock.cli.output import (
     overwrite_option,
     print_json,
     progress,
+    sample_option,
     say,
 )
 from penstock.cli.render import count_text, escape
@@ -53,6 +54,7 @@ _ENDINGS = {
     help="Files to spread TFRecords over.",
 )
 @click.option("--features", help="Names of the features to take, with commas between them.")
+@sample_option
 @compression_option
 @overwrite_option
 @json_option
@@ -61,6 +63,7 @@ def command(
     target: str,
     shards: int,
     features: str | None,
+    sample: int,
     compression: str | None,
     overwrite: bool,
     as_json: bool,
@@ -85,7 +88,7 @@ def command(
         else:
             files, rows = (
                 [target],
-                write_data(_dataset(source, names), target, formats[1], overwrite=overwrite),
+                write_data(_dataset(source, names, sample), target, formats[1], overwrite=overwrite),
             )
     if as_json:
         print_json(
@@ -141,8 +144,8 @@ def _teller(advance: Advance) -> Callable[[int, int | None, int], None]:
     return tell
 
 
-def _dataset(source: str, names: list[str] | None) -> Dataset:
-    opened = open_files([source])
+def _dataset(source: str, names: list[str] | None, sample: int) -> Dataset:
+    opened = open_files([source], sample=sample)
     if names is None:
         return opened.dataset
     fields = [opened.schema.field(name) for name in names]

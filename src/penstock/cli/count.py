@@ -50,7 +50,8 @@ def _show(counts: dict[str, int | None], as_json: bool) -> None:
         files: list[dict[str, Any]] = [{"file": path, "records": count} for path, count in counts.items()]
         print_json({"records": total, "files": files})
     elif len(counts) == 1:
-        say(str(total))
+        if None not in counts.values():
+            say(str(total))
     else:
         width = max(len(str(total)), len("damaged"))
         for path, count in counts.items():

@@ -10,7 +10,10 @@ import click
 from penstock.cli.inputs import Opened, open_files
 from penstock.cli.layout import RowPrinter
 from penstock.cli.output import json_option, print_json, say, sources_argument
+from penstock.cli.render import escape
 from penstock.cli.rows import json_row
+from penstock.errors import InvalidArgumentError
+from penstock.records.schema import RecordKind
 
 __all__ = ["command"]
 
@@ -29,17 +32,31 @@ def command(sources: tuple[str, ...], n: int, raw: bool, as_json: bool) -> None:
 
     Example: penstock head -n 3 data/train.tfrecord
     """
-    opened = open_files(sources, raw=raw)
+    opened, kind, error = _open(sources, raw=raw)
     rows = opened.first_rows(n)
     if as_json:
         for row in rows:
-            print_json(json_row(row, opened.schema.record))
+            print_json(json_row(row, kind))
     else:
-        _show(opened, rows, n)
+        _show(opened, rows, kind, n)
+    if error is not None:
+        raise error
 
 
-def _show(opened: Opened, rows: Iterator[Any], n: int) -> None:
-    printer = RowPrinter(opened.schema.record)
+def _open(sources: tuple[str, ...], *, raw: bool) -> tuple[Opened, RecordKind, InvalidArgumentError | None]:
+    """The files, what their rows are shown as, and the error to end with.
+
+    Records that contradict each other have no schema; each is shown as what it is by itself.
+    """
+    try:
+        opened = open_files(sources, raw=raw)
+    except InvalidArgumentError as error:
+        return open_files(sources, raw=True), "Example", error
+    return opened, opened.schema.record, None
+
+
+def _show(opened: Opened, rows: Iterator[Any], kind: RecordKind, n: int) -> None:
+    printer = RowPrinter(kind)
     shown = 0
     try:
         for row in rows:
@@ -49,4 +66,4 @@ def _show(opened: Opened, rows: Iterator[Any], n: int) -> None:
         # The rows before a damaged place are shown before the error is told.
         printer.flush()
     if not shown and n:
-        say(f"{opened.name}: empty, no records")
+        say(f"{escape(opened.name)}: empty, no records")

@@ -64,10 +64,10 @@ def _decoded(decoder: Decoder, frames: Frames, path: str) -> Iterator[Any]:
         raise error.at(path=path, record=frames.number(at), offset=int(frames.offsets[at]))
 
 
-def open_files(sources: Sequence[str], *, raw: bool = False) -> Opened:
+def open_files(sources: Sequence[str], *, raw: bool = False, sample: int = 256) -> Opened:
     """Open what the arguments name; with `raw`, rows are the bytes of records. Errors as for `penstock.open`."""
     # The sources, not their files, tell whether whole sets are asked for.
-    dataset = open_dataset(_data_only(sources), features=bytes if raw else None)
+    dataset = open_dataset(_data_only(sources), features=bytes if raw else None, sample=sample)
     return Opened(files_of(sources), dataset)
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "overwrite_option",
     "print_json",
     "progress",
+    "sample_option",
     "say",
     "sources_argument",
     "width",
@@ -34,6 +35,13 @@ compression_option = click.option(
     "--compression",
     type=click.Choice(["none", "gzip", "zlib", "zstd"]),
     help="How to compress what is written; without it, as the ending of the target says.",
+)
+sample_option = click.option(
+    "--sample",
+    default=256,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Records looked at where the schema has to be found out.",
 )
 sources_argument = click.argument("sources", metavar="PATH...", nargs=-1, required=True)
 

@@ -55,6 +55,8 @@ def _shown(row: Any, kind: RecordKind) -> Any:
             return describe_event(row)
         if kind == "ExampleListWithContext":
             return _example_list(row)
+        if kind == "Example":
+            return _plain_example(row)
     except (WireError, _native.MessageError):
         return row  # a record unlike the ones that told the kind: shown as its bytes
     return _opaque(row)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from penstock.cli.inputs import open_files
-from penstock.cli.output import json_option, print_json, say, sources_argument
+from penstock.cli.output import json_option, print_json, sample_option, say, sources_argument
 from penstock.cli.render import count_text, escape
 from penstock.cli.rows import KIND_NAMES
 from penstock.cli.table import table
@@ -20,19 +20,20 @@ __all__ = ["command", "json_schema", "spec_text"]
 
 @click.command("schema")
 @sources_argument
+@sample_option
 @json_option
-def command(sources: tuple[str, ...], as_json: bool) -> None:
+def command(sources: tuple[str, ...], sample: int, as_json: bool) -> None:
     """Show what the records hold: each feature with its dtype and shape.
 
     The schema comes from a file beside the data (ours, TFDS, TFX), or from the first records.
 
     Example: penstock schema data/train.tfrecord
     """
-    opened = open_files(sources)
+    opened = open_files(sources, sample=sample)
     if as_json:
         print_json({"files": opened.paths, **json_schema(opened.schema)})
     elif opened.is_empty:
-        say(f"{opened.name}: empty, no records")
+        say(f"{escape(opened.name)}: empty, no records")
     else:
         _show(opened.schema)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock.cli.features import FeatureSummary
 from penstock.cli.inputs import Opened, open_files, total_bytes
-from penstock.cli.output import json_option, print_json, progress, say, sources_argument
+from penstock.cli.output import json_option, print_json, progress, sample_option, say, sources_argument
 from penstock.cli.render import count_text, escape, json_value, number_text, shorten, size_text, value_text
 from penstock.cli.schema import spec_text
 from penstock.cli.table import table
@@ -28,8 +28,9 @@ _HEADS = ("feature", "type", "missing", "values", "min", "mean", "max", "distinc
 @click.option(
     "--top", default=_TOP, show_default=True, type=click.IntRange(min=0), help="Most frequent strings shown."
 )
+@sample_option
 @json_option
-def command(sources: tuple[str, ...], top: int, as_json: bool) -> None:
+def command(sources: tuple[str, ...], top: int, sample: int, as_json: bool) -> None:
     """Summarize every feature: missing, lengths, smallest, mean and largest value, distinct values, how they spread.
 
     Reads everything once, in bounded memory. Of bytes and text, the numbers are lengths in bytes. Distinct values
@@ -37,7 +38,7 @@ def command(sources: tuple[str, ...], top: int, as_json: bool) -> None:
 
     Example: penstock stats data/train.tfrecord
     """
-    opened = open_files(sources)
+    opened = open_files(sources, sample=sample)
     names, specs = _names(opened), opened.dataset.plan.spec.leaves
     summaries, rows = _read(opened)
     if as_json:

@@ -1,5 +1,6 @@
 """Opening files that nobody described: rows, schemas, contradictions, damage."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -173,3 +174,37 @@ def test_the_repr_shows_what_is_inside(tmp_path: Path):
     text = repr(ps.open(numbered(tmp_path / "a.tfrecord", 2)))
     assert "rows not counted yet" in text
     assert "v: int64[?]" in text
+
+
+def test_a_file_cut_between_two_records_is_told_where_the_number_is_known(tmp_path: Path):
+    paths = [numbered(tmp_path / f"toy-train.tfrecord-0000{k}-of-00002", 4) for k in range(2)]
+    info = {"name": "toy", "splits": [{"name": "train", "shardLengths": ["4", "5"]}]}
+    (tmp_path / "dataset_info.json").write_text(json.dumps(info))
+    ds = ps.open(paths)
+    assert len(ds) == 9
+    rows = iter(ds)
+    assert [next(rows)["i"] for _ in range(8)] == [0, 1, 2, 3] * 2
+    with pytest.raises(
+        EOFError, match=r"00001-of-00002, record 4: the file ends after 4 records, wanted the 5"
+    ):
+        next(rows)
+    with pytest.raises(EOFError, match="the file ends after 4 records"):
+        ds[5]
+
+
+def test_the_records_that_tfds_counted_need_no_index(tmp_path: Path):
+    path = numbered(tmp_path / "toy-train.tfrecord-00000-of-00001", 4)
+    info = {"name": "toy", "splits": [{"name": "train", "shardLengths": ["4"]}]}
+    (tmp_path / "dataset_info.json").write_text(json.dumps(info))
+    assert ps.open(path).cardinality() == 4
+    assert len(list(ps.open(path))) == 4
+
+
+@pytest.mark.parametrize("info", ["{", '{"splits": [{"name": "train", "shardLengths": ["x"]}]}'])
+def test_a_damaged_description_is_named(tmp_path: Path, info: str):
+    path = numbered(tmp_path / "toy-train.tfrecord-00000-of-00001", 1)
+    (tmp_path / "dataset_info.json").write_text(info)
+    with pytest.raises(
+        ps.SidecarError, match=r"dataset_info.json: the file is not the JSON that TFDS writes"
+    ):
+        ps.open(path)

@@ -24,6 +24,7 @@ from penstock.records.infer import infer_schema
 from penstock.records.schema import BYTES, FLOAT, INT64, Field, Kind, Schema
 from penstock.records.sidecar import Sidecar, read_schema_sidecar
 from penstock.records.tfds import read_tfds_schema
+from penstock.records.tfds_info import read_tfds_counts
 from penstock.records.tfx import read_tfx_schema
 from penstock.sources.tfrecord import ReadOptions, TFRecordFiles
 from penstock.spec import TensorSpec, string, text
@@ -92,6 +93,8 @@ def open(
     (np.int64(7), TensorSpec(shape=(), dtype=int64))
     """
     _check(on_corrupt, index, sample)
+    if not isinstance(paths, str | os.PathLike):
+        paths = list(paths)
     files = tuple(expand(paths))
     options = ReadOptions(
         compression or "auto", verify, on_corrupt, corrupt_budget, tf_compatible, max_record_bytes, max_ratio
@@ -101,7 +104,7 @@ def open(
     sidecar = None
     if features != "infer":
         sidecar = read_schema_sidecar(files, whole=_is_whole(paths), damaged=damaged)
-    counts = None if sidecar is None or damaged else _counts(sidecar, files)
+    counts = None if damaged or features == "infer" else _counts(sidecar, files)
     if schema is None and sidecar is not None:
         schema = sidecar.schema
     if schema is None:
@@ -110,14 +113,16 @@ def open(
     return Dataset(Plan(TFRecordFiles(files, schema, unknown_is_wrong, options, index, counts)))
 
 
-def _is_whole(paths: Any) -> bool:
+def _is_whole(paths: str | os.PathLike[str] | list[str | os.PathLike[str]]) -> bool:
     """Whether whole sets are asked for, by pattern or folder, so that a shard that is not there is an error."""
-    items = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    items = paths if isinstance(paths, list) else [paths]
     return any(os.path.isdir(item) or set("*?[{") & set(os.fspath(item)) for item in items)
 
 
-def _counts(sidecar: Sidecar, files: tuple[str, ...]) -> tuple[int, ...] | None:
-    """The records of each file, where the sidecar lists them all."""
+def _counts(sidecar: Sidecar | None, files: tuple[str, ...]) -> tuple[int, ...] | None:
+    """The records of each file, where a sidecar of ours or of TFDS lists them all."""
+    if sidecar is None:
+        return read_tfds_counts(files)
     shards = [sidecar.shard_of(path) for path in files]
     known = tuple(shard.rows for shard in shards if shard is not None)
     return known if len(known) == len(files) else None

@@ -12,7 +12,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.errors import DataLossError, InvalidArgumentError, LimitError
+from penstock.errors import DataLossError, InvalidArgumentError, LimitError, TruncatedRecordError
 from penstock.graph.node import END, UNKNOWN, Broken, Node, RowSource, State, Step
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, Damage, FrameReader, Frames
@@ -70,7 +70,7 @@ class TFRecordFiles(Node):
         options: How they are read.
         index: "auto" keeps indexes beside the files (or in the user's cache), "memory" does not write them,
             "rebuild" ignores those that are there.
-        counts: Records of each file, where they are known.
+        counts: Records of each file, where they are known; a file with another number is an error at its end.
         damage: Damage that was skipped, as it is found; a log, not part of the value.
     """
 
@@ -140,7 +140,10 @@ class _Session:
             self._note_damage(reader)
         self._limit = _CHUNK_ROWS
         if frames is None:
+            count = reader.position[0]
             self._close()
+            if (other := _other_count(self._node, number, count)) is not None:
+                raise Broken(other, (number + 1, 0, 0))
             return None, (number + 1, 0, 0)
         chunk, misfit = self._decoder.decode(frames)
         if misfit is None:
@@ -185,6 +188,19 @@ class _Session:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+
+def _other_count(node: TFRecordFiles, number: int, found: int) -> TruncatedRecordError | None:
+    """The error for a file that ends between two records, too early or too late, which no checksum tells."""
+    if node.counts is None or node.counts[number] == found:
+        return None
+    return TruncatedRecordError(
+        f"the file ends after {found} records, wanted the {node.counts[number]} that are listed beside it.",
+        kind="record count",
+        path=node.paths[number],
+        record=found,
+        help="Copy it again from where it came; to read it as it is, pass features='infer'.",
+    )
 
 
 class IndexedRows:
@@ -239,6 +255,8 @@ class IndexedRows:
         with self._lock:
             file = self._open.pop(number, None)
             if file is None:
+                if (error := _other_count(self._node, number, len(self.indexes[number]))) is not None:
+                    raise error
                 file = RecordFile(
                     self._node.paths[number],
                     self.indexes[number],

@@ -136,6 +136,28 @@ def test_a_folder_of_images_keeps_its_classes(tmp_path):
     ]
 
 
+def test_images_that_lie_in_no_class_have_no_label(tmp_path):
+    for place in ("loose.jpg", "cat/a.jpg"):
+        (tmp_path / "in" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / place).write_bytes(b"\xff\xd8\xff")
+    assert (
+        run(["convert", str(tmp_path / "in"), str(tmp_path / "a.tfrecord"), "--features", "path,label"]) == 0
+    )
+    assert rows(tmp_path / "a.tfrecord") == [
+        {"label": None, "path": "loose.jpg"},
+        {"label": 0, "path": "cat/a.jpg"},
+    ]
+
+
+def test_a_folder_of_many_images_is_taken_in_chunks(tmp_path):
+    (tmp_path / "in").mkdir()
+    for i in range(2500):
+        (tmp_path / "in" / f"{i:04d}.jpg").write_bytes(b"\xff\xd8\xff" * (1 if i else 2_000_000))
+    assert run(["convert", str(tmp_path / "in"), str(tmp_path / "a.tfrecord"), "--shards", "3"]) == 0
+    found = open_dataset(f"{tmp_path}/a-*.tfrecord")
+    assert [row["path"] for row in found] == [f"{i:04d}.jpg" for i in range(2500)]
+
+
 def test_a_class_name_from_data_never_leaves_the_folder(tmp_path):
     data = {
         "image": [b"\xff\xd8\xff1", b"\xff\xd8\xff2", b"\xff\xd8\xff3"],

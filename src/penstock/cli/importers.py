@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from penstock.bridges.table_files import read_csv, read_parquet
-from penstock.cli.media import IMAGE_ENDINGS
+from penstock.cli.images import image_dataset
 from penstock.errors import ArgumentError, InvalidArgumentError, NotFoundError
 
 __all__ = ["read_data"]
@@ -39,7 +39,9 @@ def read_data(path: str, format: str, features: Sequence[str] | None) -> Any:
         return read_parquet(path, features)
     if format == "npz":
         return _read_npz(path, features)
-    rows = _read_jsonl(path) if format == "jsonl" else _read_images(path)
+    if format == "images":
+        return image_dataset(path, features)
+    rows = _read_jsonl(path)
     return rows if features is None else _selected(rows, features, path)
 
 
@@ -94,29 +96,3 @@ def _read_npz(path: str, features: Sequence[str] | None) -> dict[str, Any]:
             raise
         help = "Wanted an .npz file of arrays of numbers and text, all with as many rows."
         raise InvalidArgumentError(f"it cannot be read: {error}.", path=path, help=help) from error
-
-
-def _read_images(folder: str) -> Iterator[dict[str, Any]]:
-    """Images of a folder in order of their names; folders inside it are classes."""
-    classes = sorted(
-        entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith(".")
-    )
-    for name in _image_names(folder):
-        yield {"image": _content(folder, name), "path": name}
-    for label, class_name in enumerate(classes):
-        for name in _image_names(os.path.join(folder, class_name)):
-            path = os.path.join(class_name, name)
-            yield {"image": _content(folder, path), "path": path, "label": label, "label_name": class_name}
-
-
-def _image_names(folder: str) -> list[str]:
-    return sorted(
-        entry.name
-        for entry in os.scandir(folder)
-        if entry.is_file() and entry.name.lower().endswith(IMAGE_ENDINGS) and not entry.name.startswith(".")
-    )
-
-
-def _content(folder: str, name: str) -> bytes:
-    with open(os.path.join(folder, name), "rb") as file:
-        return file.read()

@@ -1,0 +1,133 @@
+"""A folder of images as a dataset."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from penstock.cli.media import IMAGE_ENDINGS
+from penstock.column.base import Column
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.dataset import Dataset
+from penstock.errors import ArgumentError, NotFoundError
+from penstock.graph.node import END, Node, State, Step
+from penstock.graph.plan import Plan
+from penstock.spec import Spec, TensorSpec, string, text
+
+__all__ = ["image_dataset"]
+
+_CHUNK_BYTES = 4 << 20
+_CHUNK_ROWS = 1024
+_NO_CLASS = -1
+
+
+def image_dataset(folder: str, features: Sequence[str] | None) -> Dataset:
+    """The images of a folder in order of their names; folders inside it are classes.
+
+    A row has `image` (the bytes of the file), `path`, and, where there are classes, `label` and `label_name`, which
+    images that lie in no class lack.
+
+    Args:
+        folder: Where the images are.
+        features: Those of these four to take; all where None.
+
+    Raises:
+        NotFoundError: There is no image.
+        ArgumentError: An unknown feature.
+    """
+    classes = sorted(
+        entry.name for entry in os.scandir(folder) if entry.is_dir() and _image_names(entry.path)
+    )
+    files = [(name, _NO_CLASS) for name in _image_names(folder)]
+    for label, name in enumerate(classes):
+        files += [(os.path.join(name, file), label) for file in _image_names(os.path.join(folder, name))]
+    if not files:
+        raise NotFoundError(
+            f"{folder}: there is no image, wanted files that end with {', '.join(IMAGE_ENDINGS)}."
+        )
+    node = _ImageFiles(folder, tuple(files), tuple(classes), None if features is None else tuple(features))
+    unknown = set(features or ()) - set(node.spec().structure)
+    if unknown:
+        raise ArgumentError("convert", "--features", got=min(unknown), want="image, path, label, label_name")
+    return Dataset(Plan(node))
+
+
+def _image_names(folder: str) -> list[str]:
+    return sorted(
+        entry.name
+        for entry in os.scandir(folder)
+        if entry.is_file() and entry.name.lower().endswith(IMAGE_ENDINGS) and not entry.name.startswith(".")
+    )
+
+
+def _utf8(name: str) -> bytes:
+    # A name of other bytes than UTF-8 has unpaired surrogates for them.
+    return name.encode(errors="backslashreplace")
+
+
+@dataclass(frozen=True)
+class _ImageFiles(Node):
+    """Rows of image files. The state is the number of the file that is read next.
+
+    Args:
+        folder: Where they are.
+        files: Path in the folder and label of each; label -1 for those in no class.
+        classes: Names of the labels.
+        features: Those to take; all where None.
+    """
+
+    folder: str
+    files: tuple[tuple[str, int], ...]
+    classes: tuple[str, ...]
+    features: tuple[str, ...] | None
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        optional = any(label == _NO_CLASS for _, label in self.files)
+        leaves = {"image": TensorSpec((), string), "path": TensorSpec((), text)}
+        if self.classes:
+            leaves["label"] = TensorSpec((), np.int64, optional=optional)
+            leaves["label_name"] = TensorSpec((), text, optional=optional)
+        return Spec(
+            {name: spec for name, spec in leaves.items() if self.features is None or name in self.features}
+        )
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return len(self.files)
+
+    def start(self, epoch: int) -> State:
+        return 0
+
+    def step(self, state: State, session: Any) -> Step:
+        if state == len(self.files):
+            return state, END
+        sizes = accumulate(os.stat(os.path.join(self.folder, path)).st_size for path, _ in self.files[state:])
+        n = next((i for i, size in enumerate(sizes) if size > _CHUNK_BYTES or i == _CHUNK_ROWS), None)
+        stop = len(self.files) if n is None else state + max(1, n)
+        return stop, self._chunk(self.files[state:stop])
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        for file in self.files:
+            yield self._chunk((file,)).row(0)
+
+    def _chunk(self, files: Sequence[tuple[str, int]]) -> Chunk:
+        labels = np.array([label for _, label in files], np.int64)
+        valid = None if (labels >= 0).all() else labels >= 0
+        names = [_utf8(self.classes[label]) if label >= 0 else b"" for label in labels.tolist()]
+        columns: dict[str, Callable[[], Column]] = {
+            "image": lambda: BytesColumn.of([self._content(path) for path, _ in files]),
+            "path": lambda: BytesColumn.of([_utf8(path) for path, _ in files], dtype=text),
+            "label": lambda: FixedColumn(labels, valid),
+            "label_name": lambda: BytesColumn.of(names, valid, dtype=text),
+        }
+        return Chunk({name: columns[name]() for name in self.spec().structure})
+
+    def _content(self, path: str) -> bytes:
+        with open(os.path.join(self.folder, path), "rb") as file:
+            return file.read()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from penstock.cli.media import image_size, what_is
-from penstock.cli.render import count_text, escape, json_value, shorten, size_text, value_text
 from penstock.cli.table import table, width_of
+from penstock.show.media import image_size, what_is
+from penstock.show.render import count_text, escape, json_value, shorten, size_text, value_text
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "penstock"
 FLOORS = (
     {"errors"},
     {"spec"},
-    {"column", "fs"},
+    {"column", "fs", "show"},
     {"records", "trace", "graph"},
     {"store", "nodes", "run", "io", "train"},
     {"sources"},

@@ -7,6 +7,7 @@ keep their memory; masks are packed to bits, bools too.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,13 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = ["to_arrow", "to_pandas"]
 
+_LARGEST_COMPLEX = 16  # bytes; the parts of larger ones have no type in Arrow
+
 
 def to_arrow(dataset: Dataset) -> pa.Table:
     """All rows as a `pyarrow.Table`; nested names are joined by "/".
 
     Scalars become Arrow's own types, lists `large_list`, arrays of one shape `fixed_size_list` (one level an
-    axis), bytes `large_binary`, text `large_string`, missing values nulls. A row that is a single value makes a
-    column named "value".
+    axis), bytes `large_binary`, text `large_string`, complex numbers lists of their two parts, missing values nulls.
+    What Arrow has no type for (long doubles, records) is handed over as its bytes. A row that is a single value
+    makes a column named "value".
 
     Raises:
         DependencyError: pyarrow is not installed.
@@ -94,8 +98,9 @@ def _type(pa: Any, spec: LeafSpec) -> Any:
         items = pa.large_list(dtype)
         return pa.struct([("items", items), ("shape", pa.list_(pa.int64(), len(spec.shape)))])
     for axis, size in reversed(list(enumerate(spec.shape))):
-        ragged = size is None or (isinstance(spec, RaggedSpec) and axis < lists)
-        dtype = pa.large_list(dtype) if ragged or size is None else pa.list_(dtype, size)
+        ragged = isinstance(spec, RaggedSpec) and axis < lists
+        # Arrow has no list of a fixed size of 0.
+        dtype = pa.list_(dtype, size) if size and not ragged else pa.large_list(dtype)
     return dtype
 
 
@@ -104,10 +109,12 @@ def _item_type(pa: Any, dtype: np.dtype[Any]) -> Any:
         return pa.large_binary()
     if dtype == text:
         return pa.large_string()
+    if dtype.kind == "c" and dtype.itemsize <= _LARGEST_COMPLEX:
+        return pa.list_(pa.from_numpy_dtype(_part_of_complex(dtype)), 2)
     try:
         return pa.from_numpy_dtype(dtype)
     except pa.ArrowNotImplementedError:
-        return pa.binary(dtype.itemsize)  # complex numbers and records have no type in Arrow: their bytes
+        return pa.large_binary()  # numbers and records that have no type in Arrow: their bytes
 
 
 def _array(pa: Any, column: Column, kind: Any) -> Any:
@@ -138,32 +145,46 @@ def _bits(pa: Any, valid: BoolArray | None) -> Any:
 
 
 def _strings(pa: Any, column: BytesColumn, kind: Any) -> Any:
-    item = _innermost(pa, kind)
     n = len(column.offsets) - 1
-    single = (
-        column.valid if not column.shape or (column.valid is not None and column.valid.size == n) else None
-    )
+    single = _of_values(column.valid, n)
     buffers = [
         _bits(pa, single),
         pa.py_buffer(np.ascontiguousarray(column.offsets)),
         pa.py_buffer(column.data),
     ]
-    return _fixed_lists(pa, pa.Array.from_buffers(item, n, buffers), column.shape, column.valid, single)
+    items = pa.Array.from_buffers(_innermost(pa, kind), n, buffers)
+    return _fixed_lists(pa, items, (len(column), *column.shape), column.valid, single)
 
 
 def _numbers(pa: Any, column: FixedColumn, kind: Any) -> Any:
     values = np.ascontiguousarray(column.values)
-    item, n = _innermost(pa, kind), values.size
-    single = column.valid if column.valid is not None and column.valid.size == n else None
+    single = _of_values(column.valid, values.size)
+    if values.dtype.kind == "c" and pa.types.is_floating(_innermost(pa, kind)):
+        values = values.view(_part_of_complex(values.dtype)).reshape(*values.shape, 2)
+        single = None
+    items = _items(pa, values.reshape(-1), _innermost(pa, kind), single)
+    return _fixed_lists(pa, items, values.shape, column.valid, single)
+
+
+def _items(pa: Any, values: np.ndarray[Any, Any], kind: Any, valid: BoolArray | None) -> Any:
+    bits = _bits(pa, valid)
     if values.dtype.kind in "mM":  # days are 8 bytes in NumPy and 4 in Arrow
-        items = pa.array(values.reshape(-1), item, mask=None if single is None else ~single.reshape(-1))
-        return _fixed_lists(pa, items, values.shape[1:], column.valid, single)
-    if values.dtype == np.bool_:
-        data = pa.py_buffer(np.packbits(values.reshape(-1), bitorder="little"))
-    else:
-        data = pa.py_buffer(values.reshape(-1).view(np.uint8))
-    items = pa.Array.from_buffers(item, n, [_bits(pa, None if single is None else single.reshape(-1)), data])
-    return _fixed_lists(pa, items, values.shape[1:], column.valid, single)
+        return pa.array(values, kind, mask=None if valid is None else ~valid.reshape(-1))
+    if pa.types.is_large_binary(kind):
+        offsets = np.arange(len(values) + 1) * values.dtype.itemsize
+        data = np.frombuffer(values.tobytes(), np.uint8)
+        return pa.Array.from_buffers(kind, len(values), [bits, pa.py_buffer(offsets), pa.py_buffer(data)])
+    data = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else values.view(np.uint8)
+    return pa.Array.from_buffers(kind, len(values), [bits, pa.py_buffer(data)])
+
+
+def _part_of_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(f"f{dtype.itemsize // 2}")
+
+
+def _of_values(valid: BoolArray | None, n: int) -> BoolArray | None:
+    """`valid` where it speaks of single values, not of rows of several."""
+    return valid if valid is not None and valid.size == n else None
 
 
 def _innermost(pa: Any, kind: Any) -> Any:
@@ -175,9 +196,14 @@ def _innermost(pa: Any, kind: Any) -> Any:
 def _fixed_lists(
     pa: Any, items: Any, shape: tuple[int, ...], valid: BoolArray | None, single: BoolArray | None
 ) -> Any:
-    for axis in range(len(shape) - 1, -1, -1):
-        mask = _mask(pa, valid) if axis == 0 and single is None else None
-        items = pa.FixedSizeListArray.from_arrays(items, shape[axis], mask=mask)
+    """Items in lists of fixed sizes, one level for each axis after the first."""
+    for axis in range(len(shape) - 1, 0, -1):
+        mask = _mask(pa, valid) if axis == 1 and single is None else None
+        if shape[axis]:
+            items = pa.FixedSizeListArray.from_arrays(items, shape[axis], mask=mask)
+        else:
+            offsets = pa.array(np.zeros(prod(shape[:axis]) + 1, np.int64))
+            items = pa.LargeListArray.from_arrays(offsets, items, mask=mask)
     return items
 
 

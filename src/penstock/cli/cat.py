@@ -6,8 +6,8 @@ import click
 
 from penstock.cli.inputs import files_of
 from penstock.cli.output import compression_option, json_option, overwrite_option, print_json, say
-from penstock.cli.render import count_text, escape
 from penstock.cli.writing import compression_for, rewrite
+from penstock.show.render import count_text, escape
 
 __all__ = ["command"]
 

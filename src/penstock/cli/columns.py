@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from penstock.cli.render import json_value
 from penstock.column.base import Column
 from penstock.column.fixed import FixedColumn
+from penstock.show.render import json_value
 
 __all__ = ["json_column"]
 

@@ -24,11 +24,11 @@ from penstock.cli.output import (
     sample_option,
     say,
 )
-from penstock.cli.render import count_text, escape
 from penstock.cli.writing import written_to
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError
 from penstock.open import open as open_dataset
+from penstock.show.render import count_text, escape
 from penstock.write import write
 
 __all__ = ["command"]
@@ -116,7 +116,7 @@ def _by_ending(path: str) -> str:
 
 
 def _has_images(folder: str) -> bool:
-    from penstock.cli.media import IMAGE_ENDINGS
+    from penstock.show.media import IMAGE_ENDINGS
 
     return any(name.lower().endswith(IMAGE_ENDINGS) for _, _, names in os.walk(folder) for name in names)
 

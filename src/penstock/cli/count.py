@@ -10,9 +10,9 @@ from penstock.cli.failure import complain, status_of
 from penstock.cli.inputs import files_of
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.parallel import for_each_file
-from penstock.cli.render import escape
 from penstock.errors import PenstockError
 from penstock.records.index import index_for
+from penstock.show.render import escape
 
 __all__ = ["command"]
 

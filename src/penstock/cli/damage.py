@@ -6,9 +6,9 @@ from typing import Any
 
 from penstock.cli.looks import looks_like
 from penstock.cli.output import say
-from penstock.cli.render import count_text, escape
 from penstock.records.damage import Damage
 from penstock.records.verify import FileReport
+from penstock.show.render import count_text, escape
 
 __all__ = ["json_damage", "say_damage"]
 

@@ -12,9 +12,9 @@ from penstock.cli.digests import Comparison, compare, digests_of
 from penstock.cli.failure import DAMAGE, GOOD
 from penstock.cli.inputs import Opened, open_files, read_frames, total_bytes
 from penstock.cli.output import json_option, print_json, progress, say
-from penstock.cli.render import count_text, escape, json_value, value_text
 from penstock.cli.schema import spec_text
 from penstock.records.schema import Field, Schema, step_spec
+from penstock.show.render import count_text, escape, json_value, value_text
 
 __all__ = ["command"]
 

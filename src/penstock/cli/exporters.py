@@ -17,8 +17,6 @@ import numpy as np
 
 from penstock.bridges.table_files import write_parquet
 from penstock.cli.columns import json_column
-from penstock.cli.media import what_is
-from penstock.cli.render import json_value
 from penstock.cli.rows import json_row
 from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
@@ -30,6 +28,8 @@ from penstock.errors import AlreadyExistsError, InvalidArgumentError
 from penstock.fs.files import AtomicWriter
 from penstock.fs.paths import TEMPORARY_SUFFIX
 from penstock.records.schema import BYTES, Schema
+from penstock.show.media import what_is
+from penstock.show.render import json_value
 from penstock.spec import text
 
 __all__ = ["write_data"]

@@ -8,7 +8,7 @@ import sys
 import click
 
 from penstock import errors
-from penstock.cli.render import escape
+from penstock.show.render import escape
 
 __all__ = ["BROKEN_PIPE", "DAMAGE", "GOOD", "INTERRUPTED", "IO", "USAGE", "complain", "one_line", "status_of"]
 

@@ -10,10 +10,10 @@ import click
 from penstock.cli.inputs import Opened, open_files
 from penstock.cli.layout import RowPrinter
 from penstock.cli.output import json_option, print_json, say, sources_argument
-from penstock.cli.render import escape
 from penstock.cli.rows import json_row
 from penstock.errors import InvalidArgumentError
 from penstock.records.schema import RecordKind
+from penstock.show.render import escape
 
 __all__ = ["command"]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from penstock.cli.media import IMAGE_ENDINGS
 from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
@@ -19,6 +18,7 @@ from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, NotFoundError
 from penstock.graph.node import END, Node, State, Step
 from penstock.graph.plan import Plan
+from penstock.show.media import IMAGE_ENDINGS
 from penstock.spec import Spec, TensorSpec, string, text
 
 __all__ = ["image_dataset"]

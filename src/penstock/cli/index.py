@@ -11,8 +11,8 @@ import click
 from penstock.cli.inputs import files_of
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.parallel import for_each_file
-from penstock.cli.render import count_text, escape, size_text
 from penstock.records.index import build_index, load_index, save_index
+from penstock.show.render import count_text, escape, size_text
 
 __all__ = ["command"]
 

@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from penstock.cli.output import say, width
-from penstock.cli.render import escape, shorten, value_text
 from penstock.cli.rows import named_values
 from penstock.cli.table import pad, table, width_of
 from penstock.records.schema import RecordKind
+from penstock.show.render import escape, shorten, value_text
 
 __all__ = ["RowPrinter"]
 

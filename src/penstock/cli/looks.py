@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from penstock.cli.media import what_is
 from penstock.errors import CorruptRecordError
 from penstock.fs.files import ReadFile
 from penstock.records.describe import is_readable
+from penstock.show.media import what_is
 
 __all__ = ["explained", "looks_like"]
 

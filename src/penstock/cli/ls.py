@@ -13,13 +13,13 @@ from penstock.cli.inputs import files_of
 from penstock.cli.looks import looks_like
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.parallel import for_each_file
-from penstock.cli.render import count_text, escape, size_text
 from penstock.cli.rows import KIND_NAMES
 from penstock.cli.table import table
 from penstock.errors import DataLossError, LimitError
 from penstock.records.frames import FrameReader
 from penstock.records.index import index_for
 from penstock.records.kind import record_kind
+from penstock.show.render import count_text, escape, size_text
 
 __all__ = ["command"]
 

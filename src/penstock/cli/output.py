@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import click
 
-from penstock.cli.render import escape
+from penstock.show.render import escape
 
 __all__ = [
     "Advance",

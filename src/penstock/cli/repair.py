@@ -7,9 +7,9 @@ import click
 from penstock.cli.damage import json_damage, say_damage
 from penstock.cli.output import json_option, overwrite_option, print_json, say
 from penstock.cli.parallel import for_each_file
-from penstock.cli.render import count_text, escape
 from penstock.cli.writing import written_to
 from penstock.records.repair import repair_file
+from penstock.show.render import count_text, escape
 
 __all__ = ["command"]
 

@@ -9,10 +9,10 @@ import click
 
 from penstock.cli.inputs import open_files
 from penstock.cli.output import json_option, print_json, sample_option, say, sources_argument
-from penstock.cli.render import count_text, escape
 from penstock.cli.rows import KIND_NAMES
 from penstock.cli.table import table
 from penstock.records.schema import UNSET, Field, Schema, step_spec
+from penstock.show.render import count_text, escape
 from penstock.spec import LeafSpec, string, text
 
 __all__ = ["command", "json_schema", "spec_text"]

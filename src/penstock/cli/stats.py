@@ -10,9 +10,9 @@ import numpy as np
 from penstock.cli.features import FeatureSummary
 from penstock.cli.inputs import Opened, open_files, total_bytes
 from penstock.cli.output import json_option, print_json, progress, sample_option, say, sources_argument
-from penstock.cli.render import count_text, escape, json_value, number_text, shorten, size_text, value_text
 from penstock.cli.schema import spec_text
 from penstock.cli.table import table
+from penstock.show.render import count_text, escape, json_value, number_text, shorten, size_text, value_text
 from penstock.spec import LeafSpec
 
 __all__ = ["command"]

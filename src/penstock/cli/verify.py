@@ -11,10 +11,10 @@ from penstock.cli.failure import DAMAGE, GOOD, complain, one_line, status_of
 from penstock.cli.inputs import files_of
 from penstock.cli.output import json_option, print_json, progress, say, sources_argument
 from penstock.cli.parallel import for_each_file
-from penstock.cli.render import count_text, escape, size_text
 from penstock.cli.sets import beside, is_whole, shard_bytes
 from penstock.errors import DataLossError, PenstockError
 from penstock.records.verify import FileReport, verify_file
+from penstock.show.render import count_text, escape, size_text
 
 __all__ = ["command"]
 

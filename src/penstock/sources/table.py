@@ -129,6 +129,8 @@ class Fields:
         fields = self._fields.values()
         stored = Counter(name for field in fields for name in _stored_names(field))
         for name, count in stored.items():
+            if not name.isprintable() and any("\ud800" <= sign <= "\udfff" for sign in name):
+                raise ArgumentError("write", "the feature", got=name, want="a name that UTF-8 can hold")
             if count > 1:
                 want = "another name, since a shape or row lengths are stored under this one"
                 raise ArgumentError("write", "the feature", got=name, want=want)

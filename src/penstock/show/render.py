@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.cli.media import image_size, what_is
+from penstock.show.media import image_size, what_is
 
 __all__ = ["count_text", "escape", "json_value", "number_text", "shorten", "size_text", "value_text"]
 

@@ -1,0 +1,1 @@
+"""Values as a person reads them: in a terminal, in a notebook."""

@@ -1,6 +1,7 @@
 """Opening files that nobody described: rows, schemas, contradictions, damage."""
 
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -208,3 +209,109 @@ def test_a_damaged_description_is_named(tmp_path: Path, info: str):
         ps.SidecarError, match=r"dataset_info.json: the file is not the JSON that TFDS writes"
     ):
         ps.open(path)
+
+
+def test_a_number_past_int64_is_no_row(tmp_path: Path):
+    ds = ps.open(numbered(tmp_path / "a.tfrecord", 3))
+    with pytest.raises(IndexError, match="row 18446744073709551615 does not exist"):
+        ds[np.array([2**64 - 1], np.uint64)]
+
+
+def test_no_rows_are_an_empty_batch(tmp_path: Path):
+    ds = ps.open(numbered(tmp_path / "a.tfrecord", 3))
+    for nothing in ([], slice(2, 1), np.zeros(3, bool)):
+        batch = ds[nothing]
+        assert batch["f"].shape == (0, 2)
+        assert batch["s"].tolist() == []
+        assert len(batch["v"]) == 0
+
+
+def test_a_dataset_can_be_pickled_after_use(tmp_path: Path):
+    ds = ps.open(numbered(tmp_path / "a.tfrecord", 3))
+    assert ds[1]["i"] == 1
+    again = pickle.loads(pickle.dumps(ds))
+    assert [int(row["i"]) for row in again] == [0, 1, 2]
+    assert again[2]["i"] == 2
+
+
+def test_the_name_that_was_written_opens_its_shards(tmp_path: Path):
+    ps.write(tmp_path / "a", {"i": range(5)}, shards=2)
+    ps.write(tmp_path / "b.tfrecord", {"i": range(5)}, shards=2)
+    assert len(ps.open(tmp_path / "a")) == 5
+    assert len(ps.open(tmp_path / "b.tfrecord")) == 5
+
+
+def test_a_shard_that_is_not_there_is_named(tmp_path: Path):
+    for k in (0, 2):
+        numbered(tmp_path / f"a-0000{k}-of-00003", 2)
+    for paths in (tmp_path, f"{tmp_path}/a-*", [f"{tmp_path}/a-*"]):
+        with pytest.raises(ps.MissingShardError, match="a-00001-of-00003: the shard is not there"):
+            ps.open(paths)
+    assert len(ps.open(f"{tmp_path}/a-0000[02]-of-00003")) == 4, "asked for by itself"
+    assert len(ps.open([tmp_path / "a-00000-of-00003"])) == 2
+
+
+def test_a_file_that_is_listed_twice_is_read_twice(tmp_path: Path):
+    path = numbered(tmp_path / "a.tfrecord", 2)
+    assert len(list(ps.open([path, path]))) == 4
+    assert len(list(ps.open([path, f"{tmp_path}/*.tfrecord"]))) == 2, (
+        "patterns that overlap do not double rows"
+    )
+
+
+def test_a_file_that_changed_since_it_was_opened_is_refused(tmp_path: Path):
+    path = numbered(tmp_path / "a.tfrecord", 3)
+    ds = ps.open(path)
+    assert len(list(ds)) == 3
+    path.unlink()
+    numbered(path, 5)
+    with pytest.raises(ps.DataLossError, match="the file has changed since the dataset was opened"):
+        list(ds)
+
+
+def test_a_list_that_later_records_lack_contradicts_the_sample(tmp_path: Path):
+    path = write(tmp_path / "a.tfrecord", [example(a=[1]), example(a=[1, 2]), example()])
+    with pytest.raises(ps.FeatureError, match=r"record 2 .*feature 'a' is missing"):
+        list(ps.open(path, sample=2))
+
+
+def test_a_list_that_was_asked_for_is_empty_where_it_is_missing(tmp_path: Path):
+    path = write(tmp_path / "a.tfrecord", [example(a=[1, 2]), example()])
+    for feature in (
+        ps.io.VarLenFeature(np.int64),
+        ps.io.FixedLenSequenceFeature([], np.int64, allow_missing=True),
+    ):
+        assert [row["a"].tolist() for row in ps.open(path, features={"a": feature})] == [[1, 2], []]
+    with pytest.raises(ValueError, match="requires allow_missing to be True"):
+        ps.open(path, features={"a": ps.io.FixedLenSequenceFeature([], np.int64)})
+
+
+@pytest.mark.parametrize(
+    ("feature", "error"),
+    [
+        (ps.io.FixedLenFeature([], np.int64, default_value=1.5), TypeError),
+        (ps.io.FixedLenFeature([], np.int64, default_value="x"), TypeError),
+        (ps.io.FixedLenFeature([2], np.int64, default_value=[1, 2, 3]), ValueError),
+        (3, TypeError),
+    ],
+)
+def test_a_feature_spec_that_cannot_be_is_refused(tmp_path: Path, feature: object, error: type[Exception]):
+    path = numbered(tmp_path / "a.tfrecord", 1)
+    with pytest.raises(error) as raised:
+        ps.open(path, features={"i": feature})
+    assert isinstance(raised.value, ps.PenstockError)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"compression": "lz4"},
+        {"sample": "x"},
+        {"sample": True},
+        {"max_record_bytes": 0},
+        {"features": {3: 4}},
+    ],
+)
+def test_an_argument_of_a_wrong_kind_is_refused(tmp_path: Path, arguments: dict[str, object]):
+    with pytest.raises(ps.ArgumentError, match="open: "):
+        ps.open(numbered(tmp_path / "a.tfrecord", 1), **arguments)

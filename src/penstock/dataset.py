@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import penstock.nodes  # noqa: F401  (registers every transformation)
 from penstock.column.chunk import Chunk
+from penstock.column.empty import empty_batch
 from penstock.errors import (
-    ArgumentError,
     ArgumentTypeError,
     FailedPreconditionError,
     OutOfRangeError,
@@ -42,8 +42,8 @@ class Dataset:
     >>> path = os.path.join(tempfile.mkdtemp(), "train.tfrecord")
     >>> _ = ps.write(path, {"label": [7, 8, 9]})
     >>> ds = ps.open(path)
-    >>> ds[0]["label"]
-    np.int64(7)
+    >>> ds[0]["label"], ds[[2, 0]]["label"]
+    (np.int64(7), array([9, 7]))
     >>> [batch["label"].shape for batch in ds.batches(2)]
     [(2,), (1,)]
     """
@@ -137,9 +137,8 @@ class Dataset:
         if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
             return source.gather(_row_numbers([int(rows)], len(source))).row(0)
         numbers = _row_numbers(rows, len(source))
-        if not len(numbers):
-            raise ArgumentError("getitem", "rows", got=rows, want="at least one row")
-        return source.gather(numbers).batched().row(0)
+        batch = source.gather(numbers).batched() if len(numbers) else empty_batch(self._plan.spec)
+        return batch.row(0)
 
     def _row_source(self) -> RowSource:
         if self._plan.rows is None:
@@ -172,22 +171,20 @@ def _row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
     if isinstance(rows, slice):
         return np.arange(*rows.indices(n), dtype=np.int64)
     numbers = np.asarray(rows)
+    if numbers.ndim == 1 and not len(numbers):
+        return np.zeros(0, np.int64)
     if numbers.dtype == np.bool_ and numbers.shape == (n,):
         return np.flatnonzero(numbers)
-    if numbers.ndim != 1 or (numbers.dtype.kind not in "iu" and len(numbers)):
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
         raise ArgumentTypeError(
             "getitem", "rows", got=rows, want="a row number, a list of them, a mask or a slice"
         )
-    numbers = numbers.astype(np.int64)
     low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
-    if low >= 0 and high < n:
-        return numbers
-    outside = (numbers < -n) | (numbers >= n)
-    if outside.any():
-        raise OutOfRangeError(
-            f"getitem: row {int(numbers[outside][0])} does not exist, the dataset has {n} rows."
-        )
-    return np.where(numbers < 0, numbers + n, numbers)
+    if low < -n or high >= n:  # before the cast, which would wrap numbers past int64
+        wrong = next(i for i in numbers.tolist() if not -n <= i < n)
+        raise OutOfRangeError(f"getitem: row {wrong} does not exist, the dataset has {n} rows.")
+    numbers = numbers.astype(np.int64)
+    return numbers if low >= 0 else np.where(numbers < 0, numbers + n, numbers)
 
 
 def _install(name: str, node: type[Node]) -> None:

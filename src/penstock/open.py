@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from math import prod
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from penstock.dataset import Dataset
-from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, FeatureError, LimitError
+from penstock.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DataLossError,
+    FeatureError,
+    LimitError,
+    MissingShardError,
+    NotFoundError,
+)
 from penstock.fs.paths import expand
+from penstock.fs.shards import asks_for, missing_shards
 from penstock.graph.plan import Plan
+from penstock.records.assemble import KIND_CODES
+from penstock.records.compress import reading_name
 from penstock.records.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -26,7 +39,8 @@ from penstock.records.sidecar import Sidecar, read_schema_sidecar
 from penstock.records.tfds import read_tfds_schema
 from penstock.records.tfds_info import read_tfds_counts
 from penstock.records.tfx import read_tfx_schema
-from penstock.sources.tfrecord import ReadOptions, TFRecordFiles
+from penstock.records.wanted import default_values
+from penstock.sources.tfrecord import ReadOptions, TFRecordFiles, version_of
 from penstock.spec import TensorSpec, string, text
 
 __all__ = ["open"]
@@ -80,7 +94,7 @@ def open(
 
     Raises:
         NotFoundError: A path or pattern matches no file.
-        DataLossError: The first record of every file looked at is damaged.
+        DataLossError: The first record of every file looked at is damaged, or a shard of a set is not there.
         FeatureError: Records contradict each other, as when one feature is a float here and an integer there.
         ArgumentError: An argument has a wrong value.
 
@@ -92,15 +106,23 @@ def open(
     >>> ds[0]["label"], ds.element_spec["label"]
     (np.int64(7), TensorSpec(shape=(), dtype=int64))
     """
-    _check(on_corrupt, index, sample)
+    _check(on_corrupt, index, sample, max_record_bytes, max_ratio)
     if not isinstance(paths, str | os.PathLike):
         paths = list(paths)
-    files = tuple(expand(paths))
+    files = tuple(_files(paths))
     options = ReadOptions(
-        compression or "auto", verify, on_corrupt, corrupt_budget, tf_compatible, max_record_bytes, max_ratio
+        reading_name(compression),
+        verify,
+        on_corrupt,
+        corrupt_budget,
+        tf_compatible,
+        max_record_bytes,
+        max_ratio,
     )
     schema = _given(features)
     damaged = on_corrupt == "skip"
+    if not damaged and _is_whole(paths):
+        _check_names(files, [os.fspath(item) for item in (paths if isinstance(paths, list) else [paths])])
     sidecar = None
     if features != "infer":
         sidecar = read_schema_sidecar(files, whole=_is_whole(paths), damaged=damaged)
@@ -109,8 +131,34 @@ def open(
         schema = sidecar.schema
     if schema is None:
         schema = _found(files, options, sample, described=features is None)
-    unknown_is_wrong = schema.origin == "inferred"
-    return Dataset(Plan(TFRecordFiles(files, schema, unknown_is_wrong, options, index, counts)))
+    strict = schema.origin == "inferred"
+    versions = tuple(map(version_of, files))
+    return Dataset(Plan(TFRecordFiles(files, schema, strict, options, index, counts, versions)))
+
+
+def _files(paths: str | os.PathLike[str] | list[str | os.PathLike[str]]) -> list[str]:
+    """The files that the paths name; a name that `ps.write` was given names the shards that it wrote."""
+    try:
+        return expand(paths)
+    except NotFoundError:
+        stem = os.fspath(paths) if isinstance(paths, str | os.PathLike) else None
+        if not isinstance(stem, str):
+            raise
+        shards = f"{glob.escape(stem.removesuffix('.tfrecord'))}-[0-9]*-of-[0-9]*.tfrecord"
+        if not glob.glob(shards):
+            raise
+        return expand(shards)
+
+
+def _check_names(files: tuple[str, ...], patterns: list[str]) -> None:
+    """Refuse a set that lacks shards which a pattern or folder asks for, as the names of the others tell."""
+    for path in missing_shards(files):
+        if any(asks_for(pattern, path) for pattern in patterns) and not os.path.exists(path):
+            raise MissingShardError(
+                "the shard is not there, others of its set are.",
+                path=path,
+                help="Copy it again from where the others came; to read those that are there, list them one by one.",
+            )
 
 
 def _is_whole(paths: str | os.PathLike[str] | list[str | os.PathLike[str]]) -> bool:
@@ -128,13 +176,16 @@ def _counts(sidecar: Sidecar | None, files: tuple[str, ...]) -> tuple[int, ...] 
     return known if len(known) == len(files) else None
 
 
-def _check(on_corrupt: str, index: str, sample: int) -> None:
+def _check(on_corrupt: str, index: str, sample: int, max_record_bytes: int, max_ratio: int) -> None:
     if on_corrupt not in ("raise", "skip"):
         raise ArgumentError("open", "on_corrupt", got=on_corrupt, want='"raise" or "skip"')
     if index not in ("auto", "memory", "rebuild"):
         raise ArgumentError("open", "index", got=index, want='"auto", "memory" or "rebuild"')
-    if sample < 1:
-        raise ArgumentError("open", "sample", got=sample, want="at least 1")
+    for name, value in (("sample", sample), ("max_record_bytes", max_record_bytes), ("max_ratio", max_ratio)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise ArgumentTypeError("open", name, got=value, want="a whole number")
+        if value < 1:
+            raise ArgumentError("open", name, got=value, want="at least 1")
 
 
 def _given(features: Features) -> Schema | None:
@@ -151,23 +202,32 @@ def _given(features: Features) -> Schema | None:
     return Schema("Example", tuple(_field(name, feature) for name, feature in features.items()))
 
 
-def _field(name: str, feature: Any) -> Field:
-    """The field that a feature spec asks for."""
+def _field(name: Any, feature: Any) -> Field:
+    """The field that a feature spec asks for; what is missing is as in tf.io: a default, an empty list, or an error."""
+    if not isinstance(name, str):
+        raise ArgumentTypeError("open", "a name in features", got=name, want="a str")
     if isinstance(feature, TensorSpec):
         raw = feature.dtype not in (string, text) and _kind(feature.dtype) == BYTES
         return Field(name, _kind(feature.dtype), feature.shape, feature.dtype, feature.optional, raw)
-    kind = _kind(np.dtype(feature.dtype))
     if isinstance(feature, FixedLenFeature):
-        default = feature.default_value
-        if default is not None:
-            default = np.broadcast_to(np.asarray(default), feature.shape)
-        return Field(name, kind, tuple(feature.shape), default=default)
+        return _fixed_field(name, feature)
     if isinstance(feature, FixedLenSequenceFeature):
-        return Field(name, kind, (None, *feature.shape), optional=feature.allow_missing)
+        if not feature.allow_missing:
+            want, help = "True", "Unsupported: FixedLenSequenceFeature requires allow_missing to be True."
+            raise ArgumentError("open", f"allow_missing of {name!r}", got=False, want=want, help=help)
+        return Field(name, _kind(feature.dtype), (None, *feature.shape), default=())
     if isinstance(feature, VarLenFeature) or (isinstance(feature, RaggedFeature) and not feature.partitions):
-        return Field(name, kind, (None,), optional=True)
+        return Field(name, _kind(feature.dtype), (None,), default=())
     want = "a FixedLenFeature, FixedLenSequenceFeature, VarLenFeature, plain RaggedFeature or TensorSpec"
     raise ArgumentTypeError("open", f"features[{name!r}]", got=feature, want=want)
+
+
+def _fixed_field(name: str, feature: FixedLenFeature) -> Field:
+    kind, shape = _kind(feature.dtype), tuple(feature.shape)
+    if feature.default_value is None:
+        return Field(name, kind, shape)
+    default = default_values(feature.default_value, KIND_CODES[kind], prod(shape))
+    return Field(name, kind, shape, default=default)
 
 
 def _kind(dtype: np.dtype[Any]) -> Kind:

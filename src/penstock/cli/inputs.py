@@ -48,7 +48,7 @@ class Opened:
 
     def first_rows(self, n: int) -> Iterator[Any]:
         """The first n rows. No record behind them is read or decoded, however many a chunk would hold."""
-        decoder = Decoder(self.schema, refuse_unknown=self.schema.origin == "inferred")
+        decoder = Decoder(self.schema, strict=self.schema.origin == "inferred")
         for path in self.paths:
             with FrameReader(path) as reader:
                 while n and (frames := reader.read(n)) is not None:

@@ -40,7 +40,7 @@ _NO_PATHS: tuple[type, ...] = (bytes, bytearray, memoryview)
 
 
 def expand(paths: Paths) -> list[str]:
-    """The regular files that `paths` names, in order and each once.
+    """The regular files that `paths` names, in order.
 
     Args:
         paths: A path, a glob (`*`, `?`, `[ab]`, `**`), a brace pattern (`{train,test}`, `{00000..00007}`:
@@ -49,8 +49,8 @@ def expand(paths: Paths) -> list[str]:
             is exactly what was written is taken as it is, whatever signs its name has.
 
     Returns:
-        Paths sorted within each pattern; patterns in the order given; a file that is named again is not
-        repeated.
+        Paths sorted within each pattern; patterns in the order given. A file is repeated where it is listed
+        again by its own name, not where patterns overlap.
 
     Raises:
         NotFoundError: Nothing there, or a pattern that matches nothing; names what is there instead.
@@ -67,13 +67,18 @@ def expand(paths: Paths) -> list[str]:
     >>> [os.path.basename(path) for path in expand(f"{folder}/a-{{1,0}}.tfrecord")]
     ['a-0.tfrecord', 'a-1.tfrecord']
     """
-    found: dict[str, str] = {}
+    found: list[str] = []
+    there: set[str] = set()
     for item in _items(paths):
         for path in _expand_one(item):
-            found.setdefault(os.path.abspath(path), path)
+            place = os.path.abspath(path)
+            # Who lists a file twice wants it twice; patterns that overlap are to double nothing.
+            if place not in there or path == os.fspath(item):
+                found.append(path)
+                there.add(place)
     if not found:
         raise ArgumentError("open", "paths", got=paths, want="at least one path")
-    return list(found.values())
+    return found
 
 
 def local_path(path: str | os.PathLike[str]) -> str:

@@ -16,6 +16,10 @@ class Plan:
     node: Node
     inputs: tuple[Plan, ...] = ()
 
+    def __getstate__(self) -> dict[str, object]:
+        # What was worked out (open files, indexes) stays in its process.
+        return {"node": self.node, "inputs": self.inputs}
+
     @cached_property
     def spec(self) -> Spec:
         """The spec of the rows that come out."""

@@ -14,10 +14,10 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
-from penstock.records.schema import BYTES, FLOAT, INT64, STORED_DTYPE, UNSET, Field
+from penstock.records.schema import BYTES, FLOAT, INT64, UNSET, Field
 from penstock.spec import text
 
-__all__ = ["Misfit", "column_of", "plan_features", "steps_of"]
+__all__ = ["Misfit", "column_of", "plan_features", "step_feature", "steps_of"]
 
 KIND_CODES = {BYTES: 1, FLOAT: 2, INT64: 3, UNSET: 1}
 _FIXED, _RAGGED, _RAW = 0, 1, 2
@@ -35,23 +35,40 @@ class Misfit(Exception):
         self.row, self.feature, self.reason = row, feature, reason
 
 
-def plan_features(field: Field) -> list[PlanFeature]:
-    """What the native plan looks for: the feature, then those that hold its partitions or its shape."""
-    layout, count = _layout(field)
+def plan_features(field: Field, *, strict: bool = False) -> list[PlanFeature]:
+    """What the native plan looks for: the feature, then those that hold its partitions or its shape.
+
+    A record that lacks a list has an empty one; `strict` refuses it where the field is not optional.
+    """
     missing = _MARK if field.optional or field.kind == UNSET else _REFUSE
-    instead = missing if field.default is None else _DEFAULT
-    features = [(field.name.encode(), KIND_CODES[field.kind], layout, count, instead, _default(field))]
+    features = [_main_feature(field, missing, strict)]
     features += [(name.encode(), 3, _RAGGED, 0, missing, None) for name in field.partition_names]
     if field.is_shaped:
         features.append((field.shape_name.encode(), 3, _FIXED, len(field.shape), missing, None))
     return features
 
 
-def _default(field: Field) -> Any:
-    if field.default is None:
-        return None
-    values = np.asarray(field.default).reshape(-1)
-    return values.tolist() if field.kind == BYTES else values.astype(STORED_DTYPE[field.kind])
+def _main_feature(field: Field, missing: int, strict: bool) -> PlanFeature:
+    layout, count = _layout(field)
+    name, kind = field.name.encode(), KIND_CODES[field.kind]
+    if layout == _RAGGED:
+        # The native plan takes a missing list for an empty one; where it is to be refused it is marked first.
+        marks = missing == _MARK or (strict and field.default is None)
+        return name, kind, layout, count, _MARK if marks else _REFUSE, None
+    return name, kind, layout, count, missing if field.default is None else _DEFAULT, field.default
+
+
+def step_feature(field: Field) -> PlanFeature:
+    """What the native plan looks for in the steps of a feature list: a step without values is an empty one."""
+    layout, count = _layout(field)
+    return (
+        field.name.encode(),
+        KIND_CODES[field.kind],
+        layout,
+        count,
+        _MARK if field.optional else _REFUSE,
+        None,
+    )
 
 
 def _layout(field: Field) -> tuple[int, int]:
@@ -72,6 +89,8 @@ def column_of(field: Field, parts: list[Parts], n: int) -> Column:
     values, value_offsets, list_offsets, valid = parts[0]
     if field.kind == UNSET:
         return _never_set(field, valid, n)
+    if valid is not None and not field.optional:
+        raise Misfit(int((~valid).argmax()), field.name, "is missing")
     if field.is_fixed:
         return _fixed(field, values, value_offsets, valid, n)
     offsets, items = _items(field, values, value_offsets, list_offsets)

@@ -15,7 +15,7 @@ from penstock.column.base import Column, IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.errors import FeatureError, InvalidArgumentError, WireError
-from penstock.records.assemble import Misfit, column_of, plan_features, steps_of
+from penstock.records.assemble import Misfit, column_of, plan_features, step_feature, steps_of
 from penstock.records.schema import Field, Schema
 
 __all__ = ["Decoder", "RecordBytes"]
@@ -41,11 +41,11 @@ class Decoder:
     Args:
         schema: Its kind of record decides what a row is: a dict by feature for an Example, context and
             feature lists for a SequenceExample, the record's bytes for everything else.
-        refuse_unknown: Whether a feature that the schema does not have is an error.
+        strict: Whether a feature that the schema does not have, or a list that a record lacks, is an error.
     """
 
     schema: Schema
-    refuse_unknown: bool = False
+    strict: bool = False
 
     def decode(self, records: RecordBytes) -> tuple[Chunk | None, InvalidArgumentError | None]:
         """The rows before the first record that does not fit, and the error that tells about that one.
@@ -75,11 +75,13 @@ class Decoder:
 
     @cached_property
     def _plan(self) -> Any:
-        features = [feature for field in self.schema.fields for feature in plan_features(field)]
+        features = [
+            feature for field in self.schema.fields for feature in plan_features(field, strict=self.strict)
+        ]
         if self.schema.record == "Example":
-            return _native.ExamplePlan(features, refuse_unknown=self.refuse_unknown)
-        lists = [plan_features(field)[0] for field in self.schema.lists]
-        return _native.SequencePlan(features, lists, refuse_unknown=self.refuse_unknown)
+            return _native.ExamplePlan(features, refuse_unknown=self.strict)
+        lists = [step_feature(field) for field in self.schema.lists]
+        return _native.SequencePlan(features, lists, refuse_unknown=self.strict)
 
     @cached_property
     def _names(self) -> list[str]:

@@ -46,7 +46,7 @@ class Field:
         ragged_rank: Above 0, rows are `ps.Ragged` with this many partitions, whose row lengths
             are in the int64 features `partition_names`, outermost first.
         content: What the bytes were seen to be: "text", "jpeg", "png", "example", ... or None.
-        default: Values that stand for a missing feature of fixed shape, as an array of that shape.
+        default: Values that stand for a missing feature, as the native plan takes them; for a list `()`.
     """
 
     name: str

@@ -133,7 +133,7 @@ class WantedLists:
         shape, kind = _known_shape(name, spec), self._kind(name, spec, self._dense_attr)
         count, missing, default = prod(shape), REQUIRED, None
         if spec.default_value is not None:
-            missing, default = DEFAULT, _values(spec.default_value, kind, count)
+            missing, default = DEFAULT, default_values(spec.default_value, kind, count)
         text = _text(shape)
         key = self._want(Wanted(as_key(name), kind, FIXED, count, missing, default, text, dense=True))
         return Fixed(key, shape)
@@ -151,7 +151,7 @@ class WantedLists:
         shape = _known_shape(name, spec)
         if prod(shape) == 0:
             raise ArgumentError("features", f"shape of {name!r}", got=shape, want="sizes of at least 1")
-        default = None if spec.default_value is None else _values(spec.default_value, kind, 1)[0]
+        default = None if spec.default_value is None else default_values(spec.default_value, kind, 1)[0]
         text = f"[?{''.join(f',{size}' for size in shape)}]"
         key = self._want(Wanted(as_key(name), kind, RAGGED, shape=text, dense=True))
         return FixedSequence(key, shape, prod(shape), KIND_VALUES[kind], default)
@@ -220,7 +220,7 @@ def _bad_shape(shape: Any, help: str) -> None:
     raise ArgumentError("features", "shape", got=shape, want="the sizes of all axes", help=help)
 
 
-def _values(default: Any, kind: int, count: int) -> Any:
+def default_values(default: Any, kind: int, count: int) -> Any:
     """The default as the native plan wants it, exactly `count` values."""
     values = _default_bytes(default) if kind == 1 else _default_numbers(default, kind)
     if len(values) != count:

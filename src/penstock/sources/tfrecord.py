@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.column.empty import empty_chunk
 from penstock.errors import DataLossError, InvalidArgumentError, LimitError, TruncatedRecordError
 from penstock.graph.node import END, UNKNOWN, Broken, Node, RowSource, State, Step
 from penstock.records.decode import Decoder
@@ -22,7 +24,7 @@ from penstock.records.schema import Schema
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.spec import Spec
 
-__all__ = ["ReadOptions", "TFRecordFiles"]
+__all__ = ["ReadOptions", "TFRecordFiles", "version_of"]
 
 # The first row is to come at once, the others in chunks that stay in the processor's cache.
 _FIRST_ROWS = 256
@@ -66,20 +68,22 @@ class TFRecordFiles(Node):
     Args:
         paths: Regular files.
         schema: What their records hold.
-        refuse_unknown: Whether a feature that the schema does not have is an error.
+        strict: Whether a feature that the schema does not have, or a list that a record lacks, is an error.
         options: How they are read.
         index: "auto" keeps indexes beside the files (or in the user's cache), "memory" does not write them,
             "rebuild" ignores those that are there.
         counts: Records of each file, where they are known; a file with another number is an error at its end.
+        versions: Size and time of each file when it was opened; a file that has changed since is an error.
         damage: Damage that was skipped, as it is found; a log, not part of the value.
     """
 
     paths: tuple[str, ...]
     schema: Schema
-    refuse_unknown: bool = False
+    strict: bool = False
     options: ReadOptions = ReadOptions()
     index: str = "auto"
     counts: tuple[int, ...] | None = None
+    versions: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
     damage: list[Damage] = field(default_factory=list, compare=False, repr=False)
 
     def spec(self) -> Spec:  # type: ignore[override]
@@ -104,7 +108,7 @@ class TFRecordFiles(Node):
         return (number, 0, 0), END
 
     def plain(self) -> Iterator[Any]:  # type: ignore[override]
-        decoder = Decoder(self.schema, self.refuse_unknown)
+        decoder = Decoder(self.schema, self.strict)
         for path in self.paths:
             with self.options.reader(path) as reader:
                 while (frames := reader.read(limit=1)) is not None:
@@ -123,7 +127,7 @@ class _Session:
 
     def __init__(self, node: TFRecordFiles) -> None:
         self._node = node
-        self._decoder = Decoder(node.schema, node.refuse_unknown)
+        self._decoder = Decoder(node.schema, node.strict)
         self._reader: FrameReader | None = None
         self._number = -1
         self._told = 0
@@ -170,6 +174,7 @@ class _Session:
     def _reader_at(self, number: int, record: int, offset: int) -> FrameReader:
         if self._reader is None or self._number != number:
             self._close()
+            _check_version(self._node, number)
             self._reader, self._number, self._told = (
                 self._node.options.reader(self._node.paths[number]),
                 number,
@@ -190,6 +195,24 @@ class _Session:
             self._reader = None
 
 
+def _check_version(node: TFRecordFiles, number: int) -> None:
+    """Refuse a file that was replaced or written on since the dataset was opened: its rows are others."""
+    if node.versions is None or node.versions[number] == version_of(node.paths[number]):
+        return
+    raise DataLossError(
+        "the file has changed since the dataset was opened.",
+        kind="changed file",
+        path=node.paths[number],
+        help="Open it again to read what it holds now.",
+    )
+
+
+def version_of(path: str) -> tuple[int, int]:
+    """Size and time of a file, which change when it is written."""
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns
+
+
 def _other_count(node: TFRecordFiles, number: int, found: int) -> TruncatedRecordError | None:
     """The error for a file that ends between two records, too early or too late, which no checksum tells."""
     if node.counts is None or node.counts[number] == found:
@@ -208,7 +231,7 @@ class IndexedRows:
 
     def __init__(self, node: TFRecordFiles) -> None:
         self._node = node
-        self._decoder = Decoder(node.schema, node.refuse_unknown)
+        self._decoder = Decoder(node.schema, node.strict)
         self._lock = Lock()
         self._open: dict[int, RecordFile] = {}
 
@@ -228,6 +251,8 @@ class IndexedRows:
 
     def gather(self, rows: IntArray) -> Chunk:
         """The rows asked for, in that order; only their records are read."""
+        if not len(rows):
+            return empty_chunk(self._node.spec())
         if len(self._node.paths) == 1:
             return self._of_file(0, rows)
         numbers = np.searchsorted(self._bounds, rows, side="right") - 1
@@ -257,6 +282,7 @@ class IndexedRows:
             if file is None:
                 if (error := _other_count(self._node, number, len(self.indexes[number]))) is not None:
                     raise error
+                _check_version(self._node, number)
                 file = RecordFile(
                     self._node.paths[number],
                     self.indexes[number],

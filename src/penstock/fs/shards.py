@@ -1,0 +1,39 @@
+"""Sets of shards, as their names tell: `train-00003-of-00008.tfrecord` is one of eight."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatch
+
+__all__ = ["asks_for", "missing_shards"]
+
+_SHARD = re.compile(r"(?P<stem>.*-)(?P<number>\d{5,})-of-(?P<count>\d{5,})(?P<rest>[^/]*)", re.DOTALL)
+# A name is no reason to look for more files than this.
+_MOST_SHARDS = 1_000_000
+
+
+def missing_shards(files: Iterable[str]) -> list[str]:
+    """Paths of the shards that belong with the files, as their names tell, and are not among them.
+
+    >>> missing_shards(["a-00000-of-00003", "a-00002-of-00003", "b"])
+    ['a-00001-of-00003']
+    """
+    sets: dict[tuple[str, str, str], set[int]] = {}
+    for path in files:
+        if (match := _SHARD.fullmatch(path)) is not None:
+            sets.setdefault((match["stem"], match["count"], match["rest"]), set()).add(int(match["number"]))
+    return [
+        f"{stem}{number:0{len(count)}}-of-{count}{rest}"
+        for (stem, count, rest), there in sets.items()
+        if int(count) <= _MOST_SHARDS and max(there) < int(count)
+        for number in sorted(set(range(int(count))) - there)
+    ]
+
+
+def asks_for(pattern: str, path: str) -> bool:
+    """Whether a pattern or folder asks for a file of this path."""
+    if os.path.isdir(pattern):
+        return os.path.dirname(path) == pattern.rstrip("/")
+    return fnmatch(path, pattern)

@@ -29,7 +29,7 @@ from penstock.records.sidecar import is_safe_name, sidecar_path
 from penstock.records.storage import field_of_spec
 from penstock.sources.arrow import arrow_table, is_pandas_frame, pandas_table
 from penstock.sources.rows import rows_table
-from penstock.sources.table import Block, Fields, Table, arrays_table, parts_of, raw_table
+from penstock.sources.table import Block, Fields, Table, arrays_table, by_name, parts_of, raw_table
 from penstock.spec import RaggedSpec, TensorSpec
 from penstock.store.shards import ShardedWriter
 
@@ -204,7 +204,7 @@ def _dataset_table(dataset: Dataset, given: Mapping[str, Field] | None) -> Table
 def _blocks(dataset: Dataset, fields: Fields) -> Iterator[Block]:
     names = [path or "value" for path in dataset.plan.spec.paths()]
     for chunk in dataset.chunks():
-        schema, columns = fields.add(dict(zip(names, chunk.columns, strict=True)))
+        schema, columns = fields.add(by_name(zip(names, chunk.columns, strict=True)))
         for part in parts_of(columns):
             yield schema, part
 

@@ -55,7 +55,9 @@ def _main_feature(field: Field, missing: int, strict: bool) -> PlanFeature:
         # The native plan takes a missing list for an empty one; where it is to be refused it is marked first.
         marks = missing == _MARK or (strict and field.default is None)
         return name, kind, layout, count, _MARK if marks else _REFUSE, None
-    return name, kind, layout, count, missing if field.default is None else _DEFAULT, field.default
+    is_raw_list = field.raw and not field.optional and not field.is_fixed and not field.is_shaped
+    default = [b""] if is_raw_list and field.default is None and not strict else field.default
+    return name, kind, layout, count, missing if default is None else _DEFAULT, default
 
 
 def step_feature(field: Field) -> PlanFeature:

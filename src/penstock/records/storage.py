@@ -106,6 +106,8 @@ def _with_unset(before: Field, after: Field) -> Field:
         return known if known.shape else other
     if not known.shape:
         raise ContradictionError("is an empty list, wanted a single value as in other rows")
+    if known.is_shaped:
+        raise ContradictionError(f"is an empty list, wanted {_shown(known)} as in other rows")
     if known.is_fixed and len(known.shape) >= 1:
         return replace(known, shape=(None, *known.shape[1:]))
     return known

@@ -16,10 +16,9 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.values import Ragged
-from penstock.records.schema import Field
 from penstock.spec import string, text
 
-__all__ = ["EmptyLists", "UnfitError", "column_from", "missing_rows", "settled", "with_missing"]
+__all__ = ["EmptyLists", "UnfitError", "column_from", "missing_rows", "offsets_of", "with_missing"]
 
 
 class UnfitError(ValueError):
@@ -152,11 +151,18 @@ def _of_others(values: Sequence[Any], types: set[type], dtype: np.dtype[Any] | N
     if types - _TEXT == {float} and all(value != value for value in values if type(value) is float):
         return _of_list([None if type(value) is float else value for value in values], dtype)
     if all(kind in _LISTS or hasattr(kind, "__array__") for kind in types):
-        return _of_arrays([np.asarray(value) for value in values], dtype)
+        return _of_arrays(_as_arrays(values), dtype)
     names = sorted(f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.") for kind in types)
     raise UnfitError(
         f"holds {' and '.join(names[:4])}, wanted numbers, text, bytes, lists or arrays of one kind"
     )
+
+
+def _as_arrays(values: Sequence[Any]) -> list[NDArray[Any]]:
+    """Arrays and lists as arrays; an empty list has no dtype of its own and takes that of the arrays."""
+    dtypes = {value.dtype for value in values if isinstance(value, np.ndarray)}
+    known = dtypes.pop() if len(dtypes) == 1 else None
+    return [np.asarray(value, known if type(value) in _LISTS and not value else None) for value in values]
 
 
 def _numbers(values: Sequence[Any], types: set[type]) -> NDArray[Any]:
@@ -173,7 +179,17 @@ def _numbers(values: Sequence[Any], types: set[type]) -> NDArray[Any]:
     # NumPy takes 2**63 next to small numbers for float64, and would round it.
     if array.dtype == np.float64 and all(issubclass(kind, int | np.integer) for kind in types):
         return np.array(values, dtype=np.uint64) if min(values) >= 0 else _too_wide()
+    if array.dtype.kind in "fc":
+        _check_exact(values, array.dtype)
     return _native_order(array)
+
+
+def _check_exact(values: Sequence[Any], dtype: np.dtype[Any]) -> None:
+    for value in values:
+        if isinstance(value, int | np.integer) and int(dtype.type(value).real) != value:
+            raise UnfitError(
+                f"holds {value} among {dtype} numbers, wanted whole numbers that {dtype} can hold"
+            )
 
 
 def _too_wide() -> NDArray[Any]:
@@ -259,20 +275,20 @@ def _of_object_arrays(
         return _grouped(flat, (len(values), *next(iter(shapes))))
     if len(next(iter(shapes))) > 1:
         raise UnfitError(f"holds arrays of text or bytes of shapes {_few(shapes)}, wanted one shape")
-    return RaggedColumn(_offsets([value.size for value in values]), flat)
+    return RaggedColumn(offsets_of([value.size for value in values]), flat)
 
 
 def _of_differing(values: list[NDArray[Any]]) -> Column:
     shapes = np.array([value.shape for value in values])
     differs = (shapes != shapes[0]).any(axis=0)
     if not differs[1:].any() and (shapes[0, 1:] > 0).all():
-        return RaggedColumn(_offsets(shapes[:, 0]), FixedColumn(np.concatenate(values)))
+        return RaggedColumn(offsets_of(shapes[:, 0]), FixedColumn(np.concatenate(values)))
     return _shaped(values, shapes, differs)
 
 
 def _shaped(values: list[NDArray[Any]], shapes: IntArray, differs: BoolArray) -> ShapedColumn:
     items = FixedColumn(np.concatenate([value.reshape(-1) for value in values]))
-    flat = RaggedColumn(_offsets([value.size for value in values]), items)
+    flat = RaggedColumn(offsets_of([value.size for value in values]), items)
     # An axis of size 0 hides the others, so that only stored shapes tell them.
     shape = tuple(
         None if differs[a] or a > 0 == shapes[0, a] else int(shapes[0, a]) for a in range(shapes.shape[1])
@@ -280,7 +296,8 @@ def _shaped(values: list[NDArray[Any]], shapes: IntArray, differs: BoolArray) ->
     return ShapedColumn(flat, shapes.astype(np.int64), shape)
 
 
-def _offsets(lengths: Any) -> IntArray:
+def offsets_of(lengths: Any) -> IntArray:
+    """Where lists of these lengths begin when they lie one after the other, and where the last ends."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
@@ -334,50 +351,4 @@ def with_missing(column: Column, there: BoolArray) -> Column:
 def _spread(offsets: IntArray, there: BoolArray) -> IntArray:
     lengths = np.zeros(len(there), np.int64)
     lengths[there] = np.diff(offsets)
-    return np.asarray(offsets[0] + _offsets(lengths))
-
-
-def settled(column: Column, field: Field) -> Column:
-    """A column in the form in which `field` is stored: with shapes or row lengths, even where they are all the same."""
-    if isinstance(column, EmptyLists):
-        return column
-    if field.is_shaped and isinstance(column, FixedColumn | RaggedColumn):
-        return _with_shapes(column, field)
-    return _loosened(column, field.ragged_rank + 1) if field.ragged_rank else column
-
-
-def _with_shapes(column: FixedColumn | RaggedColumn, field: Field) -> Column:
-    if len(column.spec.shape) != len(field.shape):
-        return column
-    if isinstance(column, FixedColumn):
-        shapes = np.tile(np.array(column.values.shape[1:], np.int64), (len(column), 1))
-        counts, items = shapes.prod(axis=1), column.values
-    else:
-        assert isinstance(column.inner, FixedColumn)
-        rest = column.inner.values.shape[1:]
-        lengths = np.diff(column.offsets)
-        shapes = np.column_stack([lengths, *(np.full(len(column), size) for size in rest)])
-        counts, items = shapes.prod(axis=1), column.inner.values
-    flat = RaggedColumn(_offsets(counts), FixedColumn(items.reshape(-1)), column.valid)
-    sizes = zip(field.shape, column.spec.shape, strict=True)
-    return ShapedColumn(flat, shapes, tuple(said if said == is_ else None for said, is_ in sizes))
-
-
-def _loosened(column: Column, levels: int) -> Column:
-    """The column with its first `levels` axes ragged, where it has as many."""
-    if levels == 0:
-        return column
-    if isinstance(column, RaggedColumn):
-        return replace(column, inner=_loosened(column.inner, levels - 1))
-    shape = column.spec.shape
-    if not shape:
-        return column
-    n, size = len(column), shape[0]
-    assert size is not None
-    offsets = np.arange(n + 1) * size
-    if isinstance(column, FixedColumn):
-        items: Column = FixedColumn(column.values.reshape(n * size, *column.values.shape[2:]))
-    else:
-        assert isinstance(column, BytesColumn)
-        items = replace(column, valid=None, shape=column.shape[1:], empty_rows=n * size)
-    return RaggedColumn(offsets, _loosened(items, levels - 1), column.valid)
+    return np.asarray(offsets[0] + offsets_of(lengths))

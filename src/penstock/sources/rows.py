@@ -10,7 +10,7 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.records.schema import Field, Schema
-from penstock.sources.table import Block, Fields, Table, flattened, parts_of
+from penstock.sources.table import Block, Fields, Table, decided, flattened, parts_of
 
 __all__ = ["rows_table"]
 
@@ -38,7 +38,7 @@ def rows_table(rows: Iterable[Any], given: Mapping[str, Field] | None = None) ->
         schema = Schema("bytes")
         return Table(_records(schema, first, taken), lambda: schema, known)
     fields = Fields(given)
-    return Table(_dicts(fields, first, taken), fields.schema, known)
+    return Table(decided(_dicts(fields, first, taken), fields), fields.schema, known)
 
 
 def _blocks(first: list[Any], rest: Iterator[Any]) -> Iterator[list[Any]]:

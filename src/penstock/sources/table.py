@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,15 +15,29 @@ from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, ArgumentTypeError, FeatureError
 from penstock.records.schema import FLOAT, UNSET, Field, Schema
 from penstock.records.storage import ContradictionError, field_of, widened
-from penstock.sources.arrays import EmptyLists, UnfitError, column_from, settled
+from penstock.sources.arrays import EmptyLists, UnfitError, column_from
+from penstock.sources.settled import empty_lists, settled
 from penstock.spec import string, text
 
-__all__ = ["Block", "Fields", "Table", "arrays_table", "flattened", "raw_table"]
+__all__ = [
+    "Block",
+    "Fields",
+    "Table",
+    "arrays_table",
+    "by_name",
+    "decided",
+    "flattened",
+    "parts_of",
+    "raw_table",
+]
 
 Block: TypeAlias = tuple[Schema, Chunk]
+T = TypeVar("T")
 
 _CHUNK_BYTES: Final = 4 << 20
 _MOST_ROWS: Final = 1 << 16
+_MOST_HELD_BYTES: Final = 64 << 20
+_LACKED: Final = "is missing, wanted a list, as in the rows before, which were all empty"
 _WAY_OUT: Final = "Give such rows one form, or say what the feature holds with schema=."
 
 
@@ -54,6 +68,7 @@ class Fields:
     given: Mapping[str, Field] | None = None
     rows: int = 0
     _fields: dict[str, Field] = field(default_factory=dict)
+    _left_out: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._fields = dict(self.given or {})
@@ -85,6 +100,9 @@ class Fields:
             if self.given is not None and not self._fields[name].optional:
                 found, help = f"feature {name!r} is missing.", "Say in schema= that it is optional."
                 raise FeatureError(found, feature=name, record=self.rows, help=help)
+            if name in self._left_out:
+                found = f"feature {name!r} {_LACKED}."
+                raise FeatureError(found, feature=name, record=self.rows, help=_WAY_OUT)
             self._fields[name] = replace(self._fields[name], optional=True)
         for name, new in block.items():
             before = self._fields.get(name)
@@ -117,9 +135,46 @@ class Fields:
             column = settled(column, before)
         new = _field(name, column, before)
         wide = new if before is None else widened(before, new)
+        if name in self._left_out and new.optional:
+            raise ContradictionError(_LACKED)
         if self.given is not None and before is not None and not _is_promised(before, wide):
             raise ContradictionError(f"is {new.spec}, wanted {before.spec}")
         return column, new
+
+    @property
+    def are_decided(self) -> bool:
+        """Whether every list has had a value, so that it is known how empty ones are stored."""
+        return not self._undecided()
+
+    def _undecided(self) -> list[str]:
+        unset = [name for name, field in self._fields.items() if field.kind == UNSET and field.shape]
+        return [name for name in unset if name not in self._left_out]
+
+    def decide(self, *, at_end: bool) -> None:
+        """Settle how lists that were all empty so far are stored.
+
+        Before the end, a list that no row lacks is left out of the records, which reads as empty and fits
+        whatever comes. Next to missing rows an empty list has to be stored, and that takes a kind.
+        """
+        for name in self._undecided():
+            if at_end or self._fields[name].optional:
+                self._fields[name] = _final(self._fields[name])
+            else:
+                self._left_out.add(name)
+
+    def filled(self, block: Block) -> Block:
+        """A block of earlier rows whose empty lists are of the kind that was found out since."""
+        schema, chunk = block
+        columns = dict(chunk.structure)
+        fields = []
+        for unset in schema.fields:
+            known = self._fields[unset.name]
+            if unset.kind == UNSET and unset.shape and known.kind != UNSET:
+                columns[unset.name] = empty_lists(columns[unset.name], known)
+                fields.append(replace(known, optional=unset.optional))
+            else:
+                fields.append(unset)
+        return replace(schema, fields=tuple(fields)), Chunk(columns)
 
     def schema(self) -> Schema:
         """What all rows so far hold."""
@@ -177,19 +232,39 @@ def _first_unfit(values: Any, check: Callable[[Any], object]) -> int:
     return low
 
 
-def flattened(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def flattened(row: Mapping[str, Any]) -> dict[str, Any]:
     """A nested dict as a flat one, names joined by "/".
 
     >>> flattened({"a": 1, "b": {"c": 2}})
     {'a': 1, 'b/c': 2}
+
+    Raises:
+        ArgumentError: Two values come to have one name.
     """
-    flat: dict[str, Any] = {}
+    return by_name(_flat(row, ""))
+
+
+def _flat(row: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for name, value in row.items():
         if isinstance(value, Mapping):
-            flat.update(flattened(value, f"{prefix}{name}/"))
+            yield from _flat(value, f"{prefix}{name}/")
         else:
-            flat[f"{prefix}{name}" if prefix else name] = value
-    return flat
+            yield f"{prefix}{name}" if prefix else name, value
+
+
+def by_name(columns: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """A dict of columns or values whose nested names have been joined.
+
+    Raises:
+        ArgumentError: A name stands twice.
+    """
+    named: dict[str, T] = {}
+    for name, value in columns:
+        if name in named:
+            want = 'a name that is there once; names of nested features are joined by "/"'
+            raise ArgumentError("write", "the feature", got=name, want=want, help="Rename one of the two.")
+        named[name] = value
+    return named
 
 
 def arrays_table(columns: Mapping[str, Any], given: Mapping[str, Field] | None = None) -> Table:
@@ -209,7 +284,27 @@ def arrays_table(columns: Mapping[str, Any], given: Mapping[str, Field] | None =
             )
     fields = Fields(given)
     schema, chunk = fields.add(flat)
-    return Table(((schema, part) for part in parts_of(chunk)), fields.schema, len(chunk))
+    blocks = ((schema, part) for part in parts_of(chunk))
+    return Table(decided(blocks, fields), fields.schema, len(chunk))
+
+
+def decided(blocks: Iterable[Block], fields: Fields) -> Iterator[Block]:
+    """Blocks of `fields`, held back while a list was empty in all rows, so that it is stored as what it turns out.
+
+    At most 64 MiB are held back.
+    """
+    held: list[Block] = []
+    held_bytes = 0
+    for block in blocks:
+        held.append(block)
+        held_bytes += block[1].nbytes
+        if not fields.are_decided and held_bytes < _MOST_HELD_BYTES:
+            continue
+        fields.decide(at_end=False)
+        yield from map(fields.filled, held)
+        held, held_bytes = [], 0
+    fields.decide(at_end=True)
+    yield from map(fields.filled, held)
 
 
 def raw_table(schema: Schema, chunks: Iterator[Chunk], n: int | None) -> Table:

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -315,3 +316,57 @@ def test_a_feature_spec_that_cannot_be_is_refused(tmp_path: Path, feature: objec
 def test_an_argument_of_a_wrong_kind_is_refused(tmp_path: Path, arguments: dict[str, object]):
     with pytest.raises(ps.ArgumentError, match="open: "):
         ps.open(numbered(tmp_path / "a.tfrecord", 1), **arguments)
+
+
+def test_threads_may_share_an_iterator(tmp_path: Path):
+    path = tmp_path / "a.tfrecord"
+    ps.write(path, {"i": np.arange(50_000)}, compression="gzip")
+    rows = iter(ps.open(path).batches(10))
+    seen: list[list[int]] = [[], [], []]
+
+    def take(part: list[int]) -> None:
+        for batch in rows:
+            part.extend(batch["i"].tolist())
+
+    threads = [threading.Thread(target=take, args=(part,)) for part in seen]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(i for part in seen for i in part) == list(range(50_000))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        None,
+        {},
+        {"version": 2, "rows": 0, "mark": [[0, 0, 0], 0, []]},
+        {"version": 1, "rows": -5, "mark": [[0, 0, 0], 0, []]},
+        {"version": 1, "rows": 0, "mark": [[0, 10**12, 0], 0, []]},
+        {"version": 1, "rows": 0, "mark": [[0, 0, 5], 0, []]},
+        {"version": 1, "rows": 0, "mark": [[9, 0, 0], 0, []]},
+        {"version": 1, "rows": 0, "mark": "x"},
+        {"version": 1, "rows": 0, "mark": [None, 0, [[[0, 0, 0], 0, []]]]},
+    ],
+)
+def test_a_state_that_is_none_of_this_plan_is_refused(tmp_path: Path, state: object):
+    rows = iter(ps.open(numbered(tmp_path / "a.tfrecord", 3)))
+    next(rows)
+    with pytest.raises(ps.ArgumentError, match="set_state: state is"):
+        rows.set_state(state)
+    assert next(rows)["i"] == 1, "the iterator stays where it was"
+
+
+def test_a_record_that_is_no_message_can_be_skipped(tmp_path: Path):
+    records = [example(a=k) for k in range(20)]
+    records[5] = records[6] = b"\x0a\xff"
+    path = write(tmp_path / "a.tfrecord", records)
+    with pytest.raises(ps.WireError, match="record 5 "):
+        list(ps.open(path, features={"a": ps.io.FixedLenFeature([], np.int64)}))
+    ds = ps.open(path, features={"a": ps.io.FixedLenFeature([], np.int64)}, on_corrupt="skip")
+    assert [int(row["a"]) for row in ds] == [0, 1, 2, 3, 4, *range(7, 20)]
+    assert [(d.record, d.kind) for d in ds.damage] == [(5, "malformed message"), (6, "malformed message")]
+    strict = {"features": {"a": ps.io.FixedLenFeature([], np.int64)}, "corrupt_budget": 1}
+    with pytest.raises(ps.DataLossError, match="corrupt_budget=1"):
+        list(ps.open(path, on_corrupt="skip", **strict))

@@ -122,13 +122,17 @@ def identity(path: str | os.PathLike[str]) -> FileIdentity:
         return FileIdentity(status.st_size, status.st_mtime_ns, digest.hexdigest())
 
 
-def write_all(descriptor: int, data: Data) -> None:
+def write_all(descriptor: int, data: Data, path: str | None = None) -> None:
     """Write every byte of `data`, however many calls that takes. OSError is the system's own (disk full,
-    ...).
+    ...), with the path.
     """
     rest = (data.data if isinstance(data, np.ndarray) else memoryview(data)).cast("B")
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+    try:
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    except OSError as error:
+        error.filename = error.filename or path
+        raise
 
 
 class AtomicWriter:
@@ -186,7 +190,7 @@ class AtomicWriter:
         if self._descriptor < 0:
             raise FailedPreconditionError(f"{self.path}: the writer is closed.")
         try:
-            write_all(self._descriptor, data)
+            write_all(self._descriptor, data, self.path)
         except BaseException:
             self._failed = True
             raise

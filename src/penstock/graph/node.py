@@ -110,6 +110,10 @@ class Node(ABC):
         """The state before the first row of an epoch."""
         return None
 
+    def knows(self, state: State) -> bool:
+        """Whether a state that was read from somewhere can be one of this node's."""
+        return state is None
+
     @abstractmethod
     def step(self, state: State, *edges: Any) -> Step:
         """The next rows, and the state after them. A failed step raises `Broken`."""

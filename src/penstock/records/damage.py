@@ -35,7 +35,8 @@ class Damage:
         record: Number of the record there, from 0. A lost region counts as one record.
         offset: Where it begins in the uncompressed stream.
         length_bytes: How long it is; 0 where that cannot be known.
-        kind: "length checksum", "data checksum", "cut header", "cut payload", "too large" or "compression".
+        kind: "length checksum", "data checksum", "cut header", "cut payload", "too large", "compression" or
+            "malformed message".
         text: What was found, and what was wanted.
     """
 

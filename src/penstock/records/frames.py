@@ -134,6 +134,10 @@ class FrameReader:
         """
         return self._log.found
 
+    def report(self, damage: Damage) -> None:
+        """Note damage that whoever reads the records found in one of them; raises as `read` does."""
+        self._log.report(damage)
+
     @property
     def position(self) -> tuple[int, int]:
         """(record, offset) of what is read next: its number, and the byte of its header in the uncompressed

@@ -14,7 +14,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
-from penstock.errors import DataLossError, InvalidArgumentError, LimitError, TruncatedRecordError
+from penstock.errors import DataLossError, InvalidArgumentError, LimitError, TruncatedRecordError, WireError
 from penstock.graph.node import END, UNKNOWN, Broken, Node, RowSource, State, Step
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, Damage, FrameReader, Frames
@@ -95,6 +95,18 @@ class TFRecordFiles(Node):
     def start(self, epoch: int) -> State:
         return (0, 0, 0)
 
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == len(self.start(0)) and all(map(_is_count, state))):
+            return False
+        number, record, offset = state
+        # Every record before this one took at least its framing.
+        smallest = record * (HEADER_BYTES + FOOTER_BYTES)
+        return (
+            number <= len(self.paths)
+            and (record > 0 or offset == 0)
+            and (offset >= smallest or self.options.on_corrupt == "skip")
+        )
+
     def open_session(self) -> _Session:
         return _Session(self)
 
@@ -120,6 +132,10 @@ class TFRecordFiles(Node):
 
     def random_access(self) -> RowSource:  # type: ignore[override]
         return IndexedRows(self)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
 
 
 class _Session:
@@ -152,7 +168,21 @@ class _Session:
         chunk, misfit = self._decoder.decode(frames)
         if misfit is None:
             return chunk, (number, *reader.position)
+        if chunk is None and isinstance(misfit, WireError) and self._node.options.on_corrupt == "skip":
+            return self._skip(misfit, frames, reader, number)
         return self._before(misfit, chunk, frames, number)
+
+    def _skip(self, error: WireError, frames: Frames, reader: FrameReader, number: int) -> tuple[None, State]:
+        """Pass over the first of these records, whose checksums are right and which is no message."""
+        record, offset, length = frames.number(0), int(frames.offsets[0]), int(frames.lengths[0])
+        length += HEADER_BYTES + FOOTER_BYTES
+        path = self._node.paths[number]
+        try:
+            reader.report(Damage(path, record, offset, length, "malformed message", error.found))
+        finally:
+            self._note_damage(reader)
+        reader.seek(record + 1, offset + length)
+        return None, (number, *reader.position)
 
     def _before(
         self, error: InvalidArgumentError, chunk: Chunk | None, frames: Frames, number: int

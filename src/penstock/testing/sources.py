@@ -41,6 +41,9 @@ class Samples(Node):
     def start(self, epoch: int) -> State:
         return (0, 0)
 
+    def knows(self, state: State) -> bool:
+        return isinstance(state, tuple) and len(state) == 2
+
     def step(self, state: State, session: None) -> Step:
         row, count = state
         if row >= self.n:

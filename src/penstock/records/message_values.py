@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, MutableSequence
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
 from enum import Enum
 from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeAlias, TypeVar, final, overload
 
@@ -164,14 +164,24 @@ def take_floats(values: Any) -> array[float]:
     if isinstance(values, array) and values.typecode == "f":
         return array("f", values)
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
-        taken = array("f")
-        # What is too large for float32 becomes inf, as in protobuf.
         with np.errstate(over="ignore", invalid="ignore"):
-            taken.frombytes(np.ascontiguousarray(values, np.float32).tobytes())
-        return taken
+            taken = array("f", np.ascontiguousarray(values, np.float32).tobytes())
+        return _finite(taken, values)
     if isinstance(values, np.ndarray) and values.dtype.kind not in "OV":
         _refuse(FLOAT, values.dtype, "numbers", name="dtype")
-    return array("f", [value if type(value) is float else _as_float(value) for value in values])
+    numbers = [value if type(value) is float else _as_float(value) for value in values]
+    return _finite(array("f", numbers), numbers)
+
+
+def _finite(taken: array[float], values: Sequence[float] | NDArray[Any]) -> array[float]:
+    """The values taken; a finite one that float32 can only hold as infinity is refused."""
+    lost = np.isinf(np.frombuffer(taken, np.float32))
+    if lost.any():
+        lost &= np.isfinite(np.asarray(values, np.float64).reshape(-1))
+    if lost.any():
+        got = np.asarray(values).reshape(-1)[int(lost.argmax())]
+        raise ArgumentError("FloatList.value", "value", got=got, want="numbers that float32 can hold")
+    return taken
 
 
 def _as_float(value: Any) -> float:

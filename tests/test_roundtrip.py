@@ -250,7 +250,7 @@ def test_arrow_types(tmp_path):
             "fixed": pa.array([[1, 2], [3, 4], None], pa.list_(pa.int8(), 2)),
             "nested": pa.array([[[1], [2, 3]], [], None]),
             "word": pa.array(["x", "y", None]).dictionary_encode(),
-            "time": pa.array([1, None, 3], pa.timestamp("us", "UTC")),
+            "time": pa.array([1, None, 3], pa.timestamp("us")),
             "date": pa.array([1, 2, None], pa.date32()),
             "span": pa.array([1, 2, None], pa.duration("s")),
             "half": pa.array(np.array([1, 2, 3], np.float16)),

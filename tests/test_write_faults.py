@@ -1,12 +1,13 @@
 """What must never happen to data on its way into files: lost values, changed values, files that cannot be read."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pytest
 
 from penstock.column.values import Ragged
-from penstock.errors import ArgumentError, FeatureError
+from penstock.errors import ArgumentError, ArgumentTypeError, FeatureError
 from penstock.open import open as open_files
 from penstock.write import write
 
@@ -110,3 +111,153 @@ def test_whole_numbers_that_a_float_would_round_are_an_error(tmp_path, values):
 def test_whole_numbers_that_a_float_holds_may_stand_among_floats(tmp_path):
     rows = back(tmp_path, [{"a": 2**53}, {"a": 0.5}, {"a": np.int8(3)}])
     assert [row["a"] for row in rows] == [2.0**53, 0.5, 3.0]
+
+
+# --- tables ---
+
+
+def test_two_columns_of_one_joined_name_are_an_error(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    nested = pa.table({"a": pa.array([{"x": 1}]), "a/x": [2]})
+    for table in (nested, pa.table([pa.array([1]), pa.array([2])], names=["a", "a"])):
+        with pytest.raises(ArgumentError, match="wanted a name that is there once"):
+            write(tmp_path / "x.tfrecord", table)
+
+
+def test_polars_categories_are_text(tmp_path):
+    pl = pytest.importorskip("polars")
+    words = ["x", "y", None]
+    frame = pl.DataFrame(
+        {"c": pl.Series(words, dtype=pl.Categorical), "e": pl.Series(words, dtype=pl.Enum("xy"))}
+    )
+    assert back(tmp_path, frame) == [{"c": word, "e": word} for word in words]
+
+
+def test_lists_of_categories_are_lists_of_text(tmp_path):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"a": pl.Series([["x"], ["y", "x"], None], dtype=pl.List(pl.Categorical))})
+    assert lists(back(tmp_path, frame)) == [["x"], ["y", "x"], None]
+
+
+def test_sparse_and_run_end_encoded_columns_are_written_whole(tmp_path):
+    pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    assert back(tmp_path, pd.DataFrame({"a": pd.arrays.SparseArray([0, 1, 0])})) == [
+        {"a": 0},
+        {"a": 1},
+        {"a": 0},
+    ]
+    runs = pa.table({"a": pa.RunEndEncodedArray.from_arrays([1, 3], ["x", "y"])})
+    assert back(tmp_path, runs, overwrite=True) == [{"a": "x"}, {"a": "y"}, {"a": "y"}]
+
+
+def test_polars_columns_that_cannot_be_stored_are_errors(tmp_path):
+    pl = pytest.importorskip("polars")
+    for column in (
+        pl.Series([{1}], dtype=pl.Object),
+        pl.Series([1], dtype=pl.Int128),
+        pl.Series([1]).cast(pl.Time),
+    ):
+        with pytest.raises(ArgumentError, match=r"column 'c' is .*, wanted a type with a counterpart"):
+            write(tmp_path / "x.tfrecord", pl.DataFrame({"i": [1], "c": column}))
+
+
+def test_pandas_columns_that_cannot_be_stored_are_errors(tmp_path):
+    pd = pytest.importorskip("pandas")
+    for column in (pd.period_range("2020", periods=2), pd.interval_range(0, 2)):
+        with pytest.raises(ArgumentError, match=r"column 'c' is .*, wanted a type with a counterpart"):
+            write(tmp_path / "x.tfrecord", pd.DataFrame({"c": column}))
+
+
+def test_a_series_is_not_a_table(tmp_path):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    for series in (pd.Series([1, 2], name="x"), pl.Series("x", [1, 2])):
+        with pytest.raises(ArgumentTypeError, match=r"wanted a table of named columns.*to_frame\(\)"):
+            write(tmp_path / "x.tfrecord", series)
+
+
+def test_times_with_a_zone_are_an_error_that_tells_how_to_convert(tmp_path):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = pd.DataFrame({"t": pd.date_range("2020", periods=2, tz="Europe/Berlin")})
+    for data in (frame, pl.DataFrame({"t": [datetime(2020, 1, 1, tzinfo=UTC)]})):
+        with pytest.raises(
+            ArgumentError, match=r"column 't' is 'timestamp.*tz_convert\(\"UTC\"\)\.dt\.tz_localize"
+        ):
+            write(tmp_path / "x.tfrecord", data)
+    converted = frame.t.dt.tz_convert("UTC").dt.tz_localize(None).to_frame()
+    assert back(tmp_path, converted)[0]["t"] == np.datetime64("2019-12-31T23:00")
+
+
+# --- the index of a pandas frame ---
+
+
+def test_an_index_becomes_a_column(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1, 2, 3]})
+    two = pd.MultiIndex.from_tuples([(1, "x"), (2, "y"), (3, "z")], names=["n", None])
+    for index, expected in (
+        (pd.Index(["u", "v", "w"], name="key"), {"a": 2, "key": "v"}),
+        (pd.Index(["u", "v", "w"]), {"a": 2, "index": "v"}),
+        (pd.RangeIndex(5, 8, name="n"), {"a": 2, "n": 6}),
+        (two, {"a": 2, "n": 2, "level_1": "y"}),
+        (pd.RangeIndex(5, 8), {"a": 2}),
+    ):
+        assert back(tmp_path, frame.set_axis(index), overwrite=True)[1] == expected
+
+
+def test_an_index_with_the_name_of_a_column_is_an_error(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1, 2]}, index=pd.Index([3, 4], name="a"))
+    with pytest.raises(ArgumentError, match=r"columns is \['a', 'a'\].*reset_index\(drop=True\)"):
+        write(tmp_path / "x.tfrecord", frame)
+
+
+# --- no rows ---
+
+
+def test_tables_of_no_rows_keep_their_columns(tmp_path):
+    pa, pl, pd = map(pytest.importorskip, ("pyarrow", "polars", "pandas"))
+    arrow = pa.table(
+        {
+            "i": pa.array([], pa.int16()),
+            "l": pa.array([], pa.list_(pa.float32())),
+            "f": pa.array([], pa.list_(pa.uint8(), 3)),
+            "s": pa.array([], pa.struct([("x", pa.string())])),
+            "d": pa.array([], pa.dictionary(pa.int8(), pa.string())),
+            "n": pa.array([], pa.list_(pa.list_(pa.date32()))),
+        }
+    )
+    shown = {
+        "d": "text",
+        "f": "uint8[3]",
+        "i": "int16",
+        "l": "float32[?]",
+        "n": "datetime64[D][?, ?]",
+        "s/x": "text",
+    }
+    assert columns_of(write(tmp_path / "arrow.tfrecord", arrow)) == shown
+    table = open_files(tmp_path / "arrow.tfrecord").to_arrow()
+    assert (table.num_rows, table.column_names) == (0, list(shown))
+    polars = pl.DataFrame(schema={"a": pl.Int8, "c": pl.Categorical, "l": pl.List(pl.String)})
+    write(tmp_path / "polars.tfrecord", polars)
+    assert pl.DataFrame(open_files(tmp_path / "polars.tfrecord")).schema == {
+        "a": pl.Int8,
+        "c": pl.String,
+        "l": pl.List(pl.String),
+    }
+    pandas = pd.DataFrame({"a": pd.array([], "Int32"), "b": np.zeros(0, "M8[s]")})
+    assert columns_of(write(tmp_path / "pandas.tfrecord", pandas)) == {"a": "int32", "b": "datetime64[s]"}
+
+
+def test_a_column_of_nulls_keeps_its_type(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(
+        {"i": pa.nulls(2, pa.int16()), "l": pa.nulls(2, pa.list_(pa.string())), "n": pa.nulls(2)}
+    )
+    written = write(tmp_path / "x.tfrecord", table)
+    assert columns_of(written) == {"i": "int16", "l": "text[?]", "n": "bytes"}
+    assert list(open_files(written.paths[0])) == [{"i": None, "l": None, "n": None}] * 2
+
+
+def columns_of(written: Any) -> dict[str, str]:
+    lines = str(written.schema).splitlines()[1:]
+    return {line.split(":")[0].strip(): line.split(": ")[1].split("  ")[0] for line in lines}

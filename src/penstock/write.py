@@ -93,7 +93,8 @@ def write(
             Else the files are `PATH-00000-of-00008.tfrecord` and so on. The folder has to exist.
         data: A dict of arrays, lists or `ps.Ragged` with a value for each row; rows as an iterable of dicts (None
             or a missing key is a missing value) or of bytes (records as they are); a pandas or polars DataFrame or
-            anything else with `__arrow_c_stream__` (a pandas index is left out); a structured array; or a Dataset.
+            anything else with `__arrow_c_stream__`; a structured array; or a Dataset. Names of nested dicts are
+            joined by "/". A pandas index becomes a column, unless it has no name and only counts the rows.
         shards: Number of files; rows stay in order.
         compression: "gzip", "zlib", "zstd" or "none". None: as the path ends, else none.
         schema: What features hold: a dict of specs, or a Schema. None: found out; with rows, from the first

@@ -14,7 +14,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.errors import ArgumentError, ArgumentTypeError, DependencyError
 from penstock.records.schema import Field
 from penstock.sources.arrays import EmptyLists, UnfitError, with_missing
-from penstock.sources.table import Block, Fields, Table, arrays_table, parts_of
+from penstock.sources.table import Block, Fields, Table, arrays_table, by_name, parts_of
 from penstock.spec import string, text
 
 __all__ = ["arrow_table", "is_pandas_frame", "pandas_table"]
@@ -27,13 +27,39 @@ def arrow_table(data: Any, given: Mapping[str, Field] | None = None) -> Table:
 
     Raises (as rows are taken):
         DependencyError: pyarrow is not installed.
-        ArgumentError: A column of a type that has no counterpart (decimals, times of day, maps, unions).
+        ArgumentError: A column of a type that has no counterpart (decimals, times of day or with a time zone, maps,
+            unions, Python objects), or two columns of one name.
+        ArgumentTypeError: No table: a single column, as a Series is.
         FeatureError: Values that do not fit the given schema.
     """
     arrow = _pyarrow("write")
     n = data.num_rows if isinstance(data, arrow.Table | arrow.RecordBatch) else None
     fields = Fields(given)
-    return Table(_blocks(arrow, data, fields), fields.schema, n)
+    return Table(_blocks(arrow, _stream(arrow, data), fields), fields.schema, n)
+
+
+def _stream(arrow: Any, data: Any) -> Any:
+    """A reader of record batches."""
+    if type(data).__module__.split(".", 1)[0] == "polars" and hasattr(data, "columns"):
+        _check_polars(arrow, data)
+    try:
+        return arrow.RecordBatchReader.from_stream(data)
+    except arrow.ArrowException as error:
+        help = "Make a Series a table of one column with to_frame()."
+        want = f"a table of named columns that pyarrow can take ({error})"
+        raise ArgumentTypeError("write", "data", got=type(data), want=want, help=help) from error
+
+
+def _check_polars(arrow: Any, frame: Any) -> None:
+    """Objects would come as their addresses in memory, and of a type that pyarrow lacks it tells no column."""
+    for name, dtype in frame.schema.items():
+        want = "a type with a counterpart; cast it to numbers, text or bytes first"
+        if str(dtype) == "Object":
+            raise ArgumentError("write", f"column {name!r}", got=dtype, want=want)
+        try:
+            arrow.RecordBatchReader.from_stream(frame.select(name).head(0))
+        except arrow.ArrowException as error:
+            raise ArgumentError("write", f"column {name!r}", got=dtype, want=want) from error
 
 
 def is_pandas_frame(data: Any) -> bool:
@@ -43,25 +69,45 @@ def is_pandas_frame(data: Any) -> bool:
 
 
 def pandas_table(frame: Any, given: Mapping[str, Field] | None = None) -> Table:
-    """Rows of a pandas DataFrame; its index is left out. NaN in a column of floats stays a number.
+    """Rows of a pandas DataFrame. NaN in a column of floats stays a number.
+
+    An index becomes columns as with `reset_index()`: of its names, or "index" where it has none. One that only
+    counts the rows (a RangeIndex without a name) is left out.
 
     Raises:
         As `arrays_table`; ArgumentError for two columns of one name.
     """
-    names = list(frame.columns)
+    levels = _index_names(frame)
+    names = [*levels, *frame.columns]
     if len(set(names)) != len(names):
-        raise ArgumentError("write", "columns", got=names, want="a name for each column that no other has")
-    return arrays_table({name: _series(frame[name]) for name in names}, given)
+        help = "To leave the index out, use reset_index(drop=True)." if levels else ""
+        want = "a name for each column, and level of the index, that no other has"
+        raise ArgumentError("write", "columns", got=names, want=want, help=help)
+    columns = {name: frame.index.get_level_values(i).to_series() for i, name in enumerate(levels)}
+    columns |= {name: frame[name] for name in frame.columns}
+    return arrays_table({name: _series(column) for name, column in columns.items()}, given)
+
+
+def _index_names(frame: Any) -> list[Any]:
+    index = frame.index
+    if type(index).__name__ == "RangeIndex" and index.name is None:
+        return []
+    many = len(index.names) > 1
+    unnamed = [f"level_{i}" if many else "index" for i in range(len(index.names))]
+    return [other if name is None else name for name, other in zip(index.names, unnamed, strict=True)]
 
 
 def _series(series: Any) -> Any:
     if isinstance(series.dtype, np.dtype):
         return series.to_numpy()
     arrow = _pyarrow("write of a pandas extension column")
-    array = arrow.array(series, from_pandas=True)
-    return _column_of(
-        arrow, array.combine_chunks() if isinstance(array, arrow.ChunkedArray) else array, series.name
-    )
+    try:
+        array = arrow.array(series, from_pandas=True)
+    except arrow.ArrowException:
+        return series.to_numpy()  # what Arrow does not know (sparse columns): as NumPy has it
+    if isinstance(array, arrow.ChunkedArray):
+        array = array.combine_chunks()
+    return _column_of(arrow, array, series.name)
 
 
 def _pyarrow(where: str) -> Any:
@@ -73,16 +119,22 @@ def _pyarrow(where: str) -> Any:
     return pa
 
 
-def _blocks(arrow: Any, data: Any, fields: Fields) -> Iterator[Block]:
-    for batch in arrow.RecordBatchReader.from_stream(data):
+def _blocks(arrow: Any, reader: Any, fields: Fields) -> Iterator[Block]:
+    for batch in reader:
         for start in range(0, batch.num_rows, _BATCH_ROWS):
-            part = batch.slice(start, _BATCH_ROWS)
-            columns = dict(_flat(arrow, part.schema.names, part.columns, ""))
-            if not columns:
-                raise ArgumentError("write", "data", got=data, want="at least one column")
-            schema, chunk = fields.add(columns)
-            for piece in parts_of(chunk):
-                yield schema, piece
+            yield from _block(arrow, batch.slice(start, _BATCH_ROWS), fields)
+    if fields.rows == 0:
+        empty = [arrow.nulls(0, kind) for kind in reader.schema.types]
+        yield from _block(arrow, arrow.RecordBatch.from_arrays(empty, schema=reader.schema), fields)
+
+
+def _block(arrow: Any, batch: Any, fields: Fields) -> Iterator[Block]:
+    columns = by_name(_flat(arrow, batch.schema.names, batch.columns, ""))
+    if not columns:
+        raise ArgumentError("write", "data", got=batch.schema.names, want="at least one column")
+    schema, chunk = fields.add(columns)
+    for piece in parts_of(chunk):
+        yield schema, piece
 
 
 def _flat(arrow: Any, names: list[str], arrays: list[Any], prefix: str) -> Iterator[tuple[str, Column]]:
@@ -99,11 +151,12 @@ def _column_of(arrow: Any, array: Any, name: str) -> Column:
     """The column of an Arrow array; missing values are told from its validity."""
     try:
         there = None if array.null_count == 0 else array.is_valid().to_numpy(zero_copy_only=False)
-        if there is not None and not there.any():
-            return EmptyLists(np.zeros(len(array) + 1, np.int64), np.zeros(0, np.uint8), there)
         return _converter(arrow, array.type)(arrow, array, there, name)
     except UnfitError as error:
-        raise ArgumentError("write", f"column {name!r}", got=array.type, want=str(error)) from error
+        raise ArgumentError("write", f"column {name!r}", got=str(array.type), want=str(error)) from error
+    except arrow.ArrowException as error:
+        want = f"a type that can be converted ({error}); cast it to numbers, text or bytes first"
+        raise ArgumentError("write", f"column {name!r}", got=str(array.type), want=want) from error
 
 
 def _converter(  # noqa: PLR0911  (one for each kind)
@@ -112,8 +165,12 @@ def _converter(  # noqa: PLR0911  (one for each kind)
     types = arrow.types
     if isinstance(kind, arrow.BaseExtensionType):
         return _extension
+    if types.is_null(kind):
+        return _nulls
     if types.is_dictionary(kind):
-        return lambda pa, array, _, name: _column_of(pa, array.dictionary_decode(), name)
+        return _words
+    if _is_any(types, kind, "run_end_encoded"):
+        return lambda pa, array, _, name: _column_of(pa, pa.compute.run_end_decode(array), name)
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
         return _numbers
     if types.is_temporal(kind) and not types.is_time(kind):
@@ -134,6 +191,20 @@ def _is_any(types: Any, kind: Any, *names: str) -> bool:
     return any(getattr(types, f"is_{name}", lambda _: False)(kind) for name in names)
 
 
+def _nulls(_arrow: Any, array: Any, _there: BoolArray | None, _name: str) -> Column:
+    missing = np.zeros(len(array), np.bool_)
+    return EmptyLists(np.zeros(len(array) + 1, np.int64), np.zeros(0, np.uint8), missing)
+
+
+def _words(arrow: Any, array: Any, _there: BoolArray | None, name: str) -> Column:
+    """Values that a dictionary numbers."""
+    words = array.dictionary
+    # Arrow cannot take from views.
+    for view, wide in (("string_view", arrow.large_string()), ("binary_view", arrow.large_binary())):
+        words = words.cast(wide) if _is_any(arrow.types, words.type, view) else words
+    return _column_of(arrow, words.take(array.indices), name)
+
+
 def _numbers(arrow: Any, array: Any, there: BoolArray | None, _name: str) -> Column:
     filled = array if there is None else array.fill_null(False if arrow.types.is_boolean(array.type) else 0)
     return FixedColumn(filled.to_numpy(zero_copy_only=False), there)
@@ -141,6 +212,12 @@ def _numbers(arrow: Any, array: Any, there: BoolArray | None, _name: str) -> Col
 
 def _times(arrow: Any, array: Any, there: BoolArray | None, _name: str) -> Column:
     kind = array.type
+    if getattr(kind, "tz", None) is not None:
+        raise UnfitError(
+            "times without a time zone, which is not stored; convert to UTC and drop the zone first: "
+            '.dt.tz_convert("UTC").dt.tz_localize(None) in pandas, '
+            '.dt.convert_time_zone("UTC").dt.replace_time_zone(None) in polars'
+        )
     wide = arrow.int32() if arrow.types.is_date32(kind) else arrow.int64()
     counts = array.view(wide) if there is None else array.view(wide).fill_null(0)
     unit = "D" if arrow.types.is_date32(kind) else "ms" if arrow.types.is_date64(kind) else kind.unit
@@ -193,6 +270,9 @@ def _items(arrow: Any, array: Any, name: str) -> Column:
 
 def _extension(arrow: Any, array: Any, there: BoolArray | None, name: str) -> Column:
     """Its storage; a tensor of one shape gets its axes back."""
+    kind = array.type.extension_name
+    if kind.startswith("pandas."):
+        raise UnfitError(f"a type with a counterpart; cast {kind} to numbers, times or text first")
     column = _column_of(arrow, array.storage, name)
     shape = getattr(array.type, "shape", None)
     if isinstance(column, FixedColumn) and shape is not None:

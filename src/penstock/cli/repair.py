@@ -23,7 +23,7 @@ def command(source: str, target: str, overwrite: bool, as_json: bool) -> None:
     """Save the good records of SRC to DST, byte for byte, and report what is lost.
 
     SRC is not changed. DST appears only when it is whole. Exits with 0 once the good records are saved, however many
-    were lost; the report names each.
+    were lost; the report names each. A schema that penstock keeps beside SRC is kept beside DST too.
 
     Example: penstock repair damaged.tfrecord good.tfrecord
     """

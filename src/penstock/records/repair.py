@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
+from penstock.records.repair_sidecar import planned_sidecar, written_with
 from penstock.records.verify import FileReport, report_of
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.records.writer import TFRecordWriter
@@ -26,6 +27,8 @@ def repair_file(
 ) -> FileReport:
     """Write the good records of `path` to `out`, byte for byte and with the same compression.
 
+    Where `ps.write` kept a schema beside `path`, `out` gets one too; in the same set as before, it takes the place
+    of the damaged file.
     `out` appears only when it is whole. The damaged file is not changed, unless it is `out` and `overwrite`
     is True.
 
@@ -43,11 +46,14 @@ def repair_file(
         A report about `path`: what was written, and in `damage` what was lost.
 
     Raises:
-        AlreadyExistsError: `out` is there and `overwrite` is False.
+        AlreadyExistsError: `out` is there, or a sidecar that lists it, and `overwrite` is False.
+        SidecarError: The sidecar of `path` or `out` is damaged, or of a write that did not come to its end.
+        InvalidArgumentError: `out` is in a set of another schema.
         LimitError: The stream passes `max_ratio`.
         NotFoundError, ArgumentError, OSError: A file cannot be read or written.
     """
     started = time.perf_counter()
+    planned = planned_sidecar(path, out, overwrite=overwrite)
     with FrameReader(
         path,
         compression=compression,
@@ -62,6 +68,8 @@ def repair_file(
                 records += len(frames)
                 if progress is not None:
                     progress(reader.compressed_bytes)
+            with written_with(planned, records, reader.compression):
+                writer.close()
             report = report_of(reader, records, time.perf_counter() - started)
     return report
 

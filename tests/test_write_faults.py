@@ -9,6 +9,7 @@ import pytest
 from penstock.column.values import Ragged
 from penstock.errors import ArgumentError, ArgumentTypeError, FeatureError
 from penstock.open import open as open_files
+from penstock.spec import TensorSpec
 from penstock.write import write
 
 
@@ -111,6 +112,25 @@ def test_whole_numbers_that_a_float_would_round_are_an_error(tmp_path, values):
 def test_whole_numbers_that_a_float_holds_may_stand_among_floats(tmp_path):
     rows = back(tmp_path, [{"a": 2**53}, {"a": 0.5}, {"a": np.int8(3)}])
     assert [row["a"] for row in rows] == [2.0**53, 0.5, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("f4", 1e40), ("f4", [-1e40, 0.0]), ("f2", 70000), ("c8", 1e40j), ("u1", 256), ("i1", -129)],
+)
+def test_numbers_beyond_the_dtype_of_the_schema_are_an_error(tmp_path, dtype, value):
+    spec = TensorSpec(np.shape(value), np.dtype(dtype))
+    with pytest.raises(
+        FeatureError, match=r"record 1: feature 'f' holds .*, wanted a number that \w+ can hold"
+    ):
+        write(
+            tmp_path / "x.tfrecord", [{"f": np.zeros_like(value).tolist()}, {"f": value}], schema={"f": spec}
+        )
+
+
+def test_infinity_fits_every_float(tmp_path):
+    spec = TensorSpec((), np.dtype("f4"))
+    assert back(tmp_path, {"f": [float("inf"), 0.5]}, schema={"f": spec}) == [{"f": np.inf}, {"f": 0.5}]
 
 
 # --- tables ---

@@ -201,14 +201,22 @@ def _cast(values: NDArray[Any], dtype: np.dtype[Any] | None) -> NDArray[Any]:
         return values
     if dtype in (string, text):
         raise UnfitError(f"holds {values.dtype}, wanted {'bytes' if dtype == string else 'text'}")
-    if values.dtype.kind in "iub" and dtype.kind in "iufc":
-        cast = values.astype(dtype)
-        if dtype.kind in "iu" and not (cast == values).all():
-            raise UnfitError(f"holds {values[cast != values][0]}, wanted a number that {dtype} can hold")
-        return cast
-    if not np.can_cast(values.dtype, dtype, "same_kind"):
+    if not (values.dtype.kind in "iub" and dtype.kind in "iufc") and not np.can_cast(
+        values.dtype, dtype, "same_kind"
+    ):
         raise UnfitError(f"holds {values.dtype}, wanted {dtype}")
-    return values.astype(dtype)
+    with np.errstate(over="ignore"):
+        cast = values.astype(dtype)
+    if dtype.kind in "iu":
+        _refuse(values, cast != values, dtype)
+    elif dtype.kind in "fc":
+        _refuse(values, np.isinf(cast) & np.isfinite(values), dtype)
+    return cast
+
+
+def _refuse(values: NDArray[Any], wrong: NDArray[np.bool_], dtype: np.dtype[Any]) -> None:
+    if wrong.any():
+        raise UnfitError(f"holds {values[wrong][0]}, wanted a number that {dtype} can hold")
 
 
 def _native_order(values: NDArray[Any]) -> NDArray[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, BinaryIO
 
 from penstock.errors import ArgumentError, DependencyError, InvalidArgumentError
@@ -12,12 +13,17 @@ __all__ = ["read_csv", "read_parquet", "reading", "write_parquet"]
 
 _BLOCK_BYTES = 8 << 20
 _BATCH_ROWS = 8192
+_ZEROS_BEFORE = r"^[+-]?0[0-9]"
+_NOT_WHOLE = r"^-?[0-9]*[^0-9-]|^-?$"
+# The words that Arrow takes for a missing number.
+_MISSING = r"^(#N/A( N/A)?|#NA|-?1\.#(IND|QNAN)|-?(NaN|nan)|N/A|NA|NULL|n/a|null)?$"
 
 
 def read_csv(path: str, columns: Sequence[str] | None = None) -> Any:
     """The rows of a CSV file with a header line, as a `pyarrow.RecordBatchReader`.
 
-    Types are told from the first 8 MB: int64, float64, bool, else text (dates too). An empty cell is missing.
+    Types are told from the first 8 MB: int64, uint64, float64, bool, else text. Dates are text, and so is a column of
+    numbers with zeros before them, or of whole numbers that no 64 bits hold. An empty cell is missing.
 
     Args:
         path: A file; `.gz`, `.bz2` and `.zst` are unpacked.
@@ -25,23 +31,90 @@ def read_csv(path: str, columns: Sequence[str] | None = None) -> Any:
 
     Raises:
         DependencyError: pyarrow is not installed.
-        InvalidArgumentError: It is no such file. Inside `reading`, also where a later row does not fit.
+        InvalidArgumentError: It is no such file, or two columns have one name. Inside `reading`, also where a later
+            row does not fit.
     """
     pa = _pyarrow("csv")
     from pyarrow import csv
 
     read = csv.ReadOptions(block_size=_BLOCK_BYTES)
     with reading(path):
-        first = csv.open_csv(path, read_options=read).schema
-        _check_columns(path, first.names, columns)
-        kept = {field.name: pa.string() for field in first if not _is_plain(pa, field.type)}
+        found = csv.open_csv(path, read_options=read).schema
+        _check_different(path, found.names)
+        _check_columns(path, found.names, columns)
+        # Cells are taken as text first: Arrow's own reader makes 7 of 007, and floats of large integers.
         convert = csv.ConvertOptions(
-            column_types=kept,
+            column_types={name: pa.string() for name in found.names},
             include_columns=columns or [],
+            null_values=[""],
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
         )
-        return csv.open_csv(path, read_options=read, convert_options=convert)
+        batches = csv.open_csv(path, read_options=read, convert_options=convert)
+        first = next(iter(batches), None)
+        types = [(name, found.field(name).type) for name in batches.schema.names]
+        if first is not None:
+            types = [
+                (name, _cell_type(pa, column, kind))
+                for column, (name, kind) in zip(first, types, strict=True)
+            ]
+        schema = pa.schema([(name, kind if _is_plain(pa, kind) else pa.string()) for name, kind in types])
+        return pa.RecordBatchReader.from_batches(
+            schema, (_typed(pa, batch, schema) for batch in chain([] if first is None else [first], batches))
+        )
+
+
+def _cell_type(pa: Any, cells: Any, found: Any) -> Any:
+    """The type of a column of text for which Arrow found a type."""
+    import pyarrow.compute as pc
+
+    if not _is_number(pa, found):
+        return found
+    cells = _without_empty(pc, cells)
+    if _any_matches(pc, cells, _ZEROS_BEFORE):
+        return pa.string()
+    if pa.types.is_integer(found) or _any_matches(pc, cells, _NOT_WHOLE):
+        return found
+    try:
+        cells.cast(pa.uint64())
+    except pa.ArrowInvalid:
+        return pa.string()
+    return pa.uint64()
+
+
+def _typed(pa: Any, batch: Any, schema: Any) -> Any:
+    arrays = [_cast(pa, column, field) for column, field in zip(batch.columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _cast(pa: Any, cells: Any, field: Any) -> Any:
+    import pyarrow.compute as pc
+
+    if pa.types.is_string(field.type):
+        return cells
+    cells = _without_empty(pc, cells)
+    if _is_number(pa, field.type) and _any_matches(pc, cells, _ZEROS_BEFORE):
+        raise pa.ArrowInvalid(
+            f"column {field.name!r} is of numbers, and further down some have zeros before them"
+        )
+    try:
+        return cells.cast(field.type)
+    except pa.ArrowInvalid as error:
+        raise pa.ArrowInvalid(f"column {field.name!r}: {error}") from None
+
+
+def _without_empty(pc: Any, cells: Any) -> Any:
+    """Cells of a column that is no text: without spaces around them, missing where nothing or a word for it is left."""
+    cells = pc.utf8_trim_whitespace(cells)
+    return pc.if_else(pc.match_substring_regex(cells, _MISSING), None, cells)
+
+
+def _any_matches(pc: Any, cells: Any, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(cells, pattern)).as_py())
+
+
+def _is_number(pa: Any, kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def read_parquet(path: str, columns: Sequence[str] | None = None) -> Any:
@@ -91,9 +164,20 @@ def reading(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        found = f"it cannot be read: {error}."
-        help = "A column holds what its first rows did not: clean it, or leave it out with --features."
-        raise InvalidArgumentError(found, path=path, help=help) from error
+        # What a generator of batches raises comes back with a traceback in its text.
+        text = str(error).split(". Detail: Python exception", 1)[0].removeprefix("Invalid: ")
+        if "Empty CSV file" in text:
+            found = "it is empty, wanted a line with the names of the columns."
+            raise InvalidArgumentError(found, path=path) from error
+        raise InvalidArgumentError(f"it cannot be read: {text}.", path=path, help=_help_for(text)) from error
+
+
+def _help_for(text: str) -> str:
+    if "CSV parse error: Expected" in text:
+        return "Every line needs as many cells as the first, which names the columns: mend that line."
+    if text.startswith("column "):
+        return "The column holds what its first rows did not: clean it, or leave it out with --features."
+    return ""
 
 
 def _is_plain(pa: Any, kind: Any) -> bool:
@@ -101,6 +185,13 @@ def _is_plain(pa: Any, kind: Any) -> bool:
     return bool(
         types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_string(kind)
     )
+
+
+def _check_different(path: str, names: Sequence[str]) -> None:
+    again = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if again is not None:
+        found = f"it has two columns named {again!r}, wanted another name for each."
+        raise InvalidArgumentError(found, path=path, help="Rename one of them in the first line.")
 
 
 def _check_columns(path: str, names: Sequence[str], columns: Sequence[str] | None) -> None:

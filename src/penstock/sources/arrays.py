@@ -179,7 +179,7 @@ def _numbers(values: Sequence[Any], types: set[type]) -> NDArray[Any]:
     # NumPy takes 2**63 next to small numbers for float64, and would round it.
     if array.dtype == np.float64 and all(issubclass(kind, int | np.integer) for kind in types):
         return np.array(values, dtype=np.uint64) if min(values) >= 0 else _too_wide()
-    if array.dtype.kind in "fc":
+    if array.dtype.kind in "fc" and any(issubclass(kind, int | np.integer) for kind in types):
         _check_exact(values, array.dtype)
     return _native_order(array)
 

@@ -9,7 +9,13 @@ mod example;
 mod files;
 mod frames;
 
+use mimalloc::MiMalloc;
 use pyo3::prelude::*;
+
+// Columns of some megabytes come and go with every chunk. The system's allocator gives such memory back each time
+// and takes it again page by page, which costs more than filling it.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The native floor of penstock. Signatures and meanings are in `_native.pyi`.
 #[pymodule(gil_used = false)]

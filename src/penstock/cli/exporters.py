@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import os
-import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ import numpy as np
 
 from penstock.bridges.table_files import write_parquet
 from penstock.cli.columns import json_column
+from penstock.cli.image_names import as_text, safe_name, safe_path
 from penstock.cli.rows import json_row
 from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
@@ -28,13 +28,12 @@ from penstock.errors import AlreadyExistsError, InvalidArgumentError
 from penstock.fs.files import AtomicWriter
 from penstock.fs.paths import TEMPORARY_SUFFIX
 from penstock.records.schema import BYTES, Schema
-from penstock.show.media import what_is
+from penstock.show.media import IMAGE_ENDINGS, what_is
 from penstock.show.render import json_value
 from penstock.spec import text
 
 __all__ = ["write_data"]
 
-_SAFE_FOLDER = re.compile(r"[A-Za-z0-9_=][A-Za-z0-9._=-]*")
 _IMAGE_CONTENTS = {"jpeg", "png", "gif", "webp"}
 _ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "WebP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}
 
@@ -216,7 +215,9 @@ def _image_feature(schema: Schema) -> str:
     fields = [field for field in schema.fields if field.kind == BYTES and field.shape == ()]
     names = [field.name for field in fields if field.content in _IMAGE_CONTENTS]
     names += [
-        field.name for field in fields if field.name == "image" and field.content is None and not field.raw
+        field.name
+        for field in fields
+        if field.name == "image" and field.dtype != text and not field.raw and field.content != "text"
     ]
     if not names:
         raise InvalidArgumentError("no feature holds one encoded image a row; see penstock schema.")
@@ -227,10 +228,24 @@ def _write_image(folder: str, number: int, row: dict[str, Any], feature: str) ->
     data = row[feature]
     if data is None:
         return
-    # A class name comes from data: only a plain word becomes a folder.
-    label = row.get("label_name", row.get("label"))
-    name = label.decode(errors="replace") if isinstance(label, bytes) else "" if label is None else str(label)
-    place = os.path.join(folder, name) if _SAFE_FOLDER.fullmatch(name) and len(name) <= 200 else folder
+    *folders, name = _place(number, row, _ENDINGS.get(what_is(data) or "", ".bin"))
+    place = os.path.join(folder, *folders)
     os.makedirs(place, exist_ok=True)
-    with open(os.path.join(place, f"{number:08d}{_ENDINGS.get(what_is(data) or '', '.bin')}"), "xb") as file:
+    stem, ending = os.path.splitext(name)
+    # Two rows can have one path; the second is named after its row.
+    free = name if not os.path.lexists(os.path.join(place, name)) else f"{stem}-{number:08d}{ending}"
+    with open(os.path.join(place, free), "xb") as file:
         file.write(data)
+
+
+def _place(number: int, row: dict[str, Any], ending: str) -> list[str]:
+    """Folders and name of an image: its `path`; else its number, in a folder of its class."""
+    path = row.get("path")
+    if isinstance(path, (bytes, str)) and path:
+        *folders, name = safe_path(as_text(path))
+        return [
+            *folders,
+            name if name.lower().endswith((*IMAGE_ENDINGS, ".tif", ".tiff")) else f"{name}{ending}",
+        ]
+    label = row.get("label_name", row.get("label"))
+    return [*([] if label is None else [safe_name(as_text(label))]), f"{number:08d}{ending}"]

@@ -29,7 +29,7 @@ _NO_CLASS = -1
 
 
 def image_dataset(folder: str, features: Sequence[str] | None) -> Dataset:
-    """The images of a folder in order of their names; folders inside it are classes.
+    """The images of a folder in order of their names; folders inside it are classes, with all that lies in them.
 
     A row has `image` (the bytes of the file), `path`, and, where there are classes, `label` and `label_name`, which
     images that lie in no class lack.
@@ -42,12 +42,12 @@ def image_dataset(folder: str, features: Sequence[str] | None) -> Dataset:
         NotFoundError: There is no image.
         ArgumentError: An unknown feature.
     """
-    classes = sorted(
-        entry.name for entry in os.scandir(folder) if entry.is_dir() and _image_names(entry.path)
-    )
-    files = [(name, _NO_CLASS) for name in _image_names(folder)]
+    loose = [name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name))]
+    files = [(name, _NO_CLASS) for name in sorted(filter(_is_image, loose))]
+    found = {name: _images_within(folder, name) for name in sorted(_folders(folder))}
+    classes = [name for name, paths in found.items() if paths]
     for label, name in enumerate(classes):
-        files += [(os.path.join(name, file), label) for file in _image_names(os.path.join(folder, name))]
+        files += [(path, label) for path in found[name]]
     if not files:
         raise NotFoundError(
             f"{folder}: there is no image, wanted files that end with {', '.join(IMAGE_ENDINGS)}."
@@ -59,12 +59,25 @@ def image_dataset(folder: str, features: Sequence[str] | None) -> Dataset:
     return Dataset(Plan(node))
 
 
-def _image_names(folder: str) -> list[str]:
-    return sorted(
-        entry.name
-        for entry in os.scandir(folder)
-        if entry.is_file() and entry.name.lower().endswith(IMAGE_ENDINGS) and not entry.name.startswith(".")
-    )
+def _folders(folder: str) -> list[str]:
+    return [entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith(".")]
+
+
+def _images_within(folder: str, name: str) -> list[str]:
+    """Paths of the images in a folder inside `folder`, however deep, with `/` between their components."""
+    paths = []
+    for place, inner, names in os.walk(os.path.join(folder, name), onerror=_raise):
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        paths += [os.path.relpath(os.path.join(place, name), folder) for name in names if _is_image(name)]
+    return sorted(path.replace(os.sep, "/") for path in paths)
+
+
+def _is_image(name: str) -> bool:
+    return name.lower().endswith(IMAGE_ENDINGS) and not name.startswith(".")
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _utf8(name: str) -> bytes:

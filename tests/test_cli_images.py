@@ -1,0 +1,90 @@
+"""A folder of images as records and back."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from penstock.cli import run
+from penstock.cli.image_names import safe_name, safe_path
+from penstock.records.sidecar import is_safe_name
+from penstock.write import write
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def tree(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_a_folder_comes_back_with_the_same_tree_and_bytes(tmp_path):
+    content = {
+        "0.png": PNG + b"0",
+        "cat/a.JPG": b"\xff\xd8\xffa",
+        "cat/a.png": PNG + b"a",
+        "cat/deep/er/b.webp": b"RIFF1234WEBP",
+        "weird é/c d.gif": b"GIF89a",
+        "weird é/broken.jpg": b"no image",
+        "weird é/empty.bmp": b"",
+        "%2E/100%.png": PNG,
+    }
+    for name, data in content.items():
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(data)
+    assert run(["convert", str(tmp_path / "in"), str(tmp_path / "a.tfrecord")]) == 0
+    assert run(["convert", str(tmp_path / "a.tfrecord"), f"{tmp_path}/out/"]) == 0
+    assert tree(tmp_path / "out") == content
+
+
+def test_a_path_from_data_never_leaves_the_folder(tmp_path):
+    paths = [
+        "../evil.jpg",
+        "/tmp/evil.jpg",
+        "..",
+        "a/../../b.jpg",
+        "con.png",
+        "run.sh",
+        "C:\\x.jpg",
+        "a\0b.jpg",
+    ]
+    write(tmp_path / "a.tfrecord", {"image": [b"\xff\xd8\xff"] * len(paths), "path": paths})
+    before = set(os.listdir(tmp_path))
+    assert run(["convert", str(tmp_path / "a.tfrecord"), f"{tmp_path}/out/"]) == 0
+    assert set(os.listdir(tmp_path)) == {*before, "out"}
+    assert sorted(tree(tmp_path / "out")) == [
+        "%2E%2E.jpg",
+        "%2E%2E/evil.jpg",
+        "%2F/tmp/evil.jpg",
+        "%63on.png",
+        "C%3A%5Cx.jpg",
+        "a%00b.jpg",
+        "a/%2E%2E/%2E%2E/b.jpg",
+        "run.sh.jpg",
+    ]
+
+
+def test_two_rows_of_one_path_are_both_kept(tmp_path):
+    write(tmp_path / "a.tfrecord", {"image": [PNG + b"1", PNG + b"2"], "path": ["a.png", "a.png"]})
+    assert run(["convert", str(tmp_path / "a.tfrecord"), f"{tmp_path}/out/"]) == 0
+    assert tree(tmp_path / "out") == {"a.png": PNG + b"1", "a-00000001.png": PNG + b"2"}
+
+
+@pytest.mark.parametrize("name", ["weird é", "a b.c", "100%", "=x", "é" * 100])
+def test_a_safe_name_stays_as_it_is(name):
+    assert safe_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", " a", "a.", "...a...", "a/b", "nul", "COM1.txt", "a\n", "\x7f", "/" * 300, "é" * 300],
+)
+def test_an_unsafe_name_becomes_a_safe_one(name):
+    assert is_safe_name(safe_name(name))
+    assert safe_name(name) != name
+
+
+def test_an_absolute_path_becomes_a_relative_one():
+    assert safe_path("/a//b") == ["%2F", "a", "%2F", "b"]

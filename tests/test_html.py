@@ -24,8 +24,7 @@ def test_nothing_from_the_data_becomes_markup(tmp_path: Path):
 def test_damage_is_shown_in_place_of_rows(tmp_path: Path):
     path = tmp_path / "a.tfrecord"
     ps.write(path, {"n": [1, 2, 3]})
-    ds = ps.open(path)
     data = bytearray(path.read_bytes())
-    data[20] ^= 1
+    data[-1] ^= 1
     path.write_bytes(data)
-    assert "data checksum" in ds._repr_html_()
+    assert "data checksum" in ps.open(path)._repr_html_()

@@ -28,6 +28,7 @@ __all__ = [
     "Rows",
     "State",
     "Step",
+    "Work",
     "registered",
     "transform",
 ]
@@ -49,7 +50,13 @@ class _End(Enum):
 END: Final = _End.END
 """What an edge or a step gives when there are no more rows."""
 
-Step: TypeAlias = tuple[State, Chunk | Literal[_End.END]]
+Work: TypeAlias = Callable[[], tuple[State, Chunk]]
+"""What is left to do for a chunk of a source, done by whoever asks for the rows while further steps are made.
+
+It gives the state after its rows, another than that of its step where they end early, or raises `Broken`.
+"""
+
+Step: TypeAlias = tuple[State, Chunk | Work | Literal[_End.END]]
 
 
 class Broken(Exception):

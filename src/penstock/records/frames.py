@@ -48,6 +48,15 @@ class Frames:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def since(self, i: int) -> Frames:
+        """These records without the first `i`."""
+        if not i:
+            return self
+        rows = None if self.rows is None else self.rows[i:]
+        return Frames(
+            self.data, self.starts[i:], self.lengths[i:], self.first_record + i, self.offsets[i:], rows
+        )
+
     def number(self, i: int) -> int:
         """Number in the file of record `i` here."""
         return self.first_record + i if self.rows is None else int(self.rows[i])
@@ -133,10 +142,6 @@ class FrameReader:
         it.
         """
         return self._log.found
-
-    def report(self, damage: Damage) -> None:
-        """Note damage that whoever reads the records found in one of them; raises as `read` does."""
-        self._log.report(damage)
 
     @property
     def position(self) -> tuple[int, int]:

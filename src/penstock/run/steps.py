@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from penstock.graph.node import END, Broken, Node, State, Step
+from penstock.column.chunk import Chunk
+from penstock.graph.node import END, Broken, Node, State, Step, Work, _End
 from penstock.run.ahead import Ahead
 
 __all__ = ["Inline", "Source"]
+
+Made: TypeAlias = tuple[State, Chunk | Literal[_End.END]]
 
 
 @dataclass
@@ -19,9 +22,11 @@ class Inline:
     node: Node
     edges: tuple[Any, ...]
 
-    def step(self, state: State) -> Step:
+    def step(self, state: State) -> Made:
         """The step after a state."""
-        return self.node.step(state, *self.edges)
+        after, chunk = self.node.step(state, *self.edges)
+        assert not callable(chunk), "only a source hands over work"
+        return after, chunk
 
     def reset(self) -> None:
         """Another state comes next."""
@@ -45,8 +50,27 @@ class Source:
         self._process = os.getpid()
         self._steps = 0
 
-    def step(self, state: State) -> Step:
+    def step(self, state: State) -> Made:
         """The step after a state; states come in the order in which steps gave them."""
+        after, made = self._next(state)
+        if callable(made):
+            return self._done(after, made)
+        if made is END:
+            self.reset()
+        return after, made
+
+    def _done(self, after: State, work: Work) -> Made:
+        """The chunk that work makes. Where its rows end early, what was made ahead is made again from there."""
+        try:
+            reached, chunk = work()
+        except Broken:
+            self.reset()
+            raise
+        if reached != after:
+            self.reset()
+        return reached, chunk
+
+    def _next(self, state: State) -> Step:
         if self._process != os.getpid():
             self.reset()
         if self._ahead is None and self._steps:
@@ -56,12 +80,9 @@ class Source:
         if self._ahead is None:
             return self._node.step(state, self._session)
         try:
-            after, chunk = self._ahead.next()
+            return self._ahead.next()
         except Broken:
             raise
         except BaseException:
             self.reset()
             raise
-        if chunk is END:
-            self.reset()
-        return after, chunk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any, Literal
 
@@ -14,8 +14,9 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
-from penstock.errors import DataLossError, InvalidArgumentError, LimitError, TruncatedRecordError, WireError
-from penstock.graph.node import END, UNKNOWN, Broken, Node, RowSource, State, Step
+from penstock.errors import DataLossError, LimitError, TruncatedRecordError, WireError
+from penstock.graph.node import END, UNKNOWN, Broken, Node, RowSource, State, Step, Work
+from penstock.records.damage import DamageLog
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, Damage, FrameReader, Frames
 from penstock.records.gather import RecordFile
@@ -113,9 +114,9 @@ class TFRecordFiles(Node):
     def step(self, state: State, session: _Session) -> Step:
         number, record, offset = state
         while number < len(self.paths):
-            chunk, after = session.read(number, record, offset)
-            if chunk is not None:
-                return after, chunk
+            work, after = session.read(number, record, offset)
+            if work is not None:
+                return after, work
             number, record, offset = after
         return (number, 0, 0), END
 
@@ -148,9 +149,11 @@ class _Session:
         self._number = -1
         self._told = 0
         self._limit = _FIRST_ROWS
+        options = node.options
+        self._malformed = DamageLog(options.on_corrupt, options.corrupt_budget)
 
-    def read(self, number: int, record: int, offset: int) -> tuple[Chunk | None, State]:
-        """The next rows of a file and the state after them; no rows and the state of the next file at its end."""
+    def read(self, number: int, record: int, offset: int) -> tuple[Work | None, State]:
+        """The next records of a file, to be decoded, and the state after them; None and the next file at its end."""
         reader = self._reader_at(number, record, offset)
         try:
             frames = reader.read(self._limit, _CHUNK_BYTES)
@@ -159,47 +162,14 @@ class _Session:
         finally:
             self._note_damage(reader)
         self._limit = _CHUNK_ROWS
-        if frames is None:
-            count = reader.position[0]
-            self._close()
-            if (other := _other_count(self._node, number, count)) is not None:
-                raise Broken(other, (number + 1, 0, 0))
-            return None, (number + 1, 0, 0)
-        chunk, misfit = self._decoder.decode(frames)
-        if misfit is None:
-            return chunk, (number, *reader.position)
-        if chunk is None and isinstance(misfit, WireError) and self._node.options.on_corrupt == "skip":
-            return self._skip(misfit, frames, reader, number)
-        return self._before(misfit, chunk, frames, number)
-
-    def _skip(self, error: WireError, frames: Frames, reader: FrameReader, number: int) -> tuple[None, State]:
-        """Pass over the first of these records, whose checksums are right and which is no message."""
-        record, offset, length = frames.number(0), int(frames.offsets[0]), int(frames.lengths[0])
-        length += HEADER_BYTES + FOOTER_BYTES
-        path = self._node.paths[number]
-        try:
-            reader.report(Damage(path, record, offset, length, "malformed message", error.found))
-        finally:
-            self._note_damage(reader)
-        reader.seek(record + 1, offset + length)
-        return None, (number, *reader.position)
-
-    def _before(
-        self, error: InvalidArgumentError, chunk: Chunk | None, frames: Frames, number: int
-    ) -> tuple[Chunk, State]:
-        """The rows before a record that does not fit; where there are none, its error, and reading goes on after it."""
-        at = error.record or 0
-        assert chunk is None or len(chunk) == at
+        if frames is not None:
+            after = (number, *reader.position)
+            return partial(_decoded, self._node, self._decoder, self._malformed, frames, after), after
+        count = reader.position[0]
         self._close()
-        if chunk is not None:
-            return chunk, (number, frames.number(at), int(frames.offsets[at]))
-        offset = int(frames.offsets[at])
-        error.record = None  # it counted within these frames
-        error.at(path=self._node.paths[number], record=frames.number(at), offset=offset)
-        raise Broken(
-            error,
-            (number, frames.number(at) + 1, offset + int(frames.lengths[at]) + HEADER_BYTES + FOOTER_BYTES),
-        )
+        if (other := _other_count(self._node, number, count)) is not None:
+            raise Broken(other, (number + 1, 0, 0))
+        return None, (number + 1, 0, 0)
 
     def _reader_at(self, number: int, record: int, offset: int) -> FrameReader:
         if self._reader is None or self._number != number:
@@ -223,6 +193,41 @@ class _Session:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
+
+
+def _decoded(
+    node: TFRecordFiles, decoder: Decoder, malformed: DamageLog, frames: Frames, after: State
+) -> tuple[State, Chunk]:
+    """The rows of some records and the state after them: before the first that does not fit, where one does not.
+
+    Where damage is skipped, records that are no message are passed over too.
+    """
+    number, parts, begin = after[0], [], 0
+    while begin < len(frames):
+        chunk, error = decoder.decode(frames.since(begin))
+        parts += [] if chunk is None else [chunk]
+        if error is None:
+            break
+        at, error.record = begin + (error.record or 0), None  # it counted within these frames
+        error.at(path=node.paths[number], record=frames.number(at), offset=int(frames.offsets[at]))
+        length = int(frames.lengths[at]) + HEADER_BYTES + FOOTER_BYTES
+        if isinstance(error, WireError) and node.options.on_corrupt == "skip":
+            _note_malformed(node, malformed, error, length)
+            begin = at + 1
+        elif parts:
+            return (number, frames.number(at), int(frames.offsets[at])), Chunk.concat(parts)
+        else:
+            raise Broken(error, (number, frames.number(at) + 1, int(frames.offsets[at]) + length))
+    return after, Chunk.concat(parts) if parts else empty_chunk(node.spec())
+
+
+def _note_malformed(node: TFRecordFiles, malformed: DamageLog, error: WireError, length: int) -> None:
+    assert error.path is not None
+    assert error.record is not None
+    assert error.offset is not None
+    damage = Damage(error.path, error.record, error.offset, length, "malformed message", error.found)
+    node.damage.append(damage)
+    malformed.report(damage)
 
 
 def _check_version(node: TFRecordFiles, number: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from penstock.cli import run
@@ -11,6 +12,7 @@ from penstock.cli.digests import compare
 from penstock.records.frames import FrameReader
 from penstock.records.writer import TFRecordWriter
 from penstock.train import Example, Feature, Features, FloatList, Int64List
+from penstock.write import write
 
 
 def written(path, records, compression=None):
@@ -119,3 +121,25 @@ def test_cat_of_a_damaged_file_leaves_nothing_behind(tmp_path, capsys):
     assert run(["cat", str(a), str(tmp_path / "b.tfrecord")]) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tfrecord"]
     assert "record 1" in capsys.readouterr().err
+
+
+def test_values_are_shown_by_the_schema_of_each_side(tmp_path, capsys):
+    before = {"day": np.array(["2020-01-31"], "M8[D]"), "word": ["old"], "x": np.array([0.5])}
+    after = {"day": np.array(["2020-02-01"], "M8[D]"), "word": ["new"], "x": np.array([1.25])}
+    a, b = write(tmp_path / "a.tfrecord", before).paths[0], write(tmp_path / "b.tfrecord", after).paths[0]
+    assert run(["diff", a, b]) == 1
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "row 0",
+        "  day: 2020-01-31 -> 2020-02-01",
+        "  word: old -> new",
+        "  x: 0.5 -> 1.25",
+    ]
+    assert run(["diff", "--json", a, b]) == 1
+    assert json.loads(capsys.readouterr().out)["changes"][0]["features"]["x"] == [0.5, 1.25]
+
+
+def test_a_feature_that_only_one_side_has_is_shown(tmp_path, capsys):
+    a = write(tmp_path / "a.tfrecord", {"x": np.array([0.5])}).paths[0]
+    b = write(tmp_path / "b.tfrecord", {"x": np.array([0.5]), "y": [[1, 2]]}).paths[0]
+    assert run(["diff", a, b]) == 1
+    assert "  y: missing -> int64[2] 1 2" in capsys.readouterr().out

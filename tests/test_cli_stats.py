@@ -148,3 +148,26 @@ def test_nested_lists_count_all_values_of_a_row():
     summary = FeatureSummary()
     summary.add(RaggedColumn(np.array([0, 2]), inner))
     assert (summary.lengths.low, summary.numbers.count) == (3, 3)
+
+
+@pytest.fixture
+def damaged(people):
+    with open(people, "r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"\xff")
+    return people
+
+
+def test_of_a_damaged_file_what_lies_before_the_damage_is_shown(damaged, capsys):
+    assert run(["stats", damaged]) == 1
+    shown = capsys.readouterr()
+    assert shown.out.startswith("99 records before the damage in 1 file, ")
+    assert "name: Ada 74  Bo 25" in shown.out
+    assert "record 99 at byte" in shown.err
+
+
+def test_json_tells_that_damage_ended_the_reading(damaged, capsys):
+    assert run(["stats", "--json", damaged]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["records"], report["complete"]) == (99, False)
+    assert report["features"]["name"]["rows"] == 99

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from penstock import _native
 from penstock.cli.digests import Comparison, compare, digests_of
@@ -13,6 +15,9 @@ from penstock.cli.failure import DAMAGE, GOOD
 from penstock.cli.inputs import Opened, open_files, read_frames, total_bytes
 from penstock.cli.output import json_option, print_json, progress, say
 from penstock.cli.schema import spec_text
+from penstock.records.assemble import plan_features
+from penstock.records.decode import Decoder
+from penstock.records.frames import Frames
 from penstock.records.schema import Field, Schema, step_spec
 from penstock.show.render import count_text, escape, json_value, value_text
 
@@ -115,10 +120,11 @@ def _changed_values(sides: list[Opened], result: Comparison, n: int) -> Changes:
 
 def _rows(side: Opened, wanted: set[int]) -> dict[int, dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
+    decoder = Decoder(side.schema)
     first, last = 0, max(wanted)
     for _, frames in read_frames(side.paths, lambda _: None, verify=False):
         for row in _within(wanted, first, first + len(frames)):
-            found[row] = _values(frames.payload(row - first))
+            found[row] = _values(decoder, frames, row - first)
         first += len(frames)
         if first > last:
             break
@@ -129,7 +135,26 @@ def _within(wanted: Iterable[int], start: int, stop: int) -> list[int]:
     return [row for row in wanted if start <= row < stop]
 
 
-def _values(payload: bytes) -> dict[str, Any]:
+class _Record(NamedTuple):
+    """One record where it lies."""
+
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+
+def _values(decoder: Decoder, frames: Frames, at: int) -> dict[str, Any]:
+    """The features of a record: as the schema has them, and those that it does not have as they are."""
+    raw = _raw_values(frames.payload(at))
+    one = slice(at, at + 1)
+    chunk, _ = decoder.decode(_Record(frames.data, frames.starts[one], frames.lengths[one]))
+    if chunk is None:
+        return raw  # a record that contradicts the schema
+    taken = {name.decode() for field in decoder.schema.fields for name, *_ in plan_features(field)}
+    return {name: value for name, value in raw.items() if name not in taken} | chunk.row(0)
+
+
+def _raw_values(payload: bytes) -> dict[str, Any]:
     try:
         features = _native.read_example(payload)
     except _native.MessageError:

@@ -7,11 +7,13 @@ from typing import Any
 import click
 import numpy as np
 
+from penstock.cli.failure import complain, status_of
 from penstock.cli.features import FeatureSummary
 from penstock.cli.inputs import Opened, open_files, total_bytes
 from penstock.cli.output import json_option, print_json, progress, sample_option, say, sources_argument
 from penstock.cli.schema import spec_text
 from penstock.cli.table import table
+from penstock.errors import DataLossError, InvalidArgumentError, LimitError, PenstockError
 from penstock.show.render import count_text, escape, json_value, number_text, shorten, size_text, value_text
 from penstock.spec import LeafSpec
 
@@ -30,45 +32,53 @@ _HEADS = ("feature", "type", "missing", "values", "min", "mean", "max", "distinc
 )
 @sample_option
 @json_option
-def command(sources: tuple[str, ...], top: int, sample: int, as_json: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, sources: tuple[str, ...], top: int, sample: int, as_json: bool) -> None:
     """Summarize every feature: missing, lengths, smallest, mean and largest value, distinct values, how they spread.
 
     Reads everything once, in bounded memory. Of bytes and text, the numbers are lengths in bytes. Distinct values
-    are exact up to 4,096, then an estimate (~).
+    are exact up to 4,096, then an estimate (~). Of a damaged file, what lies before the damage is summarized, and the
+    exit code is 1.
 
     Example: penstock stats data/train.tfrecord
     """
     opened = open_files(sources, sample=sample)
     names, specs = _names(opened), opened.dataset.plan.spec.leaves
-    summaries, rows = _read(opened)
+    summaries, rows, error = _read(opened)
     if as_json:
         features = {name: _json(summary, top) for name, summary in zip(names, summaries, strict=True)}
-        print_json(
-            {"files": opened.paths, "records": rows, "record": opened.schema.record, "features": features}
+        head = {"files": opened.paths, "records": rows, "complete": error is None}
+        print_json({**head, "record": opened.schema.record, "features": features})
+    else:
+        say(
+            f"{count_text(rows, 'record')}{' before the damage' if error else ''} "
+            f"in {count_text(len(opened.paths), 'file')}, {size_text(total_bytes(opened.paths))}"
         )
-        return
-    say(
-        f"{count_text(rows, 'record')} in {count_text(len(opened.paths), 'file')}, "
-        f"{size_text(total_bytes(opened.paths))}"
-    )
-    if rows:
-        _show(names, specs, summaries, top)
+        if rows:
+            _show(names, specs, summaries, top)
+    if error is not None:
+        complain(error)
+        ctx.exit(status_of(error))
 
 
 def _names(opened: Opened) -> list[str]:
     return [name or "record" for name in opened.dataset.plan.spec.paths()]
 
 
-def _read(opened: Opened) -> tuple[list[FeatureSummary], int]:
+def _read(opened: Opened) -> tuple[list[FeatureSummary], int, PenstockError | None]:
+    """The summaries, the rows they are of, and the damage that ended the reading."""
     summaries = [FeatureSummary() for _ in opened.dataset.plan.spec.leaves]
     rows = 0
     with progress("stats", None) as advance:
-        for chunk in opened.dataset.chunks():
-            for summary, column in zip(summaries, chunk.columns, strict=True):
-                summary.add(column)
-            rows += len(chunk)
-            advance(chunk.nbytes)
-    return summaries, rows
+        try:
+            for chunk in opened.dataset.chunks():
+                for summary, column in zip(summaries, chunk.columns, strict=True):
+                    summary.add(column)
+                rows += len(chunk)
+                advance(chunk.nbytes)
+        except (DataLossError, InvalidArgumentError, LimitError) as error:
+            return summaries, rows, error
+    return summaries, rows, None
 
 
 def _show(names: list[str], specs: list[LeafSpec], summaries: list[FeatureSummary], top: int) -> None:

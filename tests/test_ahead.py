@@ -11,9 +11,15 @@ import pytest
 from penstock.errors import DataLossError
 from penstock.graph.node import Broken, Node, State, Step
 from penstock.graph.plan import Plan
+from penstock.run import steps
 from penstock.run.iterator import RowIterator
 from penstock.spec import Spec
 from penstock.testing import Samples
+
+
+@pytest.fixture(autouse=True)
+def every_step_is_worth_a_thread(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(steps, "AHEAD_SECONDS", 0)
 
 
 @dataclass(frozen=True)

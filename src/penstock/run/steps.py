@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
 from penstock.column.chunk import Chunk
@@ -32,8 +33,14 @@ class Inline:
         """Another state comes next."""
 
 
+# Steps that take longer than this, two in a row, are worth a thread. Of shorter ones (small records of a file in memory) the
+# bytes are still in the cache of the processor that read them, and another one would have to fetch them.
+AHEAD_SECONDS = 0.0015
+_WORTH_A_THREAD = 2
+
+
 class Source:
-    """Steps of a source: the first at once, the others by a thread that runs ahead.
+    """Steps of a source: at once where they are quick, by a thread that runs ahead where they are not.
 
     Its session belongs to whoever steps. After a reset or a fork a new one is opened, since a file's position
     would otherwise be shared with a thread or a process that still reads.
@@ -48,7 +55,7 @@ class Source:
         self._session = self._node.open_session()
         self._ahead: Ahead | None = None
         self._process = os.getpid()
-        self._steps = 0
+        self._slow_steps = 0
 
     def step(self, state: State) -> Made:
         """The step after a state; states come in the order in which steps gave them."""
@@ -73,12 +80,15 @@ class Source:
     def _next(self, state: State) -> Step:
         if self._process != os.getpid():
             self.reset()
-        if self._ahead is None and self._steps:
+        if self._ahead is None and self._slow_steps < _WORTH_A_THREAD:
+            start = perf_counter()
+            step = self._node.step(state, self._session)
+            is_slow = perf_counter() - start > AHEAD_SECONDS
+            self._slow_steps = self._slow_steps + 1 if is_slow else 0
+            return step
+        if self._ahead is None:
             session, node = self._session, self._node
             self._ahead = Ahead(lambda state: node.step(state, session), state)
-        self._steps += 1
-        if self._ahead is None:
-            return self._node.step(state, self._session)
         try:
             return self._ahead.next()
         except Broken:

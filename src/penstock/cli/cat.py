@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from penstock.cli.inputs import files_of
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import compression_option, json_option, overwrite_option, print_json, say
 from penstock.cli.writing import compression_for, rewrite
 from penstock.show.render import count_text, escape
@@ -17,9 +18,15 @@ __all__ = ["command"]
 @click.argument("target", metavar="DST")
 @compression_option
 @overwrite_option
+@limits_options
 @json_option
 def command(
-    sources: tuple[str, ...], target: str, compression: str | None, overwrite: bool, as_json: bool
+    sources: tuple[str, ...],
+    target: str,
+    compression: str | None,
+    overwrite: bool,
+    limits: Limits,
+    as_json: bool,
 ) -> None:
     """Join files into one, record by record: payloads stay as they are, in order.
 
@@ -30,7 +37,7 @@ def command(
     """
     paths = files_of(sources)
     name = compression_for(target, compression)
-    records = rewrite(paths, [target], what="cat", compression=name, overwrite=overwrite)
+    records = rewrite(paths, [target], what="cat", compression=name, overwrite=overwrite, limits=limits)
     if as_json:
         print_json({"files": paths, "target": target, "compression": name, "records": records})
     else:

@@ -14,6 +14,7 @@ from penstock.bridges.table_files import reading
 from penstock.cli.exporters import write_data
 from penstock.cli.importers import read_data
 from penstock.cli.inputs import files_of, open_files
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import (
     Advance,
     compression_option,
@@ -57,6 +58,7 @@ _ENDINGS = {
 @sample_option
 @compression_option
 @overwrite_option
+@limits_options
 @json_option
 def command(
     source: str,
@@ -66,6 +68,7 @@ def command(
     sample: int,
     compression: str | None,
     overwrite: bool,
+    limits: Limits,
     as_json: bool,
 ) -> None:
     """Convert CSV, JSONL, Parquet, NPZ or a folder of images to TFRecord, and back.
@@ -88,7 +91,7 @@ def command(
         else:
             files, rows = (
                 [target],
-                write_data(_dataset(source, names, sample), target, formats[1], overwrite=overwrite),
+                write_data(_dataset(source, names, sample, limits), target, formats[1], overwrite=overwrite),
             )
     if as_json:
         print_json(
@@ -144,8 +147,8 @@ def _teller(advance: Advance) -> Callable[[int, int | None, int], None]:
     return tell
 
 
-def _dataset(source: str, names: list[str] | None, sample: int) -> Dataset:
-    opened = open_files([source], sample=sample)
+def _dataset(source: str, names: list[str] | None, sample: int, limits: Limits) -> Dataset:
+    opened = open_files([source], sample=sample, limits=limits)
     if names is None:
         return opened.dataset
     fields = [opened.schema.field(name) for name in names]
@@ -155,4 +158,4 @@ def _dataset(source: str, names: list[str] | None, sample: int) -> Dataset:
             "convert", "--features", got=names[fields.index(None)], want=f"features of {source}: {known}"
         )
     schema = replace(opened.schema, fields=tuple(f for f in fields if f is not None), origin="features")
-    return open_dataset(files_of([source]), features=schema)
+    return open_dataset(files_of([source]), features=schema, **limits)

@@ -8,6 +8,7 @@ import click
 
 from penstock.cli.failure import complain, status_of
 from penstock.cli.inputs import files_of
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.parallel import for_each_file
 from penstock.errors import PenstockError
@@ -19,9 +20,10 @@ __all__ = ["command"]
 
 @click.command("count")
 @sources_argument
+@limits_options
 @json_option
 @click.pass_context
-def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None:
+def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_json: bool) -> None:
     """Count records, by an index where there is one, else by their headers. Writes nothing.
 
     Payloads are not checked; penstock verify does that.
@@ -32,7 +34,7 @@ def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None
     counts: dict[str, int | None] = {}
     status = 0
     for path, future in for_each_file(
-        "count", lambda path, tell: len(index_for(path, "memory", progress=tell)), paths
+        "count", lambda path, tell: len(index_for(path, "memory", progress=tell, **limits)), paths
     ):
         try:
             counts[path] = future.result()

@@ -13,6 +13,7 @@ from penstock import _native
 from penstock.cli.digests import Comparison, compare, digests_of
 from penstock.cli.failure import DAMAGE, GOOD
 from penstock.cli.inputs import Opened, open_files, read_frames, total_bytes
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, progress, say
 from penstock.cli.schema import spec_text
 from penstock.records.assemble import plan_features
@@ -38,9 +39,10 @@ _MOST_IN_JSON = 1000
     type=click.IntRange(min=0),
     help="How many changed rows are shown.",
 )
+@limits_options
 @json_option
 @click.pass_context
-def command(ctx: click.Context, left: str, right: str, n: int, as_json: bool) -> None:
+def command(ctx: click.Context, left: str, right: str, n: int, limits: Limits, as_json: bool) -> None:
     """Show how two datasets differ: rows added, removed and changed, and changes of the schema.
 
     A and B are a file, a glob or a folder each. Rows are compared by what they say: an Example whose features are
@@ -49,7 +51,7 @@ def command(ctx: click.Context, left: str, right: str, n: int, as_json: bool) ->
 
     Example: penstock diff old.tfrecord new.tfrecord
     """
-    sides = [open_files([left]), open_files([right])]
+    sides = [open_files([left], limits=limits), open_files([right], limits=limits)]
     result = _compared(sides)
     rows_differ = bool(len(result.removed) or len(result.added) or result.changed or result.reordered)
     # A schema inferred from a sample can differ where the rows do not; then the rows count.
@@ -76,7 +78,8 @@ def _compared(sides: list[Opened]) -> Comparison:
 def _digests(side: Opened, *, as_examples: bool) -> bytes:
     with progress("diff", total_bytes(side.paths)) as advance:
         return b"".join(
-            digests_of(frames, as_examples=as_examples) for _, frames in read_frames(side.paths, advance)
+            digests_of(frames, as_examples=as_examples)
+            for _, frames in read_frames(side.paths, advance, limits=side.limits)
         )
 
 
@@ -122,7 +125,7 @@ def _rows(side: Opened, wanted: set[int]) -> dict[int, dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
     decoder = Decoder(side.schema)
     first, last = 0, max(wanted)
-    for _, frames in read_frames(side.paths, lambda _: None, verify=False):
+    for _, frames in read_frames(side.paths, lambda _: None, verify=False, limits=side.limits):
         for row in _within(wanted, first, first + len(frames)):
             found[row] = _values(decoder, frames, row - first)
         first += len(frames)
@@ -151,7 +154,8 @@ def _values(decoder: Decoder, frames: Frames, at: int) -> dict[str, Any]:
     if chunk is None:
         return raw  # a record that contradicts the schema
     taken = {name.decode() for field in decoder.schema.fields for name, *_ in plan_features(field)}
-    return {name: value for name, value in raw.items() if name not in taken} | chunk.row(0)
+    row: dict[str, Any] = chunk.row(0)
+    return {name: value for name, value in raw.items() if name not in taken} | row
 
 
 def _raw_values(payload: bytes) -> dict[str, Any]:

@@ -34,6 +34,8 @@ _AS_THEY_ARE = "To see the records as they are, use penstock head --raw."
 # Errors name the way out in Python; here it is an option or a verb.
 _WAYS_OUT = (
     (re.compile(r"pass overwrite=True"), "pass --overwrite"),
+    (re.compile(r"pass max_record_bytes=(?=\d)"), "pass --max-record-bytes "),
+    (re.compile(r"pass max_ratio= "), "pass --max-ratio "),
     (re.compile(r'pass on_corrupt="skip"'), "use penstock repair"),
     (re.compile(r"with sample=N, or say what they hold with features=\.\.\.\.?"), "with --sample N."),
     (re.compile(r"To read these files, pass features= [^.]*\.|Pass features=\{\} [^.]*\."), _AS_THEY_ARE),

@@ -9,6 +9,7 @@ import click
 
 from penstock.cli.inputs import Opened, open_files
 from penstock.cli.layout import RowPrinter
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.rows import json_row
 from penstock.errors import InvalidArgumentError
@@ -24,15 +25,16 @@ __all__ = ["command"]
     "-n", "--rows", "n", default=10, show_default=True, type=click.IntRange(min=0), help="How many rows."
 )
 @click.option("--raw", is_flag=True, help="Show each record as its bytes, whatever it holds.")
+@limits_options
 @json_option
-def command(sources: tuple[str, ...], n: int, raw: bool, as_json: bool) -> None:
+def command(sources: tuple[str, ...], n: int, raw: bool, limits: Limits, as_json: bool) -> None:
     """Show the first rows of files, without reading further.
 
     With --json, one JSON document a line, one line a row.
 
     Example: penstock head -n 3 data/train.tfrecord
     """
-    opened, kind, error = _open(sources, raw=raw)
+    opened, kind, error = _open(sources, raw=raw, limits=limits)
     rows = opened.first_rows(n)
     if as_json:
         for row in rows:
@@ -43,15 +45,17 @@ def command(sources: tuple[str, ...], n: int, raw: bool, as_json: bool) -> None:
         raise error
 
 
-def _open(sources: tuple[str, ...], *, raw: bool) -> tuple[Opened, RecordKind, InvalidArgumentError | None]:
+def _open(
+    sources: tuple[str, ...], *, raw: bool, limits: Limits
+) -> tuple[Opened, RecordKind, InvalidArgumentError | None]:
     """The files, what their rows are shown as, and the error to end with.
 
     Records that contradict each other have no schema; each is shown as what it is by itself.
     """
     try:
-        opened = open_files(sources, raw=raw)
+        opened = open_files(sources, raw=raw, limits=limits)
     except InvalidArgumentError as error:
-        return open_files(sources, raw=True), "Example", error
+        return open_files(sources, raw=True, limits=limits), "Example", error
     return opened, opened.schema.record, None
 
 

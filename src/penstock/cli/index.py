@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from penstock.cli.inputs import files_of
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.parallel import for_each_file
 from penstock.records.index import build_index, load_index, save_index
@@ -20,8 +21,9 @@ __all__ = ["command"]
 @click.command("index")
 @sources_argument
 @click.option("--rebuild", is_flag=True, help="Make indexes anew, also those that fit.")
+@limits_options
 @json_option
-def command(sources: tuple[str, ...], rebuild: bool, as_json: bool) -> None:
+def command(sources: tuple[str, ...], rebuild: bool, limits: Limits, as_json: bool) -> None:
     """Make the index for random access, and keep it beside each file.
 
     Where the folder cannot be written, it is kept in the user's cache. An index that fits its file is left as it is.
@@ -30,7 +32,7 @@ def command(sources: tuple[str, ...], rebuild: bool, as_json: bool) -> None:
     """
 
     def job(path: str, tell: Callable[[int], None]) -> dict[str, Any]:
-        return _index(path, tell, rebuild=rebuild)
+        return _index(path, tell, limits, rebuild=rebuild)
 
     made = []
     for path, future in for_each_file("index", job, files_of(sources)):
@@ -41,11 +43,11 @@ def command(sources: tuple[str, ...], rebuild: bool, as_json: bool) -> None:
         print_json({"files": made})
 
 
-def _index(path: str, tell: Callable[[int], None], *, rebuild: bool) -> dict[str, Any]:
+def _index(path: str, tell: Callable[[int], None], limits: Limits, *, rebuild: bool) -> dict[str, Any]:
     kept = None if rebuild else load_index(path)
     if kept is not None:
         return {"file": path, "records": len(kept), "index": None, "made": False}
-    index = build_index(path, progress=tell)
+    index = build_index(path, progress=tell, **limits)
     place = save_index(path, index)
     if place is None:
         raise PermissionError(13, "neither its folder nor the user's cache can be written", path)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.cli.limits import DEFAULT_LIMITS, Limits
 from penstock.dataset import Dataset
 from penstock.fs.paths import INDEX_SUFFIX, SIDECAR_SUFFIX, expand
 from penstock.open import open as open_dataset
@@ -24,10 +25,12 @@ class Opened:
     Attributes:
         paths: The files.
         dataset: Their rows.
+        limits: On what is read.
     """
 
     paths: list[str]
     dataset: Dataset
+    limits: Limits
 
     @property
     def schema(self) -> Schema:
@@ -50,7 +53,7 @@ class Opened:
         """The first n rows. No record behind them is read or decoded, however many a chunk would hold."""
         decoder = Decoder(self.schema, strict=self.schema.origin == "inferred")
         for path in self.paths:
-            with FrameReader(path) as reader:
+            with FrameReader(path, **self.limits) as reader:
                 while n and (frames := reader.read(n)) is not None:
                     n -= len(frames)
                     yield from _decoded(decoder, frames, path)
@@ -64,11 +67,13 @@ def _decoded(decoder: Decoder, frames: Frames, path: str) -> Iterator[Any]:
         raise error.at(path=path, record=frames.number(at), offset=int(frames.offsets[at]))
 
 
-def open_files(sources: Sequence[str], *, raw: bool = False, sample: int = 256) -> Opened:
+def open_files(
+    sources: Sequence[str], *, raw: bool = False, sample: int = 256, limits: Limits = DEFAULT_LIMITS
+) -> Opened:
     """Open what the arguments name; with `raw`, rows are the bytes of records. Errors as for `penstock.open`."""
     # The sources, not their files, tell whether whole sets are asked for.
-    dataset = open_dataset(_data_only(sources), features=bytes if raw else None, sample=sample)
-    return Opened(files_of(sources), dataset)
+    dataset = open_dataset(_data_only(sources), features=bytes if raw else None, sample=sample, **limits)
+    return Opened(files_of(sources), dataset, limits)
 
 
 def files_of(sources: Sequence[str]) -> list[str]:
@@ -88,11 +93,11 @@ def total_bytes(paths: Sequence[str]) -> int:
 
 
 def read_frames(
-    paths: Sequence[str], advance: Callable[[int], None], *, verify: bool = True
+    paths: Sequence[str], advance: Callable[[int], None], *, verify: bool = True, limits: Limits
 ) -> Iterator[tuple[str, Frames]]:
     """The records of several files in order, many at a time, each with its file; `advance` is told of bytes read."""
     for path in paths:
-        with FrameReader(path, verify=verify) as reader:
+        with FrameReader(path, verify=verify, **limits) as reader:
             before = 0
             while (frames := reader.read()) is not None:
                 advance(reader.compressed_bytes - before)

@@ -10,6 +10,7 @@ import click
 
 from penstock.cli.failure import DAMAGE, GOOD, one_line
 from penstock.cli.inputs import files_of
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.looks import looks_like
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.parallel import for_each_file
@@ -38,16 +39,18 @@ class _Listed:
 
 @click.command("ls")
 @sources_argument
+@limits_options
 @json_option
 @click.pass_context
-def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None:
+def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_json: bool) -> None:
     """List files with their records, sizes, compression and kind.
 
     Records are counted by their headers. A file that is no TFRecord is listed as what it looks like.
 
     Example: penstock ls data/
     """
-    listed = [future.result() for _, future in for_each_file("ls", _listed, files_of(sources))]
+    jobs = for_each_file("ls", lambda path, tell: _listed(path, tell, limits), files_of(sources))
+    listed = [future.result() for _, future in jobs]
     if as_json:
         print_json({"files": [asdict(entry) for entry in listed]})
     else:
@@ -55,20 +58,21 @@ def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None
     ctx.exit(DAMAGE if any(entry.damage for entry in listed) else GOOD)
 
 
-def _listed(path: str, tell: Callable[[int], None]) -> _Listed:
+def _listed(path: str, tell: Callable[[int], None], limits: Limits) -> _Listed:
     size = os.stat(path).st_size
     compression = None
     try:
-        with FrameReader(path) as reader:
+        with FrameReader(path, **limits) as reader:
             compression = reader.compression
             frames = reader.read(_LOOKED_AT_RECORDS)
         kind = "empty" if frames is None else record_kind(frames.payloads())
-        return _Listed(path, len(index_for(path, "memory", progress=tell)), size, compression, kind)
+        return _Listed(path, len(index_for(path, "memory", progress=tell, **limits)), size, compression, kind)
     except (DataLossError, LimitError) as error:
         other = looks_like(path) if error.offset == 0 and compression == "none" else None
         if other is not None:
             return _Listed(path, None, size, None, f"no TFRecord: {other}")
-        return _Listed(path, None, size, compression, "damaged", one_line(error))
+        kind = "too large" if isinstance(error, LimitError) else "damaged"
+        return _Listed(path, None, size, compression, kind, one_line(error))
 
 
 def _show(listed: list[_Listed]) -> None:

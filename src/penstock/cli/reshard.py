@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from penstock.cli.inputs import files_of
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import compression_option, json_option, overwrite_option, print_json, say
 from penstock.cli.writing import compression_for, rewrite, shard_paths
 from penstock.show.render import count_text, escape
@@ -18,6 +19,7 @@ __all__ = ["command"]
 @click.option("--shards", required=True, type=click.IntRange(1, 100_000), help="How many files to write.")
 @compression_option
 @overwrite_option
+@limits_options
 @json_option
 def command(
     sources: tuple[str, ...],
@@ -25,6 +27,7 @@ def command(
     shards: int,
     compression: str | None,
     overwrite: bool,
+    limits: Limits,
     as_json: bool,
 ) -> None:
     """Spread records over another number of files, DST-00000-of-00008.tfrecord and so on.
@@ -37,7 +40,7 @@ def command(
     """
     paths, targets = files_of(sources), shard_paths(target, shards)
     name = compression_for(target, compression)
-    records = rewrite(paths, targets, what="reshard", compression=name, overwrite=overwrite)
+    records = rewrite(paths, targets, what="reshard", compression=name, overwrite=overwrite, limits=limits)
     if as_json:
         print_json({"files": paths, "targets": targets, "compression": name, "records": records})
     else:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from penstock.cli.inputs import open_files
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, sample_option, say, sources_argument
 from penstock.cli.rows import KIND_NAMES
 from penstock.cli.table import table
@@ -21,15 +22,16 @@ __all__ = ["command", "json_schema", "spec_text"]
 @click.command("schema")
 @sources_argument
 @sample_option
+@limits_options
 @json_option
-def command(sources: tuple[str, ...], sample: int, as_json: bool) -> None:
+def command(sources: tuple[str, ...], sample: int, limits: Limits, as_json: bool) -> None:
     """Show what the records hold: each feature with its dtype and shape.
 
     The schema comes from a file beside the data (ours, TFDS, TFX), or from the first records.
 
     Example: penstock schema data/train.tfrecord
     """
-    opened = open_files(sources, sample=sample)
+    opened = open_files(sources, sample=sample, limits=limits)
     if as_json:
         print_json({"files": opened.paths, **json_schema(opened.schema)})
     elif opened.is_empty:

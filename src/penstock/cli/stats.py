@@ -10,6 +10,7 @@ import numpy as np
 from penstock.cli.failure import complain, status_of
 from penstock.cli.features import FeatureSummary
 from penstock.cli.inputs import Opened, open_files, total_bytes
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, progress, sample_option, say, sources_argument
 from penstock.cli.schema import spec_text
 from penstock.cli.table import table
@@ -31,9 +32,12 @@ _HEADS = ("feature", "type", "missing", "values", "min", "mean", "max", "distinc
     "--top", default=_TOP, show_default=True, type=click.IntRange(min=0), help="Most frequent strings shown."
 )
 @sample_option
+@limits_options
 @json_option
 @click.pass_context
-def command(ctx: click.Context, sources: tuple[str, ...], top: int, sample: int, as_json: bool) -> None:
+def command(
+    ctx: click.Context, sources: tuple[str, ...], top: int, sample: int, limits: Limits, as_json: bool
+) -> None:
     """Summarize every feature: missing, lengths, smallest, mean and largest value, distinct values, how they spread.
 
     Reads everything once, in bounded memory. Of bytes and text, the numbers are lengths in bytes. Distinct values
@@ -42,7 +46,7 @@ def command(ctx: click.Context, sources: tuple[str, ...], top: int, sample: int,
 
     Example: penstock stats data/train.tfrecord
     """
-    opened = open_files(sources, sample=sample)
+    opened = open_files(sources, sample=sample, limits=limits)
     names, specs = _names(opened), opened.dataset.plan.spec.leaves
     summaries, rows, error = _read(opened)
     if as_json:

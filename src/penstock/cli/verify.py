@@ -9,6 +9,7 @@ import click
 from penstock.cli.damage import json_damage, say_damage
 from penstock.cli.failure import DAMAGE, GOOD, complain, one_line, status_of
 from penstock.cli.inputs import files_of
+from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, progress, say, sources_argument
 from penstock.cli.parallel import for_each_file
 from penstock.cli.sets import beside, is_whole, shard_bytes
@@ -21,9 +22,10 @@ __all__ = ["command"]
 
 @click.command("verify")
 @sources_argument
+@limits_options
 @json_option
 @click.pass_context
-def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None:
+def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_json: bool) -> None:
     """Check every checksum and name what is damaged: file, record, byte offset and kind of damage.
 
     All damage of all files is found in one pass. The schema and the list of shards that penstock keeps beside files
@@ -33,7 +35,9 @@ def command(ctx: click.Context, sources: tuple[str, ...], as_json: bool) -> None
     """
     paths = files_of(sources)
     reports, status = [], GOOD
-    for _, future in for_each_file("verify", lambda path, tell: verify_file(path, progress=tell), paths):
+    for _, future in for_each_file(
+        "verify", lambda path, tell: verify_file(path, progress=tell, **limits), paths
+    ):
         try:
             reports.append(future.result())
         except (PenstockError, OSError) as error:

@@ -12,6 +12,7 @@ import numpy as np
 
 from penstock import _native
 from penstock.cli.inputs import read_frames, total_bytes
+from penstock.cli.limits import Limits
 from penstock.cli.output import progress
 from penstock.fs.files import AtomicWriter, publish, stage
 from penstock.records.compress import writing_name
@@ -74,7 +75,13 @@ def shard_paths(target: str, shards: int) -> list[str]:
 
 
 def rewrite(
-    sources: Sequence[str], targets: Sequence[str], *, what: str, compression: str, overwrite: bool
+    sources: Sequence[str],
+    targets: Sequence[str],
+    *,
+    what: str,
+    compression: str,
+    overwrite: bool,
+    limits: Limits,
 ) -> int:
     """Write the records of the sources in order to the targets, payloads byte for byte; returns how many there were.
 
@@ -88,7 +95,7 @@ def rewrite(
     """
     sidecar = read_schema_sidecar(sources, whole=False)
     # Counting comes first only where it decides which record goes where.
-    total = sum(len(index_for(path, "memory")) for path in sources) if len(targets) > 1 else 0
+    total = sum(len(index_for(path, "memory", **limits)) for path in sources) if len(targets) > 1 else 0
     kept = None if sidecar is None else sidecar.schema
     writer = (
         _PlainShards(targets, compression, overwrite)
@@ -97,18 +104,20 @@ def rewrite(
     )
     try:
         with written_to(targets[0]):
-            rows = _fill(writer, sources, [total * i // len(targets) for i in range(len(targets))], what)
+            rows = _fill(
+                writer, sources, [total * i // len(targets) for i in range(len(targets))], what, limits
+            )
             _commit(writer, kept)
     finally:
         writer.discard()
     return rows
 
 
-def _fill(writer: _Shards, sources: Sequence[str], starts: list[int], what: str) -> int:
+def _fill(writer: _Shards, sources: Sequence[str], starts: list[int], what: str, limits: Limits) -> int:
     """`starts` are the first rows of the targets."""
     rows, waiting = 0, list(starts)
     with progress(what, total_bytes(sources)) as advance:
-        for _, frames in read_frames(sources, advance):
+        for _, frames in read_frames(sources, advance, limits=limits):
             done = 0
             while done < len(frames):
                 while waiting and waiting[0] <= rows + done:

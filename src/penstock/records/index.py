@@ -45,6 +45,7 @@ def build_index(
     verify: bool = False,
     on_corrupt: str = "raise",
     max_record_bytes: int = MAX_RECORD_BYTES,
+    max_ratio: int = 1000,
     progress: Progress | None = None,
 ) -> RecordIndex:
     """Read the whole file once and note where each record is.
@@ -56,6 +57,7 @@ def build_index(
             its index.
         on_corrupt: "raise", or "skip" to leave damaged records out: rows are then numbered without them.
         max_record_bytes: Refuse longer payloads.
+        max_ratio: Refuse a compressed stream that passes 16 MiB and this many times its compressed size.
         progress: Called with the bytes of the file that have been read so far; what it raises ends the
             reading.
 
@@ -73,6 +75,7 @@ def build_index(
         verify=verify,
         on_corrupt=on_corrupt,
         max_record_bytes=max_record_bytes,
+        max_ratio=max_ratio,
         point_span=_POINT_SPAN,
     ) as reader:
         while (frames := reader.read(_RECORDS_AT_ONCE)) is not None:
@@ -118,7 +121,12 @@ def build_indexes(
 
 
 def index_for(
-    path: str | os.PathLike[str], mode: str | bool = "auto", *, progress: Progress | None = None
+    path: str | os.PathLike[str],
+    mode: str | bool = "auto",
+    *,
+    max_record_bytes: int = MAX_RECORD_BYTES,
+    max_ratio: int = 1000,
+    progress: Progress | None = None,
 ) -> RecordIndex:
     """The index of a file: a kept one that fits, or a new one.
 
@@ -126,6 +134,8 @@ def index_for(
         path: A regular file.
         mode: "auto": load, or build and keep. "rebuild": build and keep. "memory": load, or build and keep
             nothing. False: raise rather than have an index.
+        max_record_bytes: As for `build_index`.
+        max_ratio: As for `build_index`.
         progress: As for `build_index`.
 
     Raises:
@@ -141,7 +151,7 @@ def index_for(
         kept = load_index(path) or foreign_index(local_path(path))
         if kept is not None:
             return kept
-    index = build_index(path, progress=progress)
+    index = build_index(path, max_record_bytes=max_record_bytes, max_ratio=max_ratio, progress=progress)
     if mode != "memory":
         save_index(path, index)
     return index

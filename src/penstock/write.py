@@ -12,11 +12,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from penstock import _native
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.fs.files import ReadFile
@@ -125,7 +125,7 @@ def write(
     try:
         with _told(progress) as tell:
             _write_all(writer, table, len(paths), os.path.dirname(paths[0]), tell)
-        sidecar = writer.commit(table.schema(), created=_now(), version=_version())
+        sidecar = writer.commit(table.schema(), created=_now(), version=_native.__version__)
     finally:
         writer.discard()
     return Written(tuple(paths), sidecar.rows, sidecar.nbytes, sidecar.schema, sidecar.path)
@@ -304,10 +304,3 @@ def _line(rows: int, total: int | None, nbytes: int) -> None:
 
 def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _version() -> str:
-    try:
-        return version("penstock")
-    except PackageNotFoundError:
-        return "unknown"

@@ -33,8 +33,8 @@ class Inline:
         """Another state comes next."""
 
 
-# Steps that take longer than this, two in a row, are worth a thread. Of shorter ones (small records of a file in memory) the
-# bytes are still in the cache of the processor that read them, and another one would have to fetch them.
+# Steps that take longer than this, two in a row, are worth a thread. Of shorter ones (small records of a file in
+# memory) the bytes are still in the cache of the processor that read them, and another one would have to fetch them.
 AHEAD_SECONDS = 0.0015
 _WORTH_A_THREAD = 2
 

@@ -71,8 +71,8 @@ def _listed(path: str, tell: Callable[[int], None], limits: Limits) -> _Listed:
         other = looks_like(path) if error.offset == 0 and compression == "none" else None
         if other is not None:
             return _Listed(path, None, size, None, f"no TFRecord: {other}")
-        kind = "too large" if isinstance(error, LimitError) else "damaged"
-        return _Listed(path, None, size, compression, kind, one_line(error))
+        why = "too large" if isinstance(error, LimitError) else "damaged"
+        return _Listed(path, None, size, compression, why, one_line(error))
 
 
 def _show(listed: list[_Listed]) -> None:

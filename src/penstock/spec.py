@@ -7,7 +7,7 @@ as in tf.data, where a list becomes a tensor.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -212,8 +212,3 @@ def _paths(structure: Any, prefix: tuple[str, ...]) -> Iterator[tuple[str, ...]]
         return
     for name, part in entries:
         yield from _paths(part, (*prefix, str(name)))
-
-
-def required(spec: LeafSpec) -> LeafSpec:
-    """The same spec for rows that are never None."""
-    return replace(spec, optional=False) if spec.optional else spec

@@ -240,6 +240,9 @@ def test_the_name_that_was_written_opens_its_shards(tmp_path: Path):
     ps.write(tmp_path / "b.tfrecord", {"i": range(5)}, shards=2)
     assert len(ps.open(tmp_path / "a")) == 5
     assert len(ps.open(tmp_path / "b.tfrecord")) == 5
+    (tmp_path / "a-00001-of-00002.tfrecord").unlink()
+    with pytest.raises(ps.MissingShardError, match=r"a-00001-of-00002.tfrecord: the shard is not there"):
+        ps.open(tmp_path / "a")
 
 
 def test_a_shard_that_is_not_there_is_named(tmp_path: Path):

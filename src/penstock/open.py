@@ -19,7 +19,6 @@ from penstock.errors import (
     FeatureError,
     LimitError,
     MissingShardError,
-    NotFoundError,
 )
 from penstock.fs.paths import expand
 from penstock.fs.shards import asks_for, missing_shards
@@ -107,9 +106,8 @@ def open(
     (np.int64(7), TensorSpec(shape=(), dtype=int64))
     """
     _check(on_corrupt, index, sample, max_record_bytes, max_ratio)
-    if not isinstance(paths, str | os.PathLike):
-        paths = list(paths)
-    files = tuple(_files(paths))
+    asked = _written_as(paths) if isinstance(paths, str | os.PathLike) else list(paths)
+    files = tuple(expand(asked))
     options = ReadOptions(
         reading_name(compression),
         verify,
@@ -121,11 +119,11 @@ def open(
     )
     schema = _given(features)
     damaged = on_corrupt == "skip"
-    if not damaged and _is_whole(paths):
-        _check_names(files, [os.fspath(item) for item in (paths if isinstance(paths, list) else [paths])])
+    if not damaged and _is_whole(asked):
+        _check_names(files, [os.fspath(item) for item in (asked if isinstance(asked, list) else [asked])])
     sidecar = None
     if features != "infer":
-        sidecar = read_schema_sidecar(files, whole=_is_whole(paths), damaged=damaged)
+        sidecar = read_schema_sidecar(files, whole=_is_whole(asked), damaged=damaged)
     counts = None if damaged or features == "infer" else _counts(sidecar, files)
     if schema is None and sidecar is not None:
         schema = sidecar.schema
@@ -136,18 +134,13 @@ def open(
     return Dataset(Plan(TFRecordFiles(files, schema, strict, options, index, counts, versions)))
 
 
-def _files(paths: str | os.PathLike[str] | list[str | os.PathLike[str]]) -> list[str]:
-    """The files that the paths name; a name that `ps.write` was given names the shards that it wrote."""
-    try:
-        return expand(paths)
-    except NotFoundError:
-        stem = os.fspath(paths) if isinstance(paths, str | os.PathLike) else None
-        if not isinstance(stem, str):
-            raise
-        shards = f"{glob.escape(stem.removesuffix('.tfrecord'))}-[0-9]*-of-[0-9]*.tfrecord"
-        if not glob.glob(shards):
-            raise
-        return expand(shards)
+def _written_as(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """The path, or the pattern of the shards that `ps.write` made of a name which is no file of its own."""
+    name = os.fspath(path)
+    if not isinstance(name, str) or not name or "\0" in name or os.path.lexists(name):
+        return path
+    shards = f"{glob.escape(name.removesuffix('.tfrecord'))}-[0-9]*-of-[0-9]*.tfrecord"
+    return shards if glob.glob(shards) else path
 
 
 def _check_names(files: tuple[str, ...], patterns: list[str]) -> None:

@@ -373,3 +373,9 @@ def test_a_record_that_is_no_message_can_be_skipped(tmp_path: Path):
     strict = {"features": {"a": ps.io.FixedLenFeature([], np.int64)}, "corrupt_budget": 1}
     with pytest.raises(ps.DataLossError, match="corrupt_budget=1"):
         list(ps.open(path, on_corrupt="skip", **strict))
+
+
+@pytest.mark.parametrize("paths", [None, b"a.tfrecord", 3, [], [None], "", "a\0b"])
+def test_what_is_no_path_is_refused(paths: object):
+    with pytest.raises(ps.ArgumentError, match="open: "):
+        ps.open(paths)

@@ -106,7 +106,7 @@ def open(
     (np.int64(7), TensorSpec(shape=(), dtype=int64))
     """
     _check(on_corrupt, index, sample, max_record_bytes, max_ratio)
-    asked = _written_as(paths) if isinstance(paths, str | os.PathLike) else list(paths)
+    asked = _asked(paths)
     files = tuple(expand(asked))
     options = ReadOptions(
         reading_name(compression),
@@ -134,13 +134,15 @@ def open(
     return Dataset(Plan(TFRecordFiles(files, schema, strict, options, index, counts, versions)))
 
 
-def _written_as(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """The path, or the pattern of the shards that `ps.write` made of a name which is no file of its own."""
-    name = os.fspath(path)
+def _asked(paths: Any) -> Any:
+    """The paths to expand: of a name which is no file, the pattern of the shards that `ps.write` made of it."""
+    name = os.fspath(paths) if isinstance(paths, str | os.PathLike) else None
+    if name is None and isinstance(paths, Iterable) and not isinstance(paths, bytes | bytearray | memoryview):
+        return list(paths)
     if not isinstance(name, str) or not name or "\0" in name or os.path.lexists(name):
-        return path
+        return paths
     shards = f"{glob.escape(name.removesuffix('.tfrecord'))}-[0-9]*-of-[0-9]*.tfrecord"
-    return shards if glob.glob(shards) else path
+    return shards if glob.glob(shards) else paths
 
 
 def _check_names(files: tuple[str, ...], patterns: list[str]) -> None:

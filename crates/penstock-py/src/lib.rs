@@ -8,21 +8,24 @@ mod errors;
 mod example;
 mod files;
 mod frames;
+mod memory;
 
-use mimalloc::MiMalloc;
 use pyo3::prelude::*;
-
-// Columns of some megabytes come and go with every chunk. The system's allocator gives such memory back each time
-// and takes it again page by page, which costs more than filling it.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The native floor of penstock. Signatures and meanings are in `_native.pyi`.
 #[pymodule(gil_used = false)]
 mod _native {
+    use pyo3::prelude::*;
+
     #[allow(non_upper_case_globals, reason = "the name that Python expects")]
     #[pymodule_export]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::memory::keep_between_chunks();
+        Ok(())
+    }
 
     #[pymodule_export]
     use super::compress::{Compressor, Decompressor};

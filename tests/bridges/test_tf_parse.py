@@ -413,7 +413,7 @@ def test_behaviour_of_messages_is_protobufs():
         example.features.feature["x"].int64_list.value.append(3)
         assert example.HasField("features")
         feature = example.features.feature["x"]
-        feature.float_list.value.extend([0.1, 1e300])
+        feature.float_list.value.extend([0.1, float("inf")])
         assert feature.WhichOneof("kind") == "float_list"
         assert list(feature.float_list.value) == [0.10000000149011612, float("inf")]
         copied = library.Example()
@@ -426,3 +426,9 @@ def test_behaviour_of_messages_is_protobufs():
         assert list(merged.int64_list.value) == [1, 2]
         merged.ClearField("kind")
         assert merged == library.Feature()
+
+
+def test_a_number_that_float32_cannot_hold_is_refused_where_protobuf_makes_it_infinite():
+    assert list(tf.train.FloatList(value=[1e300]).value) == [float("inf")]
+    with pytest.raises(ValueError, match="numbers that float32 can hold"):
+        train.FloatList(value=[1e300])

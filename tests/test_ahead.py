@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.errors import DataLossError
-from penstock.graph.node import Broken, Node, State, Step
+from penstock.graph.node import END, Broken, Node, State, Step
 from penstock.graph.plan import Plan
 from penstock.run import steps
 from penstock.run.iterator import RowIterator
@@ -91,3 +91,42 @@ def test_an_iterator_goes_on_in_a_forked_process():
         assert list(pipe.read()) == list(range(3, 50))
     assert os.waitpid(child, 0)[1] == 0
     assert [int(row["number"]) for row in rows] == list(range(3, 50)), "the parent is not disturbed"
+
+
+@dataclass(frozen=True)
+class Interrupted(Node):
+    """Sample rows whose chunks are made by whoever asks; the first try at row `at` is interrupted."""
+
+    n: int
+    at: int
+    tries: list[int]
+
+    def spec(self) -> Spec:
+        return Samples(self.n).spec()
+
+    def start(self, epoch: int) -> State:
+        return (0, 0)
+
+    def step(self, state: State, session: None) -> Step:
+        after, chunk = Samples(self.n, (1,)).step(state, session)
+        if chunk is END:
+            return after, END
+
+        def work() -> tuple[State, Any]:
+            if state[0] == self.at and not self.tries:
+                self.tries.append(self.at)
+                raise KeyboardInterrupt
+            return after, chunk
+
+        return after, work
+
+    def plain(self) -> Iterator[Any]:
+        return Samples(self.n).plain()
+
+
+def test_rows_whose_making_was_interrupted_are_made_again():
+    rows = RowIterator(Plan(Interrupted(12, 7, [])))
+    assert [int(next(rows)["number"]) for _ in range(7)] == list(range(7))
+    with pytest.raises(KeyboardInterrupt):
+        next(rows)
+    assert [int(row["number"]) for row in rows] == [7, 8, 9, 10, 11]

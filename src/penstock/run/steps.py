@@ -70,7 +70,8 @@ class Source:
         """The chunk that work makes. Where its rows end early, what was made ahead is made again from there."""
         try:
             reached, chunk = work()
-        except Broken:
+        except BaseException:
+            # Also on Ctrl-C: the records were taken from those made ahead, and would be lost without a row.
             self.reset()
             raise
         if reached != after:

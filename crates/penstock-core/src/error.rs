@@ -25,7 +25,21 @@ pub enum Error {
     /// A row or range that does not exist.
     #[error("{0}")]
     Range(Cow<'static, str>),
+    /// There is no memory for what was asked for.
+    #[error("{0}")]
+    Memory(Cow<'static, str>),
 }
 
 /// Result of core work.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// An empty vector with room for `count` values, or the error that there is no memory for them.
+pub fn reserved<T>(count: u64) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    let room = usize::try_from(count).ok().and_then(|count| values.try_reserve_exact(count).ok());
+    room.ok_or_else(|| {
+        let size = size_of::<T>();
+        Error::Memory(format!("no memory for {count} values of {size} bytes").into())
+    })?;
+    Ok(values)
+}

@@ -15,10 +15,20 @@
 pub mod column;
 pub mod compress;
 pub mod crc;
+pub mod digest;
 pub mod error;
 pub mod example;
 pub mod frame;
 pub mod gather;
+pub mod image;
+pub mod lines;
+pub mod permute;
+pub mod philox;
+pub mod pick;
+pub mod resize;
+pub mod shuffle;
+pub mod snappy;
+pub mod tensor;
 pub mod wire;
 
 pub use error::{Error, Result};

@@ -1,9 +1,16 @@
 //! One way to read a Python buffer as a slice, and one to hand a vector back as an array.
 
+use std::mem::MaybeUninit;
+
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PySlice;
+
+use penstock_core::error::reserved;
+
+use crate::errors::raised;
 
 /// Bytes of any object with a contiguous buffer of one-byte items. Take it as an argument of a `#[pyfunction]`.
 ///
@@ -38,6 +45,34 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Bytes {
             return Err(PyValueError::new_err("buffer is not contiguous"));
         }
         Ok(Self(buffer))
+    }
+}
+
+/// Bytes of any object with a contiguous buffer of plain items, whatever their type.
+pub struct Items(Bytes);
+
+impl Items {
+    /// The bytes of all items.
+    pub fn as_slice(&self) -> &[u8] {
+        self.0.as_slice()
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Items {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let buffer = PyUntypedBuffer::get(&object)?;
+        // A copied reference would be one that nobody counts.
+        if buffer.format().to_bytes().contains(&b'O') {
+            return Err(PyTypeError::new_err(
+                "buffer has items that are Python objects, wanted plain values",
+            ));
+        }
+        if !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("buffer is not contiguous"));
+        }
+        Ok(Self(Bytes(buffer)))
     }
 }
 
@@ -86,4 +121,29 @@ pub fn values<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'
 /// The vector as a new array, which owns its memory; nothing is copied.
 pub fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     values.into_pyarray(py)
+}
+
+/// Where arrays of bytes begin: wide enough for every vector register, and what Arrow and JAX take without a copy.
+const ALIGNMENT: usize = 64;
+
+/// A new `uint8[count]` at an aligned place, filled by `fill` outside the interpreter.
+///
+/// `fill` gives `Ok` only when it has written every byte.
+pub fn aligned<'py>(
+    py: Python<'py>,
+    count: usize,
+    fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> penstock_core::Result<()> + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut bytes: Vec<u8> = reserved((count as u64).saturating_add(ALIGNMENT as u64)).map_err(raised)?;
+    let start = bytes.as_ptr().align_offset(ALIGNMENT);
+    py.detach(|| {
+        let room = bytes.spare_capacity_mut();
+        room.get_mut(..start).unwrap_or_default().fill(MaybeUninit::new(0));
+        fill(room.get_mut(start..start + count).unwrap_or_default())
+    })
+    .map_err(raised)?;
+    // SAFETY: room for `count + ALIGNMENT` bytes was reserved, and `align_offset` of bytes is below ALIGNMENT;
+    // the bytes before `start` are zero and `fill` has written the `count` after them.
+    unsafe { bytes.set_len(start + count) };
+    array(py, bytes).get_item(PySlice::new(py, start as isize, (start + count) as isize, 1))
 }

@@ -7,21 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::buffer::{Bytes, array, values};
-use crate::errors::raised;
 
 type Gathered<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
-
-#[pyfunction]
-pub fn gather_ranges<'py>(
-    py: Python<'py>,
-    data: Bytes,
-    offsets: PyReadonlyArray1<'py, i64>,
-    rows: PyReadonlyArray1<'py, i64>,
-) -> PyResult<Gathered<'py>> {
-    let (data, offsets, rows) = (data.as_slice(), values(&offsets)?, values(&rows)?);
-    let (taken, ends) = py.detach(|| gather::ranges(data, offsets, rows)).map_err(raised)?;
-    Ok((array(py, taken), array(py, ends)))
-}
 
 #[pyfunction]
 pub fn bytes_objects<'py>(

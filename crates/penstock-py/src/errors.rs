@@ -2,7 +2,7 @@
 
 use penstock_core::Error;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -30,6 +30,13 @@ create_exception!(
     "Bytes are not the protobuf message they should be. `args` is (message, byte offset in the message)."
 );
 
+create_exception!(
+    penstock._native,
+    PictureError,
+    NativeError,
+    "Bytes are no picture, or none of the kind wanted. `args` is (message, row, whether a limit is passed)."
+);
+
 /// The Python exception for an error of the core: `work().map_err(raised)?`.
 pub fn raised(error: Error) -> PyErr {
     match error {
@@ -38,5 +45,6 @@ pub fn raised(error: Error) -> PyErr {
         Error::Message { message, offset } => MessageError::new_err((message.into_owned(), offset)),
         Error::Argument(message) => PyValueError::new_err(message.into_owned()),
         Error::Range(message) => PyIndexError::new_err(message.into_owned()),
+        Error::Memory(message) => PyMemoryError::new_err(message.into_owned()),
     }
 }

@@ -80,6 +80,11 @@ pub fn frame_records<'py>(
 }
 
 #[pyfunction]
+pub fn begin_sync(py: Python<'_>, fd: i32, offset: i64, nbytes: i64) {
+    py.detach(|| files::begin_sync(fd, offset, nbytes));
+}
+
+#[pyfunction]
 pub fn read_ranges<'py>(
     py: Python<'py>,
     fd: i32,

@@ -3,12 +3,20 @@
 mod buffer;
 mod columns;
 mod compress;
+mod digest;
 mod encode;
 mod errors;
 mod example;
 mod files;
 mod frames;
+mod gather;
+mod lines;
 mod memory;
+mod pictures;
+mod png;
+mod random;
+mod resize;
+mod tensors;
 
 use pyo3::prelude::*;
 
@@ -30,9 +38,13 @@ mod _native {
     #[pymodule_export]
     use super::compress::{Compressor, Decompressor};
     #[pymodule_export]
-    use super::errors::{BombError, MessageError, NativeError, StreamError};
+    use super::digest::{Digest, digest_of};
     #[pymodule_export]
-    use super::frames::{crc32c, find_frame, frame_records, masked_crc32c, read_ranges, scan_frames};
+    use super::errors::{BombError, MessageError, NativeError, PictureError, StreamError};
+    #[pymodule_export]
+    use super::frames::{
+        begin_sync, crc32c, find_frame, frame_records, masked_crc32c, read_ranges, scan_frames,
+    };
 
     #[pymodule_export]
     use super::example::{ExamplePlan, SequencePlan, read_example, read_sequence_example};
@@ -41,5 +53,30 @@ mod _native {
     use super::encode::{encode_examples, encode_sequence_examples, write_example, write_sequence_example};
 
     #[pymodule_export]
-    use super::columns::{bytes_objects, gather_ranges, join_strings, text_objects};
+    use super::columns::{bytes_objects, join_strings, text_objects};
+
+    #[pymodule_export]
+    use super::gather::{gather_fixed_from, gather_ranges, gather_ranges_from, locate};
+
+    #[pymodule_export]
+    use super::png::encode_pngs;
+
+    #[pymodule_export]
+    use super::random::{permutation, philox, sample_picks, shuffle_ring, stateless_numbers};
+
+    #[pymodule_export]
+    use super::lines::split_lines;
+
+    #[pymodule_export]
+    use super::memory::keep_between_chunks;
+
+    #[pymodule_export]
+    use super::pictures::{decode_images, decode_jpeg_parts, decode_resized, encode_jpegs, jpeg_shapes};
+    #[pymodule_export]
+    use super::resize::{resize_nearest, resize_pictures};
+
+    #[pymodule_export]
+    use super::tensors::{
+        read_ragged, read_sparse, read_tensors, snappy_compress, snappy_decompress, write_tensors,
+    };
 }

@@ -1,0 +1,158 @@
+//! Values of many tensors, one after the other.
+
+use crate::tensor::dtype::{BOOL, DType, Lane, name_of};
+use crate::tensor::proto::Tensor;
+use crate::tensor::{FREE_BYTES, Read, Wrong, typed};
+use crate::wire::{LEN, Reader, split_varint};
+
+/// Values one after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Items {
+    /// Their type.
+    pub dtype: &'static DType,
+    /// Bytes of all values.
+    pub data: Vec<u8>,
+    /// Where each string begins in `data`, and where the last ends; empty for numbers.
+    pub offsets: Vec<i64>,
+    /// Bytes that may still be made up.
+    budget: u64,
+}
+
+/// How far `Items` had come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark(usize, usize);
+
+impl Items {
+    /// No values yet, of records of `bytes` bytes together; `data` is appended to.
+    #[must_use]
+    pub fn new(dtype: &'static DType, bytes: u64, data: Vec<u8>) -> Self {
+        let offsets = if dtype.lane == Lane::Strings { vec![0] } else { Vec::new() };
+        Self { dtype, data, offsets, budget: FREE_BYTES.saturating_add(bytes.saturating_mul(4)) }
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark(self.data.len(), self.offsets.len())
+    }
+
+    /// Drop what came after a mark.
+    pub fn back_to(&mut self, Mark(bytes, offsets): Mark) {
+        self.data.truncate(bytes);
+        self.offsets.truncate(offsets);
+    }
+
+    /// Take `bytes` from what may be made up: a few bytes must not ask for all memory.
+    pub fn spend(&mut self, bytes: u64, offset: usize) -> Read<()> {
+        let left = self.budget.checked_sub(bytes);
+        self.budget = left.ok_or_else(|| {
+            Wrong::at(offset, "far more values in its shape than are written, wanted about as many")
+        })?;
+        Ok(())
+    }
+
+    /// Append the `count` values of a tensor.
+    pub fn push(&mut self, data: &[u8], tensor: &Tensor, count: u64) -> Read<()> {
+        if tensor.dtype != self.dtype.number {
+            let (found, wanted) = (name_of(tensor.dtype), self.dtype.name);
+            return Err(Wrong::at(tensor.span.start, format!("a tensor of {found}, wanted {wanted}")));
+        }
+        if self.dtype.lane == Lane::Strings {
+            return self.push_strings(data, tensor, count);
+        }
+        let bytes = count.checked_mul(self.dtype.width as u64).ok_or_else(|| {
+            Wrong::at(tensor.span.start, format!("{count} values in its shape, more than there can be"))
+        })?;
+        if tensor.content.is_empty() && count > 0 {
+            return self.push_typed(data, tensor, bytes);
+        }
+        if tensor.content.len() as u64 != bytes {
+            let (found, name) = (tensor.content.len(), self.dtype.name);
+            let message = format!("{found} bytes of values, wanted {bytes} for {count} of {name}");
+            return Err(Wrong::at(tensor.content.start, message));
+        }
+        let content = tensor.content.of(data);
+        if self.dtype.number == BOOL {
+            self.data.extend(content.iter().map(|&byte| u8::from(byte != 0)));
+        } else {
+            self.data.extend_from_slice(content);
+        }
+        Ok(())
+    }
+
+    /// Numbers that stand one by one; the last stands for those that are left out.
+    fn push_typed(&mut self, data: &[u8], tensor: &Tensor, bytes: u64) -> Read<()> {
+        let begin = self.data.len();
+        typed::read(data, tensor, self.dtype, bytes, &mut self.data)?;
+        let made = self.data.len().saturating_sub(begin);
+        let width = self.dtype.width;
+        if made.checked_rem(width) != Some(0) {
+            return Err(Wrong::at(tensor.span.start, "half of a value"));
+        }
+        let missing = bytes.saturating_sub(made as u64);
+        self.spend(missing, tensor.span.start)?;
+        let last = if made == 0 { vec![0; width] } else { self.last(width) };
+        for _ in 0..missing.checked_div(width as u64).unwrap_or(0) {
+            self.data.extend_from_slice(&last);
+        }
+        Ok(())
+    }
+
+    fn last(&self, width: usize) -> Vec<u8> {
+        self.data.get(self.data.len().saturating_sub(width)..).unwrap_or_default().to_vec()
+    }
+
+    fn push_strings(&mut self, data: &[u8], tensor: &Tensor, count: u64) -> Read<()> {
+        if tensor.content.is_empty() && count > 0 {
+            return self.push_string_values(data, tensor, count);
+        }
+        let content = tensor.content.of(data);
+        let wrong = || Wrong::at(tensor.content.start, format!("no {count} strings where they should be"));
+        let mut rest = content;
+        let mut end = self.data.len() as u64;
+        for _ in 0..count {
+            let (length, after) = split_varint(rest, 10).ok_or_else(wrong)?;
+            end = end.checked_add(length).filter(|end| *end <= i64::MAX as u64).ok_or_else(wrong)?;
+            self.offsets.push(end as i64);
+            rest = after;
+        }
+        if end.saturating_sub(self.data.len() as u64) != rest.len() as u64 {
+            return Err(wrong());
+        }
+        self.data.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Strings that stand one by one; the last stands for those that are left out.
+    fn push_string_values(&mut self, data: &[u8], tensor: &Tensor, count: u64) -> Read<()> {
+        let mut reader = Reader::new(data, tensor.span, tensor.level);
+        let (mut made, mut last) = (0_u64, crate::wire::Span::default());
+        while !reader.is_done() {
+            match reader.tag()? {
+                (number, LEN) if number == self.dtype.field => {
+                    last = reader.span()?;
+                    made = made.saturating_add(1);
+                    if made > count {
+                        return Err(Wrong::at(
+                            last.start,
+                            format!("more strings than {count}, as its shape says"),
+                        ));
+                    }
+                    self.push_string(last.of(data));
+                }
+                (number, wire_type) => reader.skip(number, wire_type)?,
+            }
+        }
+        let missing = count.saturating_sub(made);
+        self.spend(missing.saturating_mul((last.len() as u64).saturating_add(8)), tensor.span.start)?;
+        for _ in 0..missing {
+            self.push_string(last.of(data));
+        }
+        Ok(())
+    }
+
+    fn push_string(&mut self, string: &[u8]) {
+        self.data.extend_from_slice(string);
+        self.offsets.push(self.data.len() as i64);
+    }
+}

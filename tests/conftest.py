@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,3 +35,50 @@ def shared_data() -> Path:
     if not (folder / "EXPECTED.json").is_file():
         pytest.skip(f"no real files in {folder}; set PENSTOCK_SHARED_DATA")
     return folder
+
+
+# The process kills itself: a signal from outside finds it at another line each time, or already done.
+_KILLED_AT = """
+import os, runpy, signal, sys
+
+class Output:
+    line = ""
+
+    def write(self, text):
+        sys.__stdout__.write(text)
+        self.line += text
+        if self.line.endswith("\\n"):
+            sys.__stdout__.flush()
+            if self.line.startswith(f"step {step} "):
+                os.kill(os.getpid(), signal.SIGKILL)
+            self.line = ""
+
+    def flush(self):
+        sys.__stdout__.flush()
+
+step, program, *sys.argv[1:] = sys.argv[1:]
+sys.argv[0] = program
+if step:
+    sys.stdout = Output()
+runpy.run_path(program, run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="session")
+def run_example() -> Callable[..., list[str]]:
+    """Runs an example in a folder and gives the lines that it printed; kill -9 takes it after step `kill_at`."""
+
+    def run(program: str, folder: Path, *, kill_at: int | None = None, **environment: str) -> list[str]:
+        folder.mkdir(exist_ok=True)
+        step = "" if kill_at is None else str(kill_at)
+        done = subprocess.run(
+            [sys.executable, "-c", _KILLED_AT, step, str(REPOSITORY / "examples" / program), str(folder)],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == (0 if kill_at is None else -signal.SIGKILL), done.stderr[-3000:]
+        return done.stdout.splitlines(keepends=True)
+
+    return run

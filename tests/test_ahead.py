@@ -1,5 +1,6 @@
 """A thread that reads ahead changes no row, hides no error, and ends with its iterator."""
 
+import gc
 import os
 import threading
 from collections.abc import Iterator
@@ -11,15 +12,17 @@ import pytest
 from penstock.errors import DataLossError
 from penstock.graph.node import END, Broken, Node, State, Step
 from penstock.graph.plan import Plan
-from penstock.run import steps
+from penstock.run import ahead, maker, threads
+from penstock.run.edge import Edge
 from penstock.run.iterator import RowIterator
+from penstock.run.steps import Steps
 from penstock.spec import Spec
 from penstock.testing import Samples
 
 
 @pytest.fixture(autouse=True)
 def every_step_is_worth_a_thread(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(steps, "AHEAD_SECONDS", 0)
+    monkeypatch.setattr(maker, "AHEAD_SECONDS", 0)
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def test_a_dropped_iterator_leaves_no_thread():
         next(rows)
     (thread,) = readers()
     del rows
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
 
 
@@ -72,7 +75,7 @@ def test_an_iterator_that_came_to_its_end_leaves_no_thread():
     rows = RowIterator(Plan(Samples(10, (1,))))
     assert len(list(rows)) == 10
     for thread in readers():
-        thread.join(10)
+        thread.join(60)
     assert not readers()
 
 
@@ -130,3 +133,21 @@ def test_rows_whose_making_was_interrupted_are_made_again():
     with pytest.raises(KeyboardInterrupt):
         next(rows)
     assert [int(row["number"]) for row in rows] == [7, 8, 9, 10, 11]
+
+
+def test_a_thread_whose_start_is_interrupted_ends(monkeypatch: pytest.MonkeyPatch):
+    class Interrupted(threading.Thread):
+        def start(self) -> None:
+            super().start()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threads, "Thread", Interrupted)
+    before = set(readers())
+    steps = Steps(Plan(Samples(100, (1,))), Edge, 0, None, None)
+    with pytest.raises(KeyboardInterrupt) as interrupt:
+        ahead.Ahead(steps, depth=1).next()
+    del interrupt
+    gc.collect()
+    for thread in set(readers()) - before:
+        thread.join(10)
+    assert not set(readers()) - before

@@ -9,7 +9,8 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
+import warnings
+from pathlib import Path, PurePath
 
 import pytest
 
@@ -54,6 +55,10 @@ def expanded(word: str) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_examples_of_a_page_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    if name.startswith("docs/frameworks/"):
+        # Such a page has the name of its framework's module; make test-bridges has them all.
+        pytest.importorskip(PurePath(name).stem)
+        warnings.simplefilter("default")  # until the test ends
     names: dict[str, object] = {"__name__": "__main__"}
     for number, (language, text) in enumerate(blocks(REPOSITORY / name)):
         if language == "python":

@@ -285,13 +285,13 @@ def test_a_record_over_the_limit_costs_only_itself(tmp_path):
 
 
 MEMORY = """
-import resource, sys
+import sys
 from penstock.records.frames import FrameReader
 with FrameReader(sys.argv[1], max_record_bytes=1 << 62) as reader:
     try:
         reader.read()
     except Exception as error:
-        print(type(error).__name__, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - int(sys.argv[2]))
+        print(type(error).__name__)
 """
 
 
@@ -300,7 +300,7 @@ def test_a_length_alone_takes_no_memory(tmp_path):
     # 2 GiB of address space: the terabyte that the header asks for cannot be had.
     limit = (2 << 30, 2 << 30)
     done = subprocess.run(
-        [sys.executable, "-c", MEMORY, path, "0"],
+        [sys.executable, "-c", MEMORY, path],
         capture_output=True,
         check=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit),

@@ -19,7 +19,8 @@ from penstock.errors import (
     FailedPreconditionError,
     NotFoundError,
 )
-from penstock.fs.files import AtomicWriter, ReadFile, identity, publish, stage, write_all
+from penstock.fs.disk import Disk
+from penstock.fs.files import AtomicWriter, ReadFile, identity, publish, stage
 from penstock.fs.paths import expand, local_path
 
 
@@ -275,7 +276,7 @@ def test_a_full_disk_is_the_systems_own_error(tmp_path):
     descriptor = os.open("/dev/full", os.O_WRONLY)
     try:
         with pytest.raises(OSError) as caught:
-            write_all(descriptor, b"abc")
+            Disk().write_all(descriptor, b"abc")
     finally:
         os.close(descriptor)
     assert caught.value.errno == errno.ENOSPC

@@ -1,13 +1,70 @@
 """Every registered node keeps the laws."""
 
+import json
+import os
+import pickle
+import random
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from copy import deepcopy
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import pytest
 
 import penstock.nodes  # noqa: F401  (registers them)
+from penstock.dataset import Dataset
+from penstock.errors import PenstockError
 from penstock.graph.node import Node, registered
 from penstock.graph.plan import Plan
-from penstock.testing import Samples, check_laws
+from penstock.graph.state import from_json, to_json
+from penstock.nodes.ragged_batch import RaggedBatch
+from penstock.run.iterator import RowIterator
+from penstock.run.position import seal_state
+from penstock.testing import Lists, Pairs, Samples, Thirds, check_laws
+from penstock.testing.laws import same
+from penstock.train import BytesList, Example, Int64List
 
 EXAMPLES = [node for made in registered().values() for node in made.examples()]
+
+# Of rows that never end so many are looked at.
+MOST_ROWS = 40
+
+# What a node runs over where `Samples` does not fit: n, the sizes of its chunks -> plan.
+INPUTS: dict[str, Callable[[int, tuple[int, ...]], Plan]] = {
+    "Batch": lambda n, sizes: Plan(Pairs(n, sizes)),
+    "AssertCardinality": lambda _, sizes: Plan(Samples(12, sizes)),
+    "BatchSizes": lambda n, sizes: Plan(Pairs(n, sizes)),
+    "SparseBatch": lambda n, sizes: Plan(Lists(n, sizes)),
+    "Unbatch": lambda n, sizes: Plan(RaggedBatch(3), (Plan(Lists(n, sizes)),)),
+    "ChooseFromDatasets": lambda n, sizes: Plan(Thirds(n, sizes)),
+    "Unique": lambda n, sizes: Plan(Thirds(n, sizes)),
+    "ParseExample": lambda n, _: serialized_batches(n),
+}
+
+
+def serialized_batches(n: int) -> Plan:
+    """Batches of n serialized Examples with lists of different lengths."""
+    lists = [
+        {"x": Int64List(value=range(i % 4)), "s": BytesList(value=[b"%d" % i] * (i % 3))} for i in range(12)
+    ]
+    records = [Example(features={"feature": feature}).SerializeToString() for feature in lists]
+    return Dataset.from_tensor_slices(records).take(n).batch(5).plan
+
+
+def plan_over(node: Node, n: int, sizes: tuple[int, ...]) -> Plan:
+    """A copy of the node over as many inputs as it takes, each a little longer than the one before it.
+
+    A copy, since a cache keeps rows beside its node.
+    """
+    make = INPUTS.get(type(node).__name__, lambda n, sizes: Plan(Samples(n, sizes)))
+    inputs = (make(n and n + 3 * i, (*sizes, i + 1) if i else sizes) for i in range(node.arity))
+    return Plan(deepcopy(node), tuple(inputs))
 
 
 def test_every_transformation_has_examples_for_the_laws():
@@ -17,8 +74,97 @@ def test_every_transformation_has_examples_for_the_laws():
 @pytest.mark.parametrize("n", [0, 1, 11, 12])
 @pytest.mark.parametrize("node", EXAMPLES, ids=repr)
 def test_a_node_keeps_the_laws(node: Node, n: int):
-    check_laws(lambda sizes: Plan(node, (Plan(Samples(n, sizes)),)))
+    check_laws(lambda sizes: plan_over(node, n, sizes))
 
 
-def test_the_sample_source_keeps_the_laws():
+def test_the_sample_sources_keep_the_laws():
     check_laws(lambda sizes: Plan(Samples(13, sizes)))
+    check_laws(lambda sizes: Plan(Pairs(13, sizes)))
+    check_laws(lambda sizes: Plan(Lists(13, sizes)))
+
+
+SENT = """
+import pickle, sys
+from itertools import islice
+from penstock.run.iterator import RowIterator
+with open(sys.argv[1], "rb") as file:
+    plans = pickle.load(file)
+found = [list(islice(RowIterator(plan), int(sys.argv[3]))) for plan in plans]
+with open(sys.argv[2], "wb") as file:
+    pickle.dump(found, file)
+"""
+
+
+def test_every_plan_can_be_sent_to_another_process(tmp_path: Path):
+    plans = [plan_over(node, 11, (4,)) for node in EXAMPLES]
+    (tmp_path / "plans").write_bytes(pickle.dumps(plans))
+    command = [sys.executable, "-c", SENT, tmp_path / "plans", tmp_path / "rows", str(MOST_ROWS)]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": "src"})
+    for node, found in zip(EXAMPLES, pickle.loads((tmp_path / "rows").read_bytes()), strict=True):
+        assert same(found, list(islice(RowIterator(plan_over(node, 11, (4,))), MOST_ROWS))), node
+
+
+@pytest.mark.parametrize("node", EXAMPLES, ids=repr)
+def test_two_iterators_do_not_disturb_each_other(node: Node):
+    alone = list(islice(RowIterator(plan_over(node, 11, (4,))), MOST_ROWS))
+    plan = plan_over(node, 11, (4,))
+    if plan.is_shuffled:
+        pytest.skip("each iterator begins an epoch of its own")
+    one, other, found = RowIterator(plan), RowIterator(plan), []
+    for i in range(len(alone)):
+        found.append(next(one))
+        if i % 3 != 1:
+            next(other, None)
+    assert same(found, alone)
+    assert same(list(islice(RowIterator(plan), MOST_ROWS)), alone)
+
+
+# What may stand in a mark that was made by hand.
+VALUES: list[Any] = [0, 1, 2, 3, 5, 7, 50, -1, 1.5, True, None, "x", 10**40, 1 << 63, (), (1,), np.arange(3)]
+
+
+def parts_of(value: Any, place: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """The places of all numbers and arrays in a mark."""
+    if isinstance(value, tuple) and value:
+        for i, part in enumerate(value):
+            yield from parts_of(part, (*place, i))
+    else:
+        yield place
+
+
+def replaced(value: Any, place: tuple[int, ...], change: Callable[[Any], Any]) -> Any:
+    if not place:
+        return change(value)
+    parts = list(value)
+    parts[place[0]] = replaced(parts[place[0]], place[1:], change)
+    return tuple(parts)
+
+
+def changed(value: Any, rng: random.Random) -> Any:
+    """Another number, or an array with another one in it or without the last."""
+    if isinstance(value, np.ndarray) and value.size and rng.random() < 0.7:
+        other = value.copy()
+        if other.dtype.kind == "i" and rng.random() < 0.7:
+            other.reshape(-1)[rng.randrange(other.size)] += rng.choice([-1, 1, 5, -100])
+            return other
+        return other[: rng.randrange(len(other))]
+    if type(value) is int and rng.random() < 0.6:
+        return value + rng.choice([-1, 1, 2, 7])
+    return rng.choice(VALUES)
+
+
+@pytest.mark.parametrize("node", EXAMPLES, ids=repr)
+def test_a_state_with_other_numbers_is_refused_or_an_iterator_of_some_rows(node: Node):
+    rng = random.Random(repr(node))
+    iterator = RowIterator(plan_over(node, 11, (4,)))
+    for _ in range(4):
+        state = iterator.get_state()
+        mark = from_json(json.loads(json.dumps(state["mark"])))
+        places = list(parts_of(mark))
+        for _ in range(25):
+            other = replaced(mark, rng.choice(places), lambda value: changed(value, rng))
+            rows = RowIterator(plan_over(node, 11, (4,)))
+            with suppress(PenstockError):
+                rows.set_state(seal_state({**state, "mark": json.loads(json.dumps(to_json(other)))}))
+                deque(islice(rows, 30), maxlen=0)
+        deque(islice(iterator, 3), maxlen=0)

@@ -13,6 +13,7 @@ from penstock.errors import DataLossError, InvalidArgumentError, MissingShardErr
 from penstock.records.infer import infer_schema
 from penstock.records.schema import Field, Schema
 from penstock.records.schema_json import MalformedError, schema_from_json, schema_to_json
+from penstock.records.sealed import seal
 from penstock.records.sidecar import Shard, Sidecar, parse_sidecar, read_schema_sidecar, sidecar_path
 from penstock.records.text_format import TextFormatError, parse_text
 from penstock.records.tfds import read_tfds_schema, tfds_fields
@@ -81,12 +82,9 @@ def test_every_cut_of_a_sidecar_is_found(tmp_path):
 
 def forged(sidecar, **changes):
     """A sidecar with other members and a right checksum, as another program could write it."""
-    from penstock.records import sidecar as module
-
     document = {**json.loads(sidecar.to_bytes()), **changes}
     del document["checksum"]
-    body = json.dumps(document, indent=2).encode()[:-2]
-    return body + f',\n  "checksum": "blake2b-16:{module._checksum(body)}"\n}}\n'.encode()
+    return seal(document)
 
 
 def test_a_newer_version_is_an_error_that_says_to_upgrade(tmp_path):

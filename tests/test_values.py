@@ -182,3 +182,15 @@ def test_a_slice_is_a_slice_of_the_list(rows: list[list[int]], start: int | None
 def test_a_sparse_from_splits_is_the_padded_array(rows: list[list[int]]):
     ragged = ragged_of(rows)
     assert np.array_equal(Sparse.from_splits(ragged.values, ragged.row_splits).to_dense(), ragged.to_padded())
+
+
+def test_nested_ragged_values_come_from_their_splits_and_give_them_back():
+    rows = Ragged.from_nested([1, 2, 3], [[0, 1, 3], [0, 2, 2, 3]])
+    assert rows.to_list() == [[[1, 2]], [[], [3]]]
+    again = Ragged.from_nested(rows.flat_values, rows.nested_row_splits)
+    assert again == rows
+
+
+def test_nested_ragged_values_need_splits():
+    with pytest.raises(ArgumentError, match="nested_row_splits"):
+        Ragged.from_nested([1], [])

@@ -5,6 +5,7 @@ Arrays are C-contiguous NumPy arrays. Data arguments may be any object with a co
 returns new arrays that own their memory, and never trusts a number that it read from the data.
 """
 
+from collections.abc import Sequence
 from typing import Any, Self, TypeAlias, final
 
 import numpy as np
@@ -13,8 +14,10 @@ from typing_extensions import Buffer as _Buffer
 
 # NumPy's stub says that arrays are buffers only from Python 3.12 on.
 Buffer: TypeAlias = _Buffer | NDArray[Any]
+U32: TypeAlias = NDArray[np.uint32]
 U8: TypeAlias = NDArray[np.uint8]
 I64: TypeAlias = NDArray[np.int64]
+F64: TypeAlias = NDArray[np.float64]
 Bool: TypeAlias = NDArray[np.bool_]
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.int64] | NDArray[np.float32]
 
@@ -31,6 +34,36 @@ class BombError(NativeError):
 
 class MessageError(NativeError):
     """Bytes are not the protobuf message they should be. `args` is (message, byte offset in the message)."""
+
+# --- memory ----------------------------------------------------------------------------------------------------
+
+def keep_between_chunks() -> None:
+    """Have the process keep the memory of one chunk for the next, instead of giving it back to the system each time.
+
+    This holds from the import on, until something else sets it back: TensorFlow does when it begins to work.
+    """
+
+class PictureError(NativeError):
+    """Bytes are no picture, or none of the kind wanted. `args` is (message, row, whether a limit is passed)."""
+
+# --- digests of files ------------------------------------------------------------------------------------------
+
+@final
+class Digest:
+    """XXH3-128 of bytes that come piece by piece: what finds damage in files of saved datasets.
+
+    It is no defence against who changes a file on purpose. One thread at a time; RuntimeError for the other.
+    """
+
+    def __new__(cls) -> Self: ...
+    def update(self, data: Buffer) -> None:
+        """Take the next bytes. `data` may have items of any type but objects, and any shape."""
+
+    def hexdigest(self) -> str:
+        """The 32 hexadecimal digits of all bytes so far, in the order that xxHash calls canonical."""
+
+def digest(data: Buffer) -> str:
+    """The digits of `Digest` for one piece of data."""
 
 # --- framing: TFRecord, formats.md section 1 -------------------------------------------------------------------
 
@@ -77,6 +110,9 @@ def find_frame(
 
 def frame_records(data: Buffer, offsets: I64) -> tuple[U8, I64]:
     """Frame payloads data[offsets[i]:offsets[i+1]]; returns the framed bytes and int64[k+1] offsets of the frames in it."""
+
+def begin_sync(fd: int, offset: int, nbytes: int) -> None:
+    """Have the system begin to write bytes of an open file to the disk, without waiting; a hint, which nothing is told by."""
 
 def read_ranges(fd: int, offsets: I64, lengths: I64) -> U8:
     """Bytes [offsets[i], offsets[i]+lengths[i]) of an open file, one after the other. OSError, also when the file is shorter."""
@@ -261,8 +297,34 @@ def write_sequence_example(
 
 # --- columns ---------------------------------------------------------------------------------------------------
 
-def gather_ranges(data: Buffer, offsets: I64, rows: I64) -> tuple[U8, I64]:
-    """Ranges data[offsets[r]:offsets[r+1]] for r in `rows`, joined, and their int64[k+1] offsets. IndexError names a bad row."""
+def gather_ranges(data: Buffer, offsets: I64, rows: I64, width_bytes: int = 1) -> tuple[U8, I64]:
+    """Ranges data[offsets[r]:offsets[r+1]] for r in `rows`, joined, and their int64[k+1] offsets. IndexError names a bad row.
+
+    Offsets count items of `width_bytes`, those given and those returned.
+    """
+
+def gather_ranges_from(
+    sources: Sequence[tuple[Buffer, I64]], which: I64, rows: I64, width_bytes: int = 1
+) -> tuple[U8, I64]:
+    """The same from many sources (data, offsets): range i is range rows[i] of sources[which[i]]."""
+
+def gather_fixed_from(sources: Sequence[Buffer], width_bytes: int, which: I64, rows: I64) -> U8:
+    """Rows of `width_bytes` from many sources, one after the other: row i is row rows[i] of sources[which[i]].
+
+    Sources are contiguous buffers of any plain items (TypeError for Python objects), each a whole number of rows; a NumPy
+    dtype without a buffer (datetime64) is viewed as bytes first. IndexError names the first i whose row does not exist.
+
+    Returns:
+        uint8[k * width_bytes] that begins at a multiple of 64 bytes: `.view(dtype).reshape(k, *shape)` copies nothing.
+    """
+
+def locate(starts: I64, positions: I64) -> tuple[I64, I64]:
+    """Which source each position is in, and its row there: what the functions above take.
+
+    Args:
+        starts: int64[s+1], rising. Source i holds positions starts[i] to before starts[i+1]; it may be empty.
+        positions: int64[k], each in [starts[0], starts[s]). IndexError names the first that is not.
+    """
 
 def join_strings(strings: list[Any]) -> tuple[U8, I64]:
     """`bytes` and `str` (as UTF-8) one after the other, and their int64[n+1] offsets. TypeError names any other value."""
@@ -272,3 +334,313 @@ def bytes_objects(data: Buffer, offsets: I64) -> NDArray[np.object_]:
 
 def text_objects(data: Buffer, offsets: I64) -> NDArray[np.object_]:
     """object[n] of `str`; UnicodeDecodeError names the range that is not UTF-8."""
+
+# --- randomness: formats.md sections 6.3 to 6.5 ------------------------------------------------------------------
+
+# Seeds, counts and positions in a stream are in [0, 2**64); OverflowError for others. What was drawn is only counted:
+# number i of a stream depends on the seeds and i alone. MemoryError where there is no memory for a result.
+
+def philox(seed: int, seed2: int, skip: int, n: int) -> U32:
+    """Numbers `skip` to `skip + n` of the stream that tf.data keys by (seed, seed2). Any `skip` costs the same."""
+
+def shuffle_ring(
+    seed: int,
+    seed2: int,
+    draws: int,
+    ring: I64,
+    first: int,
+    incoming: int,
+    *,
+    buffer_size: int,
+    ended: bool,
+    limit: int,
+) -> tuple[I64, I64, int]:
+    """Shuffle on as tf.data does, over positions.
+
+    The state of a shuffle is (draws, ring), at first (0, []). After a call it is (draws + len(out), the ring returned).
+    The order does not depend on how the rows are cut into calls. A call takes time for the rows of `ring` as well as for
+    those that go out: with a wide buffer, let `limit` be no less than it.
+
+    Args:
+        draws: Numbers drawn so far: one for each row that went out.
+        ring: int64[m], the rows in the buffer from its start on; m <= buffer_size (else ValueError).
+        first: The position of the first row that comes in; each further one is one more.
+        incoming: Rows that come in, at positions up to 2**63 - 1 (else ValueError).
+        ended: Nothing comes after them, so that the buffer drains. Else rows go out only while it is full.
+        limit: Rows to give out at most.
+
+    Returns:
+        out: int64[k], the positions that go out, in their order; k <= limit.
+        ring: int64[m], what stays in the buffer, which is as full as the incoming rows can make it.
+        taken: How many of the incoming rows are in `out` and `ring`. The rest did not fit: they come in again, from
+            first + taken on. A shuffle is at its end with `ended`, an empty ring and all rows taken.
+    """
+
+def sample_picks(seed: int, seed2: int, draws: int, n: int, cdf: F64) -> I64:
+    """Which source each of n rows of `sample_from_datasets` comes from, as tf.data chooses; each takes 2 numbers.
+
+    Args:
+        draws: Numbers drawn so far: 2 for each choice.
+        cdf: float64[k], the sums of the weights up to each source; rising, from 0 or above to a finite number above 0
+            (else ValueError). tf.data's own are `np.cumsum(np.exp(logits - logits.max()))` with logits in float64 from
+            `np.log(np.float32(weights))`.
+    """
+
+def stateless_numbers(seeds: I64, count: int) -> U32:
+    """The first `count` numbers for each seed of `[n, 2]`, as TensorFlow's stateless operations draw them: `[n * count]`."""
+
+def permutation(n: int, key: int, start: int, count: int) -> I64:
+    """Entries `start` to `start + count` of a shuffled order of 0..n: every number below n once, in an order told by `key`.
+
+    There is no table: any entries cost the same, and n may be up to 2**63 - 1. The order is ours, not tf.data's. ValueError
+    where there are no such entries.
+    """
+
+# --- pictures in another size: formats.md, section 4.3 -----------------------------------------------------------
+
+def resize_pictures(samples: NDArray[Any], channels: int, sizes: I64, method: str, antialias: bool) -> U8:
+    """Pictures in other sizes, with the numbers of `tf.image.resize`.
+
+    Args:
+        samples: Integers or floats of 8 to 64 bits, one-dimensional: picture after picture, each `[height, width,
+            channels]`.
+        channels: Of all pictures.
+        sizes: `[n, 4]`: height, width, new height, new width of each picture.
+        method: As TensorFlow names it, all but "nearest".
+        antialias: Whether kernels are stretched where pictures become smaller.
+
+    Returns:
+        The bytes of the new samples, float32, picture after picture; they begin at a multiple of 64.
+
+    Raises:
+        ValueError: There is no such method, a size is 0, or there are fewer samples than the sizes say.
+        MemoryError: There is no memory for the new pictures.
+    """
+
+def resize_nearest(data: Buffer, pixel_bytes: int, sizes: I64) -> U8:
+    """The same for "nearest", which moves whole pixels of any type."""
+
+# --- text ------------------------------------------------------------------------------------------------------
+
+def split_lines(data: Buffer, start: int, *, ended: bool, limit: int) -> tuple[U8, I64, int]:
+    """Up to `limit` whole lines of `data` from `start` on, as `TextLineDataset` reads them.
+
+    A line ends at a line feed. A carriage return is left out wherever it stands.
+
+    Args:
+        ended: Nothing follows `data`: a last line needs no line feed, and is none where it has no byte left in it.
+
+    Returns:
+        text: uint8[...], the lines one after the other.
+        offsets: int64[k+1], where each begins in `text`, and where the last ends.
+        position: Where the next line begins in `data`.
+    """
+
+# --- tensors as tf.data saves them: formats.md, section 5 ---------------------------------------------------------
+
+# Values one after the other: (bytes, offsets). Numbers have no offsets: the bytes are viewed as their dtype. Strings are
+# the ranges between int64[k+1] offsets.
+TensorItems: TypeAlias = tuple[U8, I64 | None]
+
+# The first record that is not what is wanted: (row, what is wrong, byte in `data`); the rows before it were read.
+TensorError: TypeAlias = tuple[int, str, int]
+
+# `dtype` is TensorFlow's number of the dtype of the values (ValueError for one that cannot be kept). Records are
+# data[starts[i]:starts[i]+lengths[i]], each a TensorProto. Values that a message leaves out (zeros, repeats of the last)
+# are made up only as far as 16 MiB and four times the size of the records.
+
+def read_tensors(
+    data: Buffer, starts: I64, lengths: I64, dtype: int, shape: list[int]
+) -> tuple[TensorItems, I64 | None, I64 | None, int, TensorError | None]:
+    """Tensors of numbers or strings, whose shape is `shape` with -1 where any size will do.
+
+    Returns:
+        items: The values of all. Numbers begin at a multiple of 64 bytes.
+        offsets: int64[n+1], where the values of each begin, counted in values; None where no size is -1.
+        shapes: int64[n * rank], the shape of each; None where no size is -1.
+        rows: n.
+        error: Why no more.
+    """
+
+def read_ragged(
+    data: Buffer, starts: I64, lengths: I64, dtype: int, ragged_rank: int, inner: list[int]
+) -> tuple[TensorItems, list[I64], list[int], int, TensorError | None]:
+    """Ragged tensors, in one variant or in one for each row.
+
+    Args:
+        ragged_rank: Ragged axes; with 0 tensors are rows of a ragged tensor.
+        inner: The shape of an innermost entry, -1 where any size will do that is the same in all.
+
+    Returns:
+        items: The innermost values of all.
+        levels: ragged_rank + 1 times offsets: of each tensor into its rows, of each row into its entries, and so on.
+        inner: The shape of an innermost entry.
+        rows, error: As above.
+    """
+
+def read_sparse(
+    data: Buffer, starts: I64, lengths: I64, dtype: int, rank: int
+) -> tuple[TensorItems, I64, I64, I64, int, TensorError | None]:
+    """Sparse tensors of `rank` axes, also several that were put together.
+
+    Returns:
+        items: The values of all.
+        offsets: int64[n+1], where the values of each begin.
+        places: int64[k * rank], the place of each value.
+        shapes: int64[n * rank], the shape of each.
+        rows, error: As above.
+    """
+
+# A component to write: (form, dtype, sizes, arrays, bytes, string offsets). Offsets may begin above 0.
+#   form  0 tensors of the shape `sizes`: no arrays
+#         1 tensors of len(sizes) axes: [int64[n+1] offsets in values, int64[n * rank] shapes]
+#         2 ragged tensors with entries of the shape `sizes`: the levels of `read_ragged`
+#         3 sparse tensors of len(sizes) axes: [offsets, shapes, places] as of `read_sparse`
+#   ValueError where they do not fit one another.
+TensorComponent: TypeAlias = tuple[int, int, list[int], list[I64], Buffer, I64 | None]
+
+def write_tensors(components: Sequence[TensorComponent], rows: int) -> U8:
+    """Framed records of rows: for each row one of each component, as tf.data itself writes them."""
+
+def snappy_decompress(block: Buffer, most: int) -> U8:
+    """The bytes of a raw Snappy block. StreamError; BombError where they are more than `most`."""
+
+def snappy_compress(data: Buffer) -> U8:
+    """Blocks of at most 256 KiB of `data`, each behind its compressed size (four bytes, the highest first)."""
+
+# --- pictures: formats.md, section 4.2 -------------------------------------------------------------------------
+
+def decode_images(
+    data: Buffer,
+    offsets: I64,
+    channels: int,
+    *,
+    sample_bytes: int = 1,
+    first_frame: bool = False,
+    accurate: bool = False,
+    fancy_upscaling: bool = True,
+    ratio: int = 1,
+    recover: bool = False,
+    acceptable_fraction: float = 1.0,
+    scaled_for: tuple[int, int] | None = None,
+) -> tuple[U8, I64]:
+    """Decode the files data[offsets[i]:offsets[i + 1]], each by its first bytes.
+
+    Args:
+        channels: Samples of a pixel, 0 for those of each file.
+        sample_bytes: 1 for uint8; 2 for uint16, of which PNG fills all and others the upper half; 4 for float32 from 0
+            to 1.
+        first_frame: Of an animation only the first.
+        accurate: JPEG: the accurate transform, not the fast one.
+        fancy_upscaling: JPEG: interpolate colour of half the size.
+        ratio: JPEG: divide height and width by 1, 2, 4 or 8.
+        recover: JPEG: make up what is missing at the end.
+        acceptable_fraction: JPEG: share of the lines that has to be there.
+        scaled_for: JPEG: in place of `ratio`, the height and width that are left at least.
+
+    Returns:
+        samples: The bytes of the samples of all pictures, one after the other, beginning at a multiple of 64.
+        shapes: int64[4 n], frames, height, width and channels of each.
+
+    Raises:
+        PictureError: One of them is damaged or unknown, cannot give what is wanted, or is too large; several are too
+            large together.
+    """
+
+def decode_jpeg_parts(
+    data: Buffer,
+    offsets: I64,
+    windows: I64,
+    channels: int,
+    *,
+    accurate: bool,
+    fancy_upscaling: bool,
+    ratio: int,
+    recover: bool,
+    acceptable_fraction: float,
+) -> tuple[U8, I64]:
+    """As `decode_images`, of JPEG files and a part of each.
+
+    Args:
+        windows: int64[4 n]: first row, first column, height and width of each part, in pixels after `ratio`.
+
+    Returns:
+        samples: As of `decode_images`.
+        shapes: int64[3 n], height, width and channels of each.
+    """
+
+def decode_resized(
+    data: Buffer,
+    offsets: I64,
+    channels: int,
+    size: tuple[int, int],
+    *,
+    method: str,
+    antialias: bool,
+    accurate: bool,
+    fancy_upscaling: bool,
+    ratio: int,
+    recover: bool,
+    acceptable_fraction: float,
+    scaled_for: tuple[int, int] | None,
+) -> tuple[U8, I64]:
+    """`decode_images` of first frames and `resize_pictures`, one picture at a time: no others are in memory.
+
+    Args:
+        size: New height and width of all pictures.
+
+    Returns:
+        samples: The bytes of float32 samples, one picture after the other, beginning at a multiple of 64.
+        shapes: int64[3 n], height, width and channels of each.
+
+    Raises:
+        PictureError: As of `decode_images`.
+        ValueError: There is no such method.
+    """
+
+def jpeg_shapes(data: Buffer, offsets: I64) -> I64:
+    """int64[3 n]: height, width and channels that each JPEG says it has. PictureError where a header is damaged."""
+
+def encode_jpegs(
+    samples: Buffer,
+    shapes: I64,
+    *,
+    quality: int,
+    progressive: bool,
+    optimize_size: bool,
+    chroma_downsampling: bool,
+    density_unit: int,
+    x_density: int,
+    y_density: int,
+    xmp_metadata: Buffer,
+) -> tuple[U8, I64]:
+    """Write pictures that stand one after the other as JPEG files.
+
+    Args:
+        shapes: int64[3 n], height, width and channels (1 or 3) of each.
+        density_unit: 0 none, 1 inch, 2 centimetre.
+
+    Returns:
+        data: The files, one after the other.
+        offsets: int64[n + 1], where each begins.
+
+    Raises:
+        PictureError: A picture has no pixels, more than JPEG allows, or another number of channels.
+    """
+
+def encode_pngs(samples: Buffer, shapes: I64, sixteen_bit: bool, level: int | None) -> tuple[U8, I64]:
+    """Write pictures that stand one after the other as PNG files.
+
+    Args:
+        samples: One byte each, or two in the order of this machine.
+        shapes: int64[3 n], height, width and channels (1 to 4) of each.
+        sixteen_bit: Whether samples have two bytes.
+        level: Of compression, 0 to 9; None for zlib's usual one.
+
+    Returns:
+        data: The files, one after the other.
+        offsets: int64[n + 1], where each begins.
+
+    Raises:
+        ValueError: A picture has no pixels or another number of channels.
+    """

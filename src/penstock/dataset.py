@@ -3,36 +3,82 @@
 from __future__ import annotations
 
 import inspect
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import MISSING, fields
-from typing import Any, Self, TypeAlias
+from functools import reduce
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-import penstock.nodes  # noqa: F401  (registers every transformation)
+import penstock.nodes
+import penstock.sources  # noqa: F401  (registers every source)
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_batch
+from penstock.column.nested import set_dataset_maker
+from penstock.column.packing import pack_row, spec_of
 from penstock.errors import (
+    ArgumentError,
     ArgumentTypeError,
     FailedPreconditionError,
+    FunctionError,
+    InvalidArgumentError,
     OutOfRangeError,
     UnknownLengthError,
 )
-from penstock.graph.node import END, INFINITE, UNKNOWN, Node, RowSource, registered
+from penstock.graph.explain import call_of, explain
+from penstock.graph.node import (
+    END,
+    INFINITE,
+    UNKNOWN,
+    Node,
+    RowSource,
+    registered,
+    registered_methods,
+    registered_sources,
+)
 from penstock.graph.plan import Plan
+from penstock.graph.recipe import (
+    MAX_ARRAY_BYTES,
+    Functions,
+    plan_of_text,
+    recipe_of,
+    recipe_text_of,
+    set_dataset_reader,
+    text_of,
+)
+from penstock.nodes.with_options import Options, most_threads_of, options_of
 from penstock.records.frames import Damage
 from penstock.records.schema import Schema
 from penstock.run.edge import Edge
+from penstock.run.explained import Explanation, explained, replayed
 from penstock.run.iterator import RowIterator
+from penstock.run.profile import Profile, profile
+from penstock.saving import Mode, Saved, save
+from penstock.sources.memory import Memory
+from penstock.sources.saved import SavedRows
 from penstock.sources.tfrecord import TFRecordFiles
+from penstock.spec import relax
+from penstock.store.folder import SavedFolder
+from penstock.store.progress import Report
+
+if TYPE_CHECKING:
+    from penstock._methods import Methods
+else:
+    Methods = object
 
 __all__ = ["Dataset"]
 
+_LENGTH_HELP = {
+    INFINITE: "Say how many rows you want by take().",
+    UNKNOWN: "Some node drops or makes rows: count by iterating, or say what you know by assert_cardinality().",
+}
 RowNumbers: TypeAlias = Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
 
 
-class Dataset:
+class Dataset(Methods):
     """Rows in order: NumPy values in a structure of dicts and tuples.
 
     A dataset is a value: transformations return new ones, iterating changes nothing.
@@ -48,9 +94,10 @@ class Dataset:
     [(2,), (1,)]
     """
 
-    ragged_batch: Callable[..., Dataset]
-    to_arrow: Callable[[Dataset], Any]
-    to_pandas: Callable[[Dataset], Any]
+    to_arrow: Callable[..., Any]
+    to_pandas: Callable[..., Any]
+    to_polars: Callable[[Dataset], Any]
+    to_tf: Callable[[Dataset], Any]
     __arrow_c_stream__: Callable[..., object]
     _repr_html_: Callable[[Dataset], str]
 
@@ -79,7 +126,216 @@ class Dataset:
         return [damage for node in _nodes(self._plan) for damage in getattr(node, "damage", ())]
 
     def __iter__(self) -> RowIterator:
-        return RowIterator(self._plan)
+        return RowIterator(self._plan, most_threads_of(self._plan))
+
+    def as_numpy_iterator(self) -> RowIterator:
+        """The rows as NumPy values; the same as `iter(ds)`, by tf.data's name."""
+        return iter(self)
+
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
+        """What a function makes of this dataset.
+
+        Raises:
+            ArgumentTypeError: It returns something else than a Dataset.
+
+        >>> import penstock as ps
+        >>> list(ps.Dataset.range(4).apply(lambda ds: ds.batches(3)))
+        [array([0, 1, 2]), array([3])]
+        """
+        made = transformation_func(self)
+        if not isinstance(made, Dataset):
+            raise ArgumentTypeError("apply", "result of transformation_func", got=made, want="a Dataset")
+        return made
+
+    def get_single_element(self) -> Any:
+        """The only row.
+
+        Raises:
+            InvalidArgumentError: There is none, or more than one.
+
+        >>> import penstock as ps
+        >>> ps.Dataset.range(3).batches(3).get_single_element()
+        array([0, 1, 2])
+        """
+        rows = list(islice(self, 2))
+        if not rows:
+            raise InvalidArgumentError("get_single_element: Dataset was empty.")
+        if len(rows) > 1:
+            raise InvalidArgumentError("get_single_element: Dataset had more than one element.")
+        return rows[0]
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any]) -> Any:
+        """One value out of all rows: `state = reduce_func(state, row)`, row after row.
+
+        Args:
+            initial_state: A structure of values, packed as rows are; the result where there are no rows.
+            reduce_func: Takes the state and a row and returns the next state, of the same structure and dtypes.
+
+        Raises:
+            ArgumentTypeError: It returns a state of other dtypes or another structure.
+            FunctionError: It failed on a row; names it.
+
+        >>> import penstock as ps
+        >>> ps.Dataset.range(5).reduce(np.int64(0), lambda total, n: total + n)
+        np.int64(10)
+        """
+        state = pack_row(initial_state)
+        spec, kind = spec_of(state), type(state)
+        for i, row in enumerate(self):
+            try:
+                state = pack_row(reduce_func(state, row))
+            except Exception as error:
+                raise FunctionError(f"{type(error).__name__}: {error}", node="reduce", row=i) from error
+            if type(state) is not kind or not issubclass(kind, np.generic):
+                relax(spec, spec_of(state), where=f"reduce, row {i}")
+        return state
+
+    def options(self) -> Options:
+        """The options that were set by `with_options`, merged."""
+        return options_of(self._plan)
+
+    def to_json(self, *, max_array_bytes: int = MAX_ARRAY_BYTES) -> str:
+        """The pipeline as a recipe: plain JSON from which `from_json` makes the same one, without running any code.
+
+        It holds sources, transformations and their arguments, seeds also where none were given, input files with their
+        sizes and digests, and functions as what they do with a row. A function that cannot be traced is held by name
+        and a digest of its code, and has to be given again. Equal pipelines have equal texts.
+
+        Args:
+            max_array_bytes: Arrays and rows in memory that are larger are left out, with a digest in their place.
+
+        Raises:
+            ArgumentTypeError: An argument of some transformation cannot be written.
+
+        >>> import penstock as ps
+        >>> ps.Dataset.range(3).take(2).to_json()[:63]
+        '{"penstock recipe":1,"plans":[{"arguments":{"dtype":{"dtype":"<'
+        """
+        return recipe_text_of(self._plan, max_array_bytes)
+
+    @staticmethod
+    def from_json(
+        text: str | bytes,
+        functions: Functions = None,
+        *,
+        allow_changed: bool = False,
+        rows: Sequence[Dataset] = (),
+    ) -> Dataset:
+        """The pipeline that `to_json` wrote: the same rows, and positions of one fit the other.
+
+        Reading it opens no input, imports nothing, and looks for functions nowhere but in `functions`.
+
+        Args:
+            text: The recipe. It may come from anybody.
+            functions: Where the functions are that were not traced: a dict by name, the module that defines them, or
+                a list of functions. They have to be the same as when the recipe was written.
+            allow_changed: Take them also where their code is another one now.
+            rows: Datasets of rows in memory, in place of those that were too large for the recipe.
+
+        Raises:
+            InvalidArgumentError: It is no recipe, or an argument in it cannot be used.
+            ArgumentError: Functions are missing, or were changed; names all of them.
+            SidecarError: A later version of penstock wrote it.
+
+        >>> import penstock as ps
+        >>> text = ps.Dataset.range(3).map(lambda x: x * 10).to_json()
+        >>> list(ps.Dataset.from_json(text))
+        [np.int64(0), np.int64(10), np.int64(20)]
+        """
+        return Dataset(plan_of_text(text, functions, allow_changed=allow_changed, rows=rows))
+
+    def explain(self) -> str:
+        """The plan as a tree: what each node gives, what is traced, what runs row by row and why.
+
+        >>> import penstock as ps
+        >>> print(ps.Dataset.range(10).batches(4).explain())
+        ragged_batch(4)
+        │     3 rows, by number: TensorSpec(shape=(None,), dtype=int64)
+        └─ Range(0, stop=10, step_size=1, dtype=int64)
+                 10 rows, by number: TensorSpec(shape=(), dtype=int64)
+        """
+        return explain(self._plan)
+
+    def profile(self, seconds: float = 5.0, *, rows: int | None = None) -> Profile:
+        """Run for some time and tell, node by node, how many rows passed and where the time went.
+
+        Args:
+            seconds: How long to run; less where the rows end before.
+            rows: Stop after this many rows; None for no limit.
+
+        Returns:
+            A `Profile`: print it for a table and one sentence that names the bottleneck and what would help.
+
+        >>> import penstock as ps
+        >>> report = ps.Dataset.range(1000).batches(10).profile()
+        >>> report.rows, [usage.call for usage in report.nodes]
+        (100, ['ragged_batch(10)', 'Range(0, stop=1000, step_size=1, dtype=int64)'])
+        """
+        return profile(self._plan, seconds, rows)
+
+    def explain_row(self, row: int, *, epoch: int = 0) -> Explanation:
+        """Where a row comes from: the records and rows of the sources that it was made of.
+
+        It is worked out from the plan, not from a log. Through nodes that only move rows (shuffles, repeats, shards,
+        batches, ...) numbers go in place of the rows, so that only those are made that are in it. Where a function
+        tells which rows come (filter, interleave, ...), those before it are made too. Of rows whose functions or
+        sources are not repeatable it tells what another run would give.
+
+        Args:
+            row: The number of the row (of the batch, after `batch`) from 0, as iterating gives them; with `repeat`
+                counted through all its epochs.
+            epoch: Which pass: 0 for the first iterator over the dataset, 1 for the second, ... They differ only where
+                rows are shuffled anew each time.
+
+        Raises:
+            OutOfRangeError: There is no such row.
+            ArgumentError: A negative number, or an epoch where `repeat` has several or a shuffled one is cached.
+            ArgumentTypeError: No whole number.
+            Exception: The row, or one before it, cannot be made; as iterating raises it.
+
+        >>> import penstock as ps
+        >>> ds = ps.Dataset.range(10).filter(lambda n: n % 3 == 0).map(lambda n: n * n).batch(2)
+        >>> print(ds.explain_row(1))
+        row 1, made of 2 rows
+          row 6 of Range(0, stop=10, step_size=1, dtype=int64)
+          row 9 of Range(0, stop=10, step_size=1, dtype=int64)
+        """
+        return explained(self._plan, row, epoch)
+
+    def explain_batch(self, step: int, *, epoch: int = 0) -> Explanation:
+        """Where the rows of a batch come from: `explain_row` by the number of the step that trained on it.
+
+        Args:
+            step: The number of the batch from 0.
+            epoch: As there.
+
+        Raises:
+            OutOfRangeError: There is no such batch. Otherwise as `explain_row`.
+
+        >>> import penstock as ps
+        >>> ps.Dataset.range(10).shuffle(10, seed=1).batch(4).explain_batch(2).as_dict()["origins"][0]["row"]
+        6
+        """
+        return explained(self._plan, step, epoch)
+
+    def replay(self, step: int, *, epoch: int = 0) -> Any:
+        """The row (or batch) that was given at a step, made again.
+
+        Other rows are made only where `explain_row` needs them. The dataset and its iterators stay where they are.
+
+        Args:
+            step: The number of the row from 0, as iterating gives them; with `repeat` through all its epochs.
+            epoch: Which pass, as for `explain_row`.
+
+        Raises:
+            OutOfRangeError: There is no such row. Otherwise as `explain_row`.
+
+        >>> import penstock as ps
+        >>> ds = ps.Dataset.range(100).shuffle(50, seed=1).batch(4)
+        >>> bool((ds.replay(7) == list(ds)[7]).all())
+        True
+        """
+        return replayed(self._plan, step, epoch)
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows as chunks, in the sizes in which they come; for code that works on columns."""
@@ -101,6 +357,116 @@ class Dataset:
         """
         return self.ragged_batch(size, drop_remainder=drop_remainder)
 
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str = "tfrecord",
+        compression: str | None = None,
+        shards: int | None = None,
+        shard_func: Callable[..., Any] | None = None,
+        mode: Mode = "error",
+        resume: bool = False,
+        progress: Report | bool | None = None,
+        workers: int | None = None,
+        durable: bool = True,
+    ) -> Saved:
+        """Save all rows to a folder, from which `penstock.load` gives them back as they are.
+
+        The folder holds the old version until the new one is whole and on the disk, whatever happens; then a rename
+        switches. Readers of older versions go on undisturbed. A failure leaves nothing but the version before.
+
+        Args:
+            path: A folder of its own; the one above it has to exist.
+            format: "tfrecord": TFRecords of Examples, which every tool reads. "arrow": Arrow files, which are mapped
+                into memory and give any row without decoding (needs pyarrow). "tf": as `tf.data.Dataset.load` reads it.
+            compression: Of the shards: "gzip", "zlib" or "zstd" for "tfrecord", "lz4" or "zstd" for "arrow", "gzip",
+                "zlib" or "snappy" for "tf". None for none.
+            shards: Number of files. None: cut at about 256 MB ("tf": one file, which alone TensorFlow reads in order).
+            shard_func: Takes a row and returns the number of its shard. The rows of a shard stay in order; loaded, they
+                come shard after shard.
+            mode: Where a dataset is saved already: "error", "overwrite" or "append". Both others make a new version;
+                "append" shares the files of the one before.
+            resume: Go on where a save that was killed stopped, after its last whole shard; and keep the whole shards
+                when this one fails. The result is the same, byte for byte. Not with `shard_func`.
+            progress: Called as progress(p) with a `penstock.Progress`. None shows a line on a terminal, False nothing.
+            workers: Shards that are written at a time, each by a thread; the result is the same. Where rows cannot be
+                reached by number or `shards` is None, one thread writes while rows are made.
+            durable: Sync to the disk. Without, a power cut may take the new version, and never harms the old one.
+
+        Raises:
+            AlreadyExistsError: A dataset, or something else, is there.
+            ArgumentError: An argument, or rows that the format cannot hold.
+            FunctionError: A row that failed; names it.
+            CommitConflictError: Another save to this folder was first.
+            FailedPreconditionError: The unfinished save was of other arguments.
+            OSError: The system's own, as for a full disk.
+
+        >>> import tempfile
+        >>> import penstock as ps
+        >>> path = os.path.join(tempfile.mkdtemp(), "numbers")
+        >>> ps.Dataset.range(1000).save(path)
+        Saved(path='...numbers', version=1, rows=1000, nbytes=..., shards=1)
+        >>> len(ps.load(path))
+        1000
+        """
+        return save(
+            self._plan,
+            path,
+            format=format,
+            compression=compression,
+            shards=shards,
+            shard_func=shard_func,
+            mode=mode,
+            resume=resume,
+            progress=progress,
+            workers=workers,
+            durable=durable,
+            recipe=_recipe,
+            most_threads=most_threads_of(self._plan),
+        )
+
+    @property
+    def pipeline(self) -> Dataset:
+        """For a loaded dataset: the pipeline that made the rows, as it was recorded when they were saved.
+
+        Raises:
+            FailedPreconditionError: This dataset was not loaded, or its pipeline could not be recorded.
+            NotFoundError: An older penstock appended it to a version that is gone, and with it the pipeline of the
+                rows before.
+            ArgumentError: Some of its functions were not traced; give them by `from_json(ds.recipe, functions=...)`.
+
+        >>> import tempfile
+        >>> import penstock as ps
+        >>> path = os.path.join(tempfile.mkdtemp(), "numbers")
+        >>> _ = ps.Dataset.range(5).map(lambda n: n * n).save(path)
+        >>> list(ps.load(path).pipeline.take(3))
+        [np.int64(0), np.int64(1), np.int64(4)]
+        """
+        node = self._loaded("pipeline")
+        made = SavedFolder(node.path).made_by(node.manifest)
+        parts = [Dataset.from_json(_recorded(node.path, part.recipe)) for part in made]
+        return reduce(lambda before, after: before.concatenate(after), parts)
+
+    @property
+    def recipe(self) -> str:
+        """For a loaded dataset: the recipe of the pipeline that made the rows, as `to_json` wrote it.
+
+        Raises:
+            FailedPreconditionError: This dataset was not loaded, or its pipeline could not be recorded.
+        """
+        node = self._loaded("recipe")
+        return _recorded(node.path, node.manifest.recipe)
+
+    def _loaded(self, where: str) -> SavedRows:
+        node = self._plan.node
+        if not isinstance(node, SavedRows):
+            raise FailedPreconditionError(
+                f"{where}: this dataset was not loaded from a folder that penstock saved. Of other ones to_json tells "
+                "it."
+            )
+        return node
+
     def cardinality(self) -> int:
         """Rows, -1 where they never end, -2 where only a pass or an index can tell. Reads no data."""
         return self._plan.cardinality
@@ -115,10 +481,8 @@ class Dataset:
         if known >= 0:
             return known
         if known == INFINITE or self._plan.rows is None:
-            reason = (
-                "has no end" if known == INFINITE else "has an unknown length: its nodes drop or make rows"
-            )
-            raise UnknownLengthError(f"len: the dataset {reason}. Count by iterating, or see cardinality().")
+            found = "The dataset is infinite." if known == INFINITE else "The dataset length is unknown."
+            raise UnknownLengthError(f"len: {found} {_LENGTH_HELP[known]}")
         return len(self._plan.rows)
 
     def __bool__(self) -> bool:
@@ -143,22 +507,37 @@ class Dataset:
     def _row_source(self) -> RowSource:
         if self._plan.rows is None:
             raise FailedPreconditionError(
-                f"getitem: rows of {self._plan.node} cannot be reached by number. Iterate over the dataset instead."
+                f"getitem: rows of {call_of(self._plan.node)} cannot be reached by number. Iterate over the dataset "
+                "instead."
             )
         return self._plan.rows
 
-    def _then(self, node: Node) -> Self:
-        return type(self)(Plan(node, (self._plan,)))
-
     def __repr__(self) -> str:
         known = self._plan.cardinality
-        count = {INFINITE: "endless", UNKNOWN: "rows not counted yet"}.get(known, f"{known} rows")
+        unknown = "an unknown number of rows" if self._plan.rows is None else "rows not counted yet"
+        count = {INFINITE: "endless rows", UNKNOWN: unknown}.get(known, f"{known} rows")
         head = f"Dataset of {count}"
         node = self._plan.node
         if isinstance(node, TFRecordFiles):
             files = node.paths[0] if len(node.paths) == 1 else f"{len(node.paths)} files"
             return f"{head} from {files}\n{node.schema}"
         return f"{head}\n{self.element_spec}"
+
+
+def _recipe(plan: Plan) -> dict[str, Any] | None:
+    """The recipe of a plan; None where an argument of it has no form in JSON."""
+    try:
+        return recipe_of(plan)
+    except ArgumentError:
+        return None
+
+
+def _recorded(path: str, recipe: dict[str, Any] | None) -> str:
+    """The text of a recipe that a manifest keeps."""
+    if recipe is None:
+        found = "the pipeline could not be recorded when it was saved: an argument has no form in JSON"
+        raise FailedPreconditionError(f"{path}: {found}.")
+    return text_of(recipe)
 
 
 def _nodes(plan: Plan) -> Iterator[Node]:
@@ -169,16 +548,27 @@ def _nodes(plan: Plan) -> Iterator[Node]:
 
 def _row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
     if isinstance(rows, slice):
-        return np.arange(*rows.indices(n), dtype=np.int64)
+        try:
+            return np.arange(*rows.indices(n), dtype=np.int64)
+        except (TypeError, ValueError) as error:
+            kind = ArgumentTypeError if isinstance(error, TypeError) else ArgumentError
+            raise kind("getitem", "rows", got=rows, want="a slice of whole numbers, its step not 0") from None
     numbers = np.asarray(rows)
+    if numbers.dtype == object and all(type(i) is int for i in numbers.flat):
+        wrong = max(numbers.flat, key=abs)  # past int64, so past any dataset
+        raise OutOfRangeError(f"getitem: row {wrong} does not exist, the dataset has {n} rows.")
     if numbers.ndim == 1 and not len(numbers):
         return np.zeros(0, np.int64)
     if numbers.dtype == np.bool_ and numbers.shape == (n,):
         return np.flatnonzero(numbers)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise ArgumentTypeError(
-            "getitem", "rows", got=rows, want="a row number, a list of them, a mask or a slice"
+        help = (
+            f"To take one column of all rows, use map(lambda row: row[{rows!r}])."
+            if isinstance(rows, str)
+            else ""
         )
+        want = "a row number, a list of them, a mask or a slice"
+        raise ArgumentTypeError("getitem", "rows", got=rows, want=want, help=help)
     low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
     if low < -n or high >= n:  # before the cast, which would wrap numbers past int64
         wrong = next(i for i in numbers.tolist() if not -n <= i < n)
@@ -187,21 +577,82 @@ def _row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
     return numbers if low >= 0 else np.where(numbers < 0, numbers + n, numbers)
 
 
-def _install(name: str, node: type[Node]) -> None:
+_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_NAME = inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None)
+
+
+def _install_node(name: str, node: type[Node]) -> None:
     """Give `Dataset` the method of a registered transformation, with the node's arguments and documentation."""
 
     def method(self: Dataset, *args: Any, **kwargs: Any) -> Dataset:
-        return self._then(node(*args, **kwargs))
+        kwargs = _arguments(method, (self, *args), kwargs)
+        return Dataset(Plan(node(*args, **kwargs), (self.plan,)))
 
-    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    for part in fields(node):  # type: ignore[arg-type]
-        default = inspect.Parameter.empty if part.default is MISSING else part.default
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        parameters.append(inspect.Parameter(part.name, kind, default=default, annotation=part.type))
-    method.__name__, method.__qualname__, method.__doc__ = name, f"Dataset.{name}", node.__doc__
-    method.__signature__ = inspect.Signature(parameters, return_annotation="Dataset")  # type: ignore[attr-defined]
-    setattr(Dataset, name, method)
+    parameters = [_SELF, *_parameters(node)]
+    setattr(Dataset, name, _describe(method, name, parameters, node))
 
 
+def _install_method(name: str, function: Callable[..., Any]) -> None:
+    def method(self: Dataset, *args: Any, **kwargs: Any) -> Any:
+        kwargs = _arguments(method, (self, *args), kwargs)
+        return _datasets(function(self.plan, *args, **kwargs))
+
+    plan, *parameters = _parameters(function)
+    setattr(Dataset, name, _describe(method, name, [plan.replace(name="self"), *parameters], function))
+
+
+def _datasets(made: Any) -> Any:
+    """A dataset of a plan; of several plans as many, in the same dict or tuple."""
+    if isinstance(made, dict):
+        return {name: Dataset(plan) for name, plan in made.items()}
+    return tuple(map(Dataset, made)) if isinstance(made, tuple) else Dataset(made)
+
+
+def _install_source(name: str, make: Callable[..., Node | Plan]) -> None:
+    def method(*args: Any, **kwargs: Any) -> Dataset:
+        made = make(*args, **_arguments(method, args, kwargs))
+        return Dataset(made if isinstance(made, Plan) else Plan(made))
+
+    setattr(Dataset, name, staticmethod(_describe(method, name, _parameters(make), make)))
+
+
+def _parameters(made_by: Callable[..., Any]) -> list[inspect.Parameter]:
+    """What it takes, and the `name` that tf.data gives to operations, which is taken and not used."""
+    parameters = list(inspect.signature(made_by).parameters.values())
+    has_name = any(part.name == "name" or part.kind is part.VAR_KEYWORD for part in parameters)
+    return parameters if has_name else [*parameters, _NAME]
+
+
+def _describe(
+    method: Any, name: str, parameters: list[inspect.Parameter], made_by: Callable[..., Any]
+) -> Any:
+    """The method with the signature and documentation of what it calls."""
+    method.__name__, method.__qualname__ = name, f"Dataset.{name}"
+    method.__doc__ = re.sub(r"^ *plan: The rows\.\n", "", made_by.__doc__ or "", flags=re.MULTILINE)
+    method.__signature__ = inspect.Signature(parameters, return_annotation="Dataset")
+    return method
+
+
+def _arguments(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The named arguments without tf.data's `name`. Raises TypeError in the words of the method, not of a node."""
+    parameters = method.__signature__.parameters
+    taken = [name for name in parameters if name not in {"self", "name"}]
+    unknown = [name for name in kwargs if name not in parameters]
+    try:
+        if not unknown or parameters.keys() & {"kwargs"}:
+            method.__signature__.bind(*args, **kwargs)
+            return {name: value for name, value in kwargs.items() if name != "name"}
+        wrong = f"there is no argument {unknown[0]!r}"
+    except TypeError as error:
+        wrong = str(error)
+    raise TypeError(f"{method.__name__}: {wrong}. It takes {', '.join(taken) or 'no arguments'}.")
+
+
+set_dataset_reader(Dataset)
+set_dataset_maker(lambda rows: Dataset(Plan(Memory("window", rows))))
 for _name, _node in registered().items():
-    _install(_name, _node)
+    _install_node(_name, _node)
+for _name, _function in registered_methods().items():
+    _install_method(_name, _function)
+for _name, _make in registered_sources().items():
+    _install_source(_name, _make)

@@ -5,7 +5,9 @@
     │   └── ArgumentTypeError    TypeError          an argument has a wrong type
     ├── InvalidArgumentError     ValueError         data does not fit what was asked of it
     │   ├── WireError                               bytes are not the message they should be
-    │   └── FeatureError                            a record contradicts its schema or feature spec
+    │   ├── FeatureError                            a record contradicts its schema or feature spec
+    │   ├── SpecError                               a row is not what the spec of the rows says
+    │   └── FunctionError                           a user's function failed on a row
     ├── DataLossError            ValueError         bytes on disk are damaged
     │   ├── CorruptRecordError                      a checksum differs
     │   ├── TruncatedRecordError EOFError           a file ends inside a record
@@ -17,12 +19,13 @@
     ├── NotFoundError            FileNotFoundError  no such file, or a pattern that matches none
     ├── AlreadyExistsError       FileExistsError    writing would replace something
     ├── FailedPreconditionError  RuntimeError       the object is in no state to do this
-    │   └── UnknownLengthError   TypeError          a dataset whose length is unknown or infinite
+    │   ├── UnknownLengthError   TypeError          a dataset whose length is unknown or infinite
+    │   └── CommitConflictError                     another save to the same place was first
     └── DependencyError          ImportError        an optional package is not installed
 
 Each class also inherits the built-in that people already catch, and carries TensorFlow's name where
-code written for TensorFlow catches that name. A message has four parts: where, what was found, what
-was wanted, the way out. Positions are attributes too.
+code written for TensorFlow catches that name; `OpError` is `PenstockError`. A message has
+four parts: where, what was found, what was wanted, the way out. Positions are attributes too.
 """
 
 from __future__ import annotations
@@ -31,19 +34,23 @@ __all__ = [
     "AlreadyExistsError",
     "ArgumentError",
     "ArgumentTypeError",
+    "CommitConflictError",
     "CompressionError",
     "CorruptRecordError",
     "DataLossError",
     "DependencyError",
     "FailedPreconditionError",
     "FeatureError",
+    "FunctionError",
     "InvalidArgumentError",
     "LimitError",
     "MissingShardError",
     "NotFoundError",
+    "OpError",
     "OutOfRangeError",
     "PenstockError",
     "SidecarError",
+    "SpecError",
     "TruncatedRecordError",
     "UnknownLengthError",
     "WireError",
@@ -51,7 +58,26 @@ __all__ = [
 
 
 class PenstockError(Exception):
-    """Base of every exception that penstock raises on purpose."""
+    """Base of every exception that penstock raises on purpose.
+
+    They can be pickled, and so come out of worker processes as they are.
+    """
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(
+    kind: type[PenstockError], args: tuple[object, ...], attributes: dict[str, object]
+) -> PenstockError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
+
+
+OpError = PenstockError
+"""TensorFlow's name of the base class, for code that catches `tf.errors.OpError`."""
 
 
 class ArgumentError(PenstockError, ValueError):
@@ -135,6 +161,42 @@ class FeatureError(InvalidArgumentError):
         super().__init__(found, **place)  # type: ignore[arg-type]
 
 
+class SpecError(InvalidArgumentError):
+    """A row is not what the spec of the rows says.
+
+    Attributes:
+        row: Number of the row, from 0.
+        leaf: Path of the leaf, "" where the row is a single leaf.
+    """
+
+    def __init__(self, found: str, *, row: int, leaf: str = "", help: str = "") -> None:
+        self.row, self.leaf = row, leaf
+        named = f", leaf {leaf!r}" if leaf else ""
+        super().__init__(f"row {row}{named}: {found}", help=help)
+
+
+class FunctionError(InvalidArgumentError):
+    """A user's function failed on a row; the original exception is its cause.
+
+    Attributes:
+        node: The transformation that called it.
+        row: Number of the row among those that came to the transformation, from 0.
+        origin: Which row of which source it is, as far as that is known.
+    """
+
+    origin: str | None = None
+
+    def __init__(self, found: str, *, node: str, row: int, **place: object) -> None:
+        self.node, self.row = node, row
+        super().__init__(f"{node}, row {row}: {found}", **place)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if self.origin is None:
+            return text
+        return f"{text}{'' if text.endswith('.') else '.'} It came from {self.origin}."
+
+
 class DataLossError(_Located, ValueError):
     """Bytes on disk are damaged.
 
@@ -196,6 +258,10 @@ class FailedPreconditionError(PenstockError, RuntimeError):
     """The object is in no state to do what was asked."""
 
 
+class CommitConflictError(FailedPreconditionError):
+    """Two saves to one place: another one was first, and this one has changed nothing."""
+
+
 class UnknownLengthError(FailedPreconditionError, TypeError):
     """A dataset has no length that could be told; a TypeError, so that `list(ds)` works all the same."""
 
@@ -218,5 +284,11 @@ pip install 'penstock[arrow]'
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (
+        RecursionError,
+        ValueError,
+    ):  # lists in lists without an end, a number of more digits than Python writes
+        text = f"a {type(value).__name__} that cannot be written out"
     return text if len(text) <= 80 else f"{text[:77]}..."

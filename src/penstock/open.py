@@ -41,6 +41,7 @@ from penstock.records.tfx import read_tfx_schema
 from penstock.records.wanted import default_values
 from penstock.sources.tfrecord import ReadOptions, TFRecordFiles, version_of
 from penstock.spec import TensorSpec, string, text
+from penstock.store.folder import refuse_saved
 
 __all__ = ["open"]
 
@@ -107,7 +108,9 @@ def open(
     """
     _check(on_corrupt, index, sample, max_record_bytes, max_ratio)
     asked = _asked(paths)
-    files = tuple(expand(asked))
+    files = tuple(expand(asked, check=False))
+    refuse_saved(files)
+    versions = tuple(map(version_of, files))
     options = ReadOptions(
         reading_name(compression),
         verify,
@@ -130,7 +133,6 @@ def open(
     if schema is None:
         schema = _found(files, options, sample, described=features is None)
     strict = schema.origin == "inferred"
-    versions = tuple(map(version_of, files))
     return Dataset(Plan(TFRecordFiles(files, schema, strict, options, index, counts, versions)))
 
 
@@ -139,7 +141,7 @@ def _asked(paths: Any) -> Any:
     name = os.fspath(paths) if isinstance(paths, str | os.PathLike) else None
     if name is None and isinstance(paths, Iterable) and not isinstance(paths, bytes | bytearray | memoryview):
         return list(paths)
-    if not isinstance(name, str) or not name or "\0" in name or os.path.lexists(name):
+    if not isinstance(name, str) or not name or "\0" in name or glob.has_magic(name) or os.path.lexists(name):
         return paths
     shards = f"{glob.escape(name.removesuffix('.tfrecord'))}-[0-9]*-of-[0-9]*.tfrecord"
     return shards if glob.glob(shards) else paths

@@ -133,6 +133,8 @@ def write(
 
 def _targets(path: str | os.PathLike[str], shards: int, compression: str | None) -> tuple[list[str], str]:
     """The names of the shards, and their compression."""
+    if isinstance(shards, bool | np.bool_) or not isinstance(shards, int | np.integer):
+        raise ArgumentTypeError("write", "shards", got=shards, want="a whole number")
     if not 1 <= shards <= 100_000:
         raise ArgumentError("write", "shards", got=shards, want="from 1 to 100000")
     name = local_path(path)

@@ -1,5 +1,5 @@
 """Where rows leave for other libraries, and come from them. Only a bridge imports its framework."""
 
-from penstock.bridges import arrow, html
+from penstock.bridges import arrow, html, tf
 
-__all__ = ["arrow", "html"]
+__all__ = ["arrow", "html", "tf"]

@@ -1,4 +1,4 @@
-"""Datasets as Arrow tables and streams, and as pandas DataFrames.
+"""Datasets as Arrow tables and streams, and as pandas and polars DataFrames.
 
 Columns have Arrow's layout, so handing them over copies nothing where the types allow: numbers and bytes
 keep their memory; masks are packed to bits, bools too.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,48 +16,146 @@ from penstock.column.base import BoolArray, Column
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
+from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.dataset import Dataset
-from penstock.errors import DependencyError
-from penstock.spec import LeafSpec, RaggedSpec, Spec, TensorSpec, string, text
+from penstock.errors import ArgumentError, DependencyError
+from penstock.spec import (
+    DatasetSpec,
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    SparseSpec,
+    Spec,
+    TensorSpec,
+    is_structure,
+    string,
+    text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
-__all__ = ["to_arrow", "to_pandas"]
+__all__ = ["to_arrow", "to_pandas", "to_polars"]
 
 _LARGEST_COMPLEX = 16  # bytes; the parts of larger ones have no type in Arrow
 
 
-def to_arrow(dataset: Dataset) -> pa.Table:
-    """All rows as a `pyarrow.Table`; nested names are joined by "/".
+def to_arrow(dataset: Dataset, *, flat: bool = True) -> pa.Table:
+    """All rows as a `pyarrow.Table`, one record batch for each chunk, which share the memory of the rows.
 
     Scalars become Arrow's own types, lists `large_list`, arrays of one shape `fixed_size_list` (one level an
     axis), bytes `large_binary`, text `large_string`, complex numbers lists of their two parts, missing values nulls.
     What Arrow has no type for (long doubles, records) is handed over as its bytes. A row that is a single value
     makes a column named "value".
 
+    Args:
+        dataset: The rows.
+        flat: Join the names of nested dicts and tuples by "/"; False makes structs of them, named as in a dict and by
+            their number in a tuple.
+
     Raises:
         DependencyError: pyarrow is not installed.
+
+    >>> import penstock as ps
+    >>> ds = ps.Dataset.from_tensor_slices({"x": [1, 2], "y": {"z": [b"a", b"b"]}})
+    >>> ds.to_arrow().column_names, ds.to_arrow(flat=False).column_names
+    (['x', 'y/z'], ['x', 'y'])
     """
     pa = _pyarrow("to_arrow")
     schema = _schema(pa, dataset.plan.spec)
-    return pa.Table.from_batches(_batches(pa, dataset, schema), schema)
+    structure = None if flat else dataset.element_spec
+    if not is_structure(structure):
+        return pa.Table.from_batches(_batches(pa, dataset, schema), schema)
+    batches = [_nested(pa, batch, structure) for batch in _batches(pa, dataset, schema)]
+    return pa.Table.from_batches(batches or [_nested(pa, _no_rows(pa, schema), structure)])
 
 
-def to_pandas(dataset: Dataset) -> pd.DataFrame:
-    """All rows as a pandas DataFrame: one column a feature, arrays and lists as objects.
+def record_batch(chunk: Chunk, spec: Spec) -> pa.RecordBatch:
+    """The rows of a chunk, with structs for nested dicts and tuples.
+
+    Args:
+        chunk: The rows.
+        spec: That of all rows, which tells the types.
+    """
+    pa = _pyarrow("to_arrow")
+    batch = _batch(pa, chunk, _schema(pa, spec))
+    return _nested(pa, batch, spec.structure) if is_structure(spec.structure) else batch
+
+
+def _no_rows(pa: Any, schema: Any) -> Any:
+    return pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in schema.types], schema=schema)
+
+
+def _nested(pa: Any, batch: Any, structure: Any) -> Any:
+    """A record batch whose columns are the leaves of a structure, with structs in the place of its inner parts."""
+    parts = dict(_parts(pa, structure, iter(batch.columns)))
+    return pa.RecordBatch.from_arrays(list(parts.values()), names=list(parts))
+
+
+def _parts(pa: Any, structure: Any, columns: Iterator[Any]) -> Iterator[tuple[str, Any]]:
+    """The entries of a structure by name; those of a tuple by their number."""
+    names = getattr(structure, "_fields", structure)
+    entries = zip(names, structure, strict=True) if names is not structure else enumerate(structure)
+    for name, part in structure.items() if isinstance(structure, dict) else entries:
+        yield str(name), _struct(pa, part, columns) if is_structure(part) else next(columns)
+
+
+def _struct(pa: Any, structure: Any, columns: Iterator[Any]) -> Any:
+    parts = dict(_parts(pa, structure, columns))
+    return pa.StructArray.from_arrays(list(parts.values()), names=list(parts))
+
+
+def to_pandas(dataset: Dataset, *, dtype_backend: Literal["numpy", "pyarrow"] = "numpy") -> pd.DataFrame:
+    """All rows as a pandas DataFrame: one column a feature.
+
+    Args:
+        dataset: The rows.
+        dtype_backend: "numpy": NumPy's dtypes, which takes one copy of the numbers, and arrays, lists and bytes as
+            Python objects, a row each. "pyarrow": columns over the memory of the rows, nothing copied, and lists stay
+            lists; `pandas.ArrowDtype` tells what works on such columns.
 
     Raises:
+        ArgumentError: Another `dtype_backend`.
         DependencyError: pandas or pyarrow is not installed.
+
+    >>> import penstock as ps
+    >>> ps.Dataset.from_tensor_slices({"x": [1.5, 2.5]}).to_pandas()["x"].tolist()
+    [1.5, 2.5]
     """
+    if dtype_backend not in {"numpy", "pyarrow"}:
+        raise ArgumentError("to_pandas", "dtype_backend", got=dtype_backend, want='"numpy" or "pyarrow"')
     try:
-        import pandas as pd  # noqa: F401
+        import pandas as pd
     except ImportError as error:
         raise DependencyError("to_pandas", package="pandas", extra="pandas") from error
-    return to_arrow(dataset).to_pandas()
+    table = to_arrow(dataset)
+    return table.to_pandas(types_mapper=pd.ArrowDtype if dtype_backend == "pyarrow" else None)
+
+
+def to_polars(dataset: Dataset) -> pl.DataFrame:
+    """All rows as a polars DataFrame: one column a feature, over the memory of the rows where the types allow.
+
+    Numbers, arrays of one shape and lists are not copied; of text and bytes only where they begin is written anew.
+    Missing values are nulls. Polars has arrays of one shape as `pl.Array`, others as `pl.List`.
+
+    Raises:
+        DependencyError: polars or pyarrow is not installed.
+
+    >>> import penstock as ps
+    >>> ps.Dataset.from_tensor_slices({"x": [1.5, 2.5]}).to_polars()["x"].to_list()
+    [1.5, 2.5]
+    """
+    try:
+        import polars as pl
+    except ImportError as error:
+        raise DependencyError("to_polars", package="polars", extra="polars") from error
+    frame = pl.from_arrow(to_arrow(dataset), rechunk=False)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
 
 
 def arrow_c_stream(dataset: Dataset, requested_schema: object = None) -> object:
@@ -92,6 +190,11 @@ def _schema(pa: Any, spec: Spec) -> Any:
 
 
 def _type(pa: Any, spec: LeafSpec) -> Any:
+    if isinstance(spec, NoneSpec):
+        return pa.null()
+    if isinstance(spec, SparseSpec | DatasetSpec):
+        help = "Make arrays of sparse values with map and to_dense(), rows of datasets with flat_map."
+        raise ArgumentError("to_arrow", "a leaf of the rows", got=spec, want="an array", help=help)
     dtype = _item_type(pa, spec.dtype)
     lists = spec.ragged_rank + 1 if isinstance(spec, RaggedSpec) else 1
     if isinstance(spec, TensorSpec) and None in spec.shape[1:]:
@@ -132,6 +235,8 @@ def _array(pa: Any, column: Column, kind: Any) -> Any:
         return pa.LargeListArray.from_arrays(offsets, items, mask=_mask(pa, column.valid))
     if isinstance(column, BytesColumn):
         return _strings(pa, column, kind)
+    if isinstance(column, NoneColumn):
+        return pa.nulls(len(column))
     assert isinstance(column, FixedColumn)
     return _numbers(pa, column, kind)
 
@@ -209,4 +314,5 @@ def _fixed_lists(
 
 Dataset.to_arrow = to_arrow
 Dataset.to_pandas = to_pandas
+Dataset.to_polars = to_polars
 Dataset.__arrow_c_stream__ = arrow_c_stream

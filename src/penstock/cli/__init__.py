@@ -21,12 +21,18 @@ VERBS = {
     "stats": "Summarize every feature.",
     "count": "Count records.",
     "verify": "Check every checksum and name what is damaged.",
-    "repair": "Save the good records of a damaged file.",
+    "repair": "Save the good records of a damaged file, or go back to a whole version of a saved dataset.",
     "index": "Make the index for random access.",
     "convert": "Convert CSV, JSONL, Parquet, NPZ or a folder of images to TFRecord, and back.",
     "reshard": "Spread records over another number of files.",
     "cat": "Join files into one.",
     "diff": "Show how two datasets differ.",
+    "show": "Show what a saved dataset holds and which pipeline made it.",
+    "rerun": "Make a saved dataset anew by the pipeline that made it.",
+    "versions": "List the versions of a saved dataset.",
+    "gc": "Remove old versions of a saved dataset.",
+    "cache": "List, check or clear caches on disk.",
+    "resume-check": "Prove that a pipeline of yours can be stopped and resumed exactly.",
 }
 
 
@@ -39,7 +45,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             return None
-        command: click.Command = import_module(f"penstock.cli.{name}").command
+        command: click.Command = import_module(f"penstock.cli.{name.replace('-', '_')}").command
         return command
 
     def resolve_command(

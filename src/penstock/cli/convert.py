@@ -25,9 +25,11 @@ from penstock.cli.output import (
     sample_option,
     say,
 )
+from penstock.cli.saved import loadable_among
 from penstock.cli.writing import written_to
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError
+from penstock.load import load
 from penstock.open import open as open_dataset
 from penstock.show.render import count_text, escape
 from penstock.write import write
@@ -71,7 +73,7 @@ def command(
     limits: Limits,
     as_json: bool,
 ) -> None:
-    """Convert CSV, JSONL, Parquet, NPZ or a folder of images to TFRecord, and back.
+    """Convert CSV, JSONL, Parquet, NPZ or a folder of images to TFRecord, and back; or a saved dataset to any of them.
 
     The endings say which is which (.csv .jsonl .parquet .npz); a folder with images, or a DST that ends with /, is a
     folder of images; everything else is TFRecord. CSV and Parquet need pyarrow (pip install 'penstock[arrow]').
@@ -80,8 +82,8 @@ def command(
     """
     names = features.split(",") if features else None
     formats = format_of(source), _target_format(target)
-    if (formats[0] == "tfrecord") == (formats[1] == "tfrecord"):
-        want = "one TFRecord side and one of .csv, .jsonl, .parquet, .npz or a folder of images"
+    if formats[0] != "saved" and (formats[0] == "tfrecord") == (formats[1] == "tfrecord"):
+        want = "a saved dataset, or one TFRecord side and one of .csv, .jsonl, .parquet, .npz or a folder of images"
         help = "To rewrite TFRecords, use penstock reshard or penstock cat."
         raise ArgumentError("convert", "SRC DST", got=f"{source} {target}", want=want, help=help)
     with written_to(target):
@@ -91,7 +93,12 @@ def command(
         else:
             files, rows = (
                 [target],
-                write_data(_dataset(source, names, sample, limits), target, formats[1], overwrite=overwrite),
+                write_data(
+                    _dataset(source, formats[0], names, sample, limits),
+                    target,
+                    formats[1],
+                    overwrite=overwrite,
+                ),
             )
     if as_json:
         print_json(
@@ -103,7 +110,9 @@ def command(
 
 
 def format_of(path: str) -> str:
-    """The format of a source: by its ending, "images" for a folder with images in it, else "tfrecord"."""
+    """The format of a source: "saved", by its ending, "images" for a folder with images in it, else "tfrecord"."""
+    if loadable_among([path])[0]:
+        return "saved"
     by_ending = _by_ending(path)
     if by_ending == "tfrecord" and os.path.isdir(path):
         return "images" if _has_images(path) else "tfrecord"
@@ -127,7 +136,7 @@ def _has_images(folder: str) -> bool:
 def _to_records(
     source: str, format: str, target: str, names: list[str] | None, options: dict[str, Any]
 ) -> tuple[list[str], int]:
-    data = read_data(source, format, names)
+    data = load(source, columns=names) if format == "saved" else read_data(source, format, names)
     with (
         progress("convert", None) as advance,
         reading(source) if format in ("csv", "parquet") else nullcontext(),
@@ -147,7 +156,9 @@ def _teller(advance: Advance) -> Callable[[int, int | None, int], None]:
     return tell
 
 
-def _dataset(source: str, names: list[str] | None, sample: int, limits: Limits) -> Dataset:
+def _dataset(source: str, format: str, names: list[str] | None, sample: int, limits: Limits) -> Dataset:
+    if format == "saved":
+        return load(source, columns=names)
     opened = open_files([source], sample=sample, limits=limits)
     if names is None:
         return opened.dataset

@@ -11,7 +11,9 @@ from penstock.cli.inputs import files_of
 from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.parallel import for_each_file
+from penstock.cli.saved import loadable_among
 from penstock.errors import PenstockError
+from penstock.load import load
 from penstock.records.index import index_for
 from penstock.show.render import escape
 
@@ -26,12 +28,13 @@ __all__ = ["command"]
 def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_json: bool) -> None:
     """Count records, by an index where there is one, else by their headers. Writes nothing.
 
-    Payloads are not checked; penstock verify does that.
+    Payloads are not checked; penstock verify does that. A saved dataset tells its rows in its manifest.
 
     Example: penstock count data/train-*.tfrecord
     """
-    paths = files_of(sources)
-    counts: dict[str, int | None] = {}
+    saved, files = loadable_among(sources)
+    counts: dict[str, int | None] = {path: len(load(path)) for path in saved}
+    paths = files_of(files) if files or not saved else []
     status = 0
     for path, future in for_each_file(
         "count", lambda path, tell: len(index_for(path, "memory", progress=tell, **limits)), paths

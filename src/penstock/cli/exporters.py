@@ -30,7 +30,7 @@ from penstock.fs.paths import TEMPORARY_SUFFIX
 from penstock.records.schema import BYTES, Schema
 from penstock.show.media import IMAGE_ENDINGS, what_is
 from penstock.show.render import json_value
-from penstock.spec import text
+from penstock.spec import flatten, string, text
 
 __all__ = ["write_data"]
 
@@ -78,32 +78,41 @@ class _Sink(io.RawIOBase):
         return memoryview(data).nbytes
 
 
-def _schema(dataset: Dataset) -> Schema:
-    assert dataset.schema is not None
-    return dataset.schema
-
-
 def _write_jsonl(dataset: Dataset, sink: _Sink) -> int:
-    schema, n = _schema(dataset), 0
+    schema, n = dataset.schema, 0
+    are_records = schema is not None and schema.record != "Example"
+    names, opaque = _names(dataset, "value"), _opaque(dataset)
     for chunk in dataset.chunks():
-        rows = _json_rows(chunk, schema) if schema.record == "Example" else map(_as_shown(schema), chunk)
+        rows = map(_as_shown(schema), chunk) if are_records else _json_rows(chunk, names, opaque)
         sink.write("".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows).encode())
         n += len(chunk)
     return n
 
 
-def _as_shown(schema: Schema) -> Callable[[Any], Any]:
-    return lambda row: json_row(row, schema.record)
+def _as_shown(schema: Schema | None) -> Callable[[Any], Any]:
+    kind = "Example" if schema is None else schema.record
+    return lambda row: json_row(row, kind)
 
 
-def _json_rows(chunk: Chunk, schema: Schema) -> Iterator[dict[str, Any]]:
+def _names(dataset: Dataset, single: str) -> list[str]:
+    return [name or single for name in dataset.plan.spec.paths()]
+
+
+def _opaque(dataset: Dataset) -> set[str]:
+    """The leaves that hold bytes, not text."""
+    if dataset.schema is None:
+        leaves = zip(_names(dataset, "value"), dataset.plan.spec.leaves, strict=True)
+        return {name for name, leaf in leaves if leaf.dtype == string}
+    fields = dataset.schema.fields
+    opaque = {field.name for field in fields if field.kind == BYTES and field.dtype != text}
+    return opaque - {field.name for field in fields if field.content == "text"}
+
+
+def _json_rows(chunk: Chunk, names: list[str], opaque: set[str]) -> Iterator[dict[str, Any]]:
     """Rows as `penstock head --json` shows them, but bytes of features that are no text never as text.
 
     Read back, such a feature is bytes in every row, also where the bytes happen to be UTF-8.
     """
-    opaque = {field.name for field in schema.fields if field.kind == BYTES and field.dtype != text}
-    opaque -= {field.name for field in schema.fields if field.content == "text"}
-    names = list(chunk.structure)
     columns = [
         map(_bytes_only, column.to_list()) if name in opaque else json_column(column)
         for name, column in zip(names, chunk.columns, strict=True)
@@ -124,7 +133,7 @@ def _bytes_only(value: Any) -> Any:
 
 def _write_csv(dataset: Dataset, sink: _Sink) -> int:
     n = 0
-    names = [name or "record" for name in dataset.plan.spec.paths()]
+    names = _names(dataset, "value" if dataset.schema is None else "record")
     for chunk in _with_header(dataset, sink, names):
         lines = io.StringIO()
         columns = [map(_csv_cell, json_column(column)) for column in chunk.columns]
@@ -153,8 +162,8 @@ def _write_npz(dataset: Dataset, sink: _Sink) -> int:
     arrays: dict[str, Any] = {}
     if chunks:
         whole = Chunk.concat(chunks)
-        for name, column in zip(dataset.plan.spec.paths(), whole.columns, strict=True):
-            arrays[name or "record"] = _array(name, column)
+        names = _names(dataset, "value" if dataset.schema is None else "record")
+        arrays = {name: _array(name, column) for name, column in zip(names, whole.columns, strict=True)}
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     sink.write(buffer.getbuffer())
@@ -168,7 +177,8 @@ def _array(name: str, column: Column) -> Any:
         return _even(name, column)
     if isinstance(column, FixedColumn):
         return column.values
-    assert isinstance(column, BytesColumn)
+    if not isinstance(column, BytesColumn):
+        raise _unfit(name, "has rows of different shapes, sparse ones or None")
     values = column.items()
     # NumPy's "S" takes zeros at the end of a value for padding.
     if column.dtype != text and any(value.endswith(b"\0") for value in values.reshape(-1).tolist()):
@@ -196,19 +206,31 @@ def _write_images(dataset: Dataset, folder: str) -> int:
         raise AlreadyExistsError(
             f"{folder}: it is already there. Wanted a folder that is not; name another one."
         )
-    feature = _image_feature(_schema(dataset))
+    names = _names(dataset, "value")
+    feature = _image_leaf(dataset, names) if dataset.schema is None else _image_feature(dataset.schema)
     parent, name = os.path.split(folder)
     temporary = os.path.join(parent, f".{name[:180]}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
     os.mkdir(temporary)
     try:
         n = -1
         for n, row in enumerate(dataset):
-            _write_image(temporary, n, row, feature)
+            _write_image(temporary, n, dict(zip(names, flatten(row), strict=True)), feature)
         os.rename(temporary, folder)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
     return n + 1
+
+
+def _image_leaf(dataset: Dataset, names: list[str]) -> str:
+    """The leaf whose first value is an encoded image; "image" where there are several."""
+    leaves = zip(names, dataset.plan.spec.leaves, strict=True)
+    scalars = {name for name, leaf in leaves if leaf.dtype == string and leaf.shape == ()}
+    first = next((dict(zip(names, flatten(row), strict=True)) for row in dataset.take(1)), {})
+    found = [name for name in names if name in scalars and what_is(first.get(name) or b"")]
+    if not found:
+        raise InvalidArgumentError("no feature holds one encoded image a row; see penstock schema.")
+    return "image" if "image" in found else found[0]
 
 
 def _image_feature(schema: Schema) -> str:

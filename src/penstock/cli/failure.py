@@ -37,6 +37,8 @@ _WAYS_OUT = (
     (re.compile(r"pass max_record_bytes=(?=\d)"), "pass --max-record-bytes "),
     (re.compile(r"pass max_ratio= "), "pass --max-ratio "),
     (re.compile(r'pass on_corrupt="skip"'), "use penstock repair"),
+    (re.compile(r'functions=\{"name": function\}, a module or a list; '), "--functions MODULE; "),
+    (re.compile(r"with allow_changed=True"), "with --allow-changed"),
     (re.compile(r"with sample=N, or say what they hold with features=\.\.\.\.?"), "with --sample N."),
     (re.compile(r"To read these files, pass features= [^.]*\.|Pass features=\{\} [^.]*\."), _AS_THEY_ARE),
 )

@@ -13,8 +13,10 @@ from penstock.cli.summary import Distinct, Extent, Histogram, TopStrings
 from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
+from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
+from penstock.column.sparse import SparseColumn
 
 __all__ = ["FeatureSummary", "flat_values"]
 
@@ -69,7 +71,7 @@ class FeatureSummary:
 
 def _rows_there(column: Column) -> NDArray[np.bool_]:
     if column.valid is None:
-        return np.ones(len(column), np.bool_)
+        return np.full(len(column), not isinstance(column, NoneColumn))
     return np.asarray(column.valid.reshape(len(column), -1).any(axis=1))
 
 
@@ -77,6 +79,10 @@ def flat_values(column: Column) -> tuple[Lengths, FixedColumn | BytesColumn]:
     """How many values each row has (int64[n]), and the column of all values of the rows, axes laid flat."""
     if isinstance(column, ShapedColumn):
         return flat_values(column.flat)
+    if isinstance(column, SparseColumn):
+        return flat_values(column.values)
+    if isinstance(column, NoneColumn):
+        return np.zeros(len(column), np.int64), FixedColumn(np.zeros(0))
     if isinstance(column, RaggedColumn):
         first, last = int(column.offsets[0]), int(column.offsets[-1])
         inner_lengths, leaf = flat_values(column.inner.slice(first, last))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -12,6 +12,7 @@ from penstock.cli.layout import RowPrinter
 from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.rows import json_row
+from penstock.cli.saved import first_rows, loadable_among
 from penstock.errors import InvalidArgumentError
 from penstock.records.schema import RecordKind
 from penstock.show.render import escape
@@ -30,23 +31,37 @@ __all__ = ["command"]
 def command(sources: tuple[str, ...], n: int, raw: bool, limits: Limits, as_json: bool) -> None:
     """Show the first rows of files, without reading further.
 
-    With --json, one JSON document a line, one line a row.
+    A PATH can also be the folder of a saved dataset. With --json, one JSON document a line, one line a row.
 
     Example: penstock head -n 3 data/train.tfrecord
     """
-    opened, kind, error = _open(sources, raw=raw, limits=limits)
+    saved, files = loadable_among(sources)
+    for path in saved:
+        _show_saved(path, n, as_json)
+    if saved and not files:
+        return
+    opened, kind, error = _open(files, raw=raw, limits=limits)
     rows = opened.first_rows(n)
     if as_json:
         for row in rows:
             print_json(json_row(row, kind))
     else:
-        _show(opened, rows, kind, n)
+        _print(rows, kind, opened.name, n)
     if error is not None:
         raise error
 
 
+def _show_saved(path: str, n: int, as_json: bool) -> None:
+    rows = first_rows(path, n)
+    if as_json:
+        for row in rows:
+            print_json(json_row(row, "Example"))
+    else:
+        _print(rows, "Example", path, n)
+
+
 def _open(
-    sources: tuple[str, ...], *, raw: bool, limits: Limits
+    sources: Sequence[str], *, raw: bool, limits: Limits
 ) -> tuple[Opened, RecordKind, InvalidArgumentError | None]:
     """The files, what their rows are shown as, and the error to end with.
 
@@ -59,7 +74,7 @@ def _open(
     return opened, opened.schema.record, None
 
 
-def _show(opened: Opened, rows: Iterator[Any], kind: RecordKind, n: int) -> None:
+def _print(rows: Iterator[Any], kind: RecordKind, name: str, n: int) -> None:
     printer = RowPrinter(kind)
     shown = 0
     try:
@@ -70,4 +85,4 @@ def _show(opened: Opened, rows: Iterator[Any], kind: RecordKind, n: int) -> None
         # The rows before a damaged place are shown before the error is told.
         printer.flush()
     if not shown and n:
-        say(f"{escape(opened.name)}: empty, no records")
+        say(f"{escape(name)}: empty, no records")

@@ -14,6 +14,7 @@ from penstock.open import open as open_dataset
 from penstock.records.decode import Decoder
 from penstock.records.frames import FrameReader, Frames
 from penstock.records.schema import Schema
+from penstock.store.folder import refuse_saved
 
 __all__ = ["Opened", "files_of", "open_files", "read_frames", "total_bytes"]
 
@@ -78,7 +79,9 @@ def open_files(
 
 def files_of(sources: Sequence[str]) -> list[str]:
     """The regular files that the arguments name; errors as for `expand`."""
-    return expand(_data_only(sources))
+    files = expand(_data_only(sources))
+    refuse_saved(files)
+    return files
 
 
 def _data_only(sources: Sequence[str]) -> list[str]:

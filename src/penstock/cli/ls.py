@@ -15,12 +15,15 @@ from penstock.cli.looks import looks_like
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.parallel import for_each_file
 from penstock.cli.rows import KIND_NAMES
+from penstock.cli.saved import bytes_of, loadable_among
 from penstock.cli.table import table
 from penstock.errors import DataLossError, LimitError
+from penstock.load import load
 from penstock.records.frames import FrameReader
 from penstock.records.index import index_for
 from penstock.records.kind import record_kind
 from penstock.show.render import count_text, escape, size_text
+from penstock.store.folder import SavedFolder
 
 __all__ = ["command"]
 
@@ -45,17 +48,29 @@ class _Listed:
 def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_json: bool) -> None:
     """List files with their records, sizes, compression and kind.
 
-    Records are counted by their headers. A file that is no TFRecord is listed as what it looks like.
+    Records are counted by their headers. A file that is no TFRecord is listed as what it looks like, and the folder of
+    a saved dataset as one entry, with the rows and bytes of its current version.
 
     Example: penstock ls data/
     """
-    jobs = for_each_file("ls", lambda path, tell: _listed(path, tell, limits), files_of(sources))
-    listed = [future.result() for _, future in jobs]
+    saved, files = loadable_among(sources)
+    listed = [_saved(path) for path in saved]
+    paths = files_of(files) if files or not saved else []
+    jobs = for_each_file("ls", lambda path, tell: _listed(path, tell, limits), paths)
+    listed += [future.result() for _, future in jobs]
     if as_json:
         print_json({"files": [asdict(entry) for entry in listed]})
     else:
         _show(listed)
     ctx.exit(DAMAGE if any(entry.damage for entry in listed) else GOOD)
+
+
+def _saved(path: str) -> _Listed:
+    manifest = SavedFolder(path).current()
+    if manifest is None:
+        return _Listed(path, len(load(path)), bytes_of(path), None, "saved dataset of tf.data")
+    kind = f"saved dataset, {manifest.format}"
+    return _Listed(path, manifest.rows, manifest.nbytes, manifest.compression, kind)
 
 
 def _listed(path: str, tell: Callable[[int], None], limits: Limits) -> _Listed:

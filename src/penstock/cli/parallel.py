@@ -30,7 +30,7 @@ def for_each_file(what: str, job: Job[Result], paths: Sequence[str]) -> Iterator
     """
     stop = threading.Event()
     with progress(what, total_bytes(paths)) as advance:
-        pool = ThreadPoolExecutor(min(len(paths), os.cpu_count() or 1), "penstock")
+        pool = ThreadPoolExecutor(max(1, min(len(paths), os.cpu_count() or 1)), "penstock")
         try:
             waiting = [(path, pool.submit(job, path, _teller(advance, stop))) for path in paths]
             for path, future in waiting:

@@ -1,6 +1,8 @@
-"""`penstock repair`: the good records of a damaged file."""
+"""`penstock repair`: the good records of a damaged file, or the latest whole version of a saved dataset."""
 
 from __future__ import annotations
+
+import os
 
 import click
 
@@ -9,26 +11,39 @@ from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, overwrite_option, print_json, say
 from penstock.cli.parallel import for_each_file
 from penstock.cli.writing import written_to
+from penstock.errors import ArgumentError, SidecarError
 from penstock.records.repair import repair_file
 from penstock.show.render import count_text, escape
+from penstock.store.digests import check_shard
+from penstock.store.folder import SavedFolder
+from penstock.store.manifest import Manifest
 
 __all__ = ["command"]
 
 
 @click.command("repair")
 @click.argument("source", metavar="SRC")
-@click.argument("target", metavar="DST")
+@click.argument("target", metavar="[DST]", required=False)
 @overwrite_option
 @limits_options
 @json_option
-def command(source: str, target: str, overwrite: bool, limits: Limits, as_json: bool) -> None:
+def command(source: str, target: str | None, overwrite: bool, limits: Limits, as_json: bool) -> None:
     """Save the good records of SRC to DST, byte for byte, and report what is lost.
 
     SRC is not changed. DST appears only when it is whole. Exits with 0 once the good records are saved, however many
     were lost; the report names each. A schema that penstock keeps beside SRC is kept beside DST too.
 
+    Where SRC is the folder of a saved dataset, and no DST is given, the latest of its versions all of whose bytes are
+    as they were saved becomes the current one, which is what it takes when CURRENT or the latest manifest is damaged.
+
     Example: penstock repair damaged.tfrecord good.tfrecord
     """
+    folder = SavedFolder(source)
+    if os.path.isdir(folder.path) and (folder.is_saved or folder.manifests_there()):
+        _restore(folder, target, as_json)
+        return
+    if target is None:
+        raise ArgumentError("repair", "DST", got=None, want="the file to save the good records to")
     [(_, future)] = for_each_file(
         "repair",
         lambda path, tell: repair_file(path, target, overwrite=overwrite, progress=tell, **limits),
@@ -42,3 +57,33 @@ def command(source: str, target: str, overwrite: bool, limits: Limits, as_json: 
     lost = count_text(len(report.damage), "damaged place") if report.damage else "no damage"
     say(f"{escape(target)}: {count_text(report.records, 'good record')} saved, {lost}")
     say_damage(report)
+
+
+def _restore(folder: SavedFolder, target: str | None, as_json: bool) -> None:
+    if target is not None:
+        help = "A saved dataset is mended in its place; to copy its rows, use penstock convert."
+        raise ArgumentError(
+            "repair", "DST", got=target, want="none for the folder of a saved dataset", help=help
+        )
+    before = _current(folder)
+    manifest, wrong = folder.restore(lambda found: _check(folder, found))
+    if as_json:
+        print_json({"path": folder.path, "was": before, "version": manifest.version, "left_out": wrong})
+        return
+    what = "is the current version as before" if before == manifest.version else "is the current version now"
+    say(f"{escape(folder.path)}: version {manifest.version}, {count_text(manifest.rows, 'row')}, {what}")
+    for fault in wrong:
+        say(f"  left out: {escape(' '.join(fault.split()))}")
+
+
+def _current(folder: SavedFolder) -> int | None:
+    try:
+        manifest = folder.current()
+    except SidecarError:
+        return None
+    return None if manifest is None else manifest.version
+
+
+def _check(folder: SavedFolder, manifest: Manifest) -> None:
+    for shard in manifest.shards:
+        check_shard(folder.at(*shard.place.split("/")), shard)

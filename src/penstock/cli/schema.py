@@ -11,10 +11,13 @@ from penstock.cli.inputs import open_files
 from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, sample_option, say, sources_argument
 from penstock.cli.rows import KIND_NAMES
+from penstock.cli.saved import loadable_among, names_of
 from penstock.cli.table import table
+from penstock.load import load
 from penstock.records.schema import UNSET, Field, Schema, step_spec
 from penstock.show.render import count_text, escape
-from penstock.spec import LeafSpec, string, text
+from penstock.spec import LeafSpec, NoneSpec, RaggedSpec, SparseSpec, string, text
+from penstock.store.manifest import spec_to_json
 
 __all__ = ["command", "json_schema", "spec_text"]
 
@@ -27,17 +30,49 @@ __all__ = ["command", "json_schema", "spec_text"]
 def command(sources: tuple[str, ...], sample: int, limits: Limits, as_json: bool) -> None:
     """Show what the records hold: each feature with its dtype and shape.
 
-    The schema comes from a file beside the data (ours, TFDS, TFX), or from the first records.
+    The schema comes from a file beside the data (ours, TFDS, TFX), or from the first records; of the folder of a saved
+    dataset from its manifest.
 
     Example: penstock schema data/train.tfrecord
     """
-    opened = open_files(sources, sample=sample, limits=limits)
+    saved, files = loadable_among(sources)
+    for path in saved:
+        _show_saved(path, as_json)
+    if saved and not files:
+        return
+    opened = open_files(files, sample=sample, limits=limits)
     if as_json:
         print_json({"files": opened.paths, **json_schema(opened.schema)})
     elif opened.is_empty:
         say(f"{escape(opened.name)}: empty, no records")
     else:
         _show(opened.schema)
+
+
+def _show_saved(path: str, as_json: bool) -> None:
+    dataset = load(path)
+    leaves = list(zip(names_of(dataset), dataset.plan.spec.leaves, strict=True))
+    if as_json:
+        spec = spec_to_json(dataset.plan.spec)
+        features = [_json_leaf(name, leaf) for name, leaf in leaves]
+        print_json({"files": [path], "record": "saved", "element_spec": spec, "features": features})
+        return
+    say(f"saved dataset, {escape(path)}")
+    cells = [(escape(name), spec_text(leaf), _kind(leaf)) for name, leaf in leaves]
+    say("\n".join(table(("feature", "type", ""), cells)))
+
+
+def _kind(leaf: LeafSpec) -> str:
+    notes = [{RaggedSpec: "ragged", SparseSpec: "sparse", NoneSpec: "None"}.get(type(leaf), "")]
+    notes += ["may be missing"] if leaf.optional else []
+    return ", ".join(filter(None, notes))
+
+
+def _json_leaf(name: str, leaf: LeafSpec) -> dict[str, Any]:
+    names = {string: "bytes", text: "text"}
+    rank = leaf.ragged_rank if isinstance(leaf, RaggedSpec) else 0
+    about = {"dtype": names.get(leaf.dtype, str(leaf.dtype)), "shape": list(leaf.shape)}
+    return {"name": name, **about, "optional": leaf.optional, "ragged_rank": rank}
 
 
 def _show(schema: Schema) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -12,9 +13,12 @@ from penstock.cli.features import FeatureSummary
 from penstock.cli.inputs import Opened, open_files, total_bytes
 from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, progress, sample_option, say, sources_argument
+from penstock.cli.saved import bytes_of, loadable_among, names_of
 from penstock.cli.schema import spec_text
 from penstock.cli.table import table
+from penstock.dataset import Dataset
 from penstock.errors import DataLossError, InvalidArgumentError, LimitError, PenstockError
+from penstock.load import load
 from penstock.show.render import count_text, escape, json_value, number_text, shorten, size_text, value_text
 from penstock.spec import LeafSpec
 
@@ -42,40 +46,66 @@ def command(
 
     Reads everything once, in bounded memory. Of bytes and text, the numbers are lengths in bytes. Distinct values
     are exact up to 4,096, then an estimate (~). Of a damaged file, what lies before the damage is summarized, and the
-    exit code is 1.
+    exit code is 1. A PATH can also be the folder of a saved dataset, which is summarized by itself.
 
     Example: penstock stats data/train.tfrecord
     """
-    opened = open_files(sources, sample=sample, limits=limits)
-    names, specs = _names(opened), opened.dataset.plan.spec.leaves
-    summaries, rows, error = _read(opened)
+    saved, files = loadable_among(sources)
+    subjects = [_saved(path) for path in saved]
+    subjects += [_of_files(open_files(files, sample=sample, limits=limits))] if files or not saved else []
+    status = 0
+    for subject in subjects:
+        error = _summarize(subject, top, as_json=as_json)
+        if error is not None:
+            complain(error)
+            status = max(status, status_of(error))
+    ctx.exit(status)
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """What is summarized: the rows, a name for each leaf, and what is said of where they are."""
+
+    dataset: Dataset
+    names: list[str]
+    paths: list[str]
+    where: str
+    record: str
+
+
+def _of_files(opened: Opened) -> _Subject:
+    names = [name or "record" for name in opened.dataset.plan.spec.paths()]
+    where = f"{count_text(len(opened.paths), 'file')}, {size_text(total_bytes(opened.paths))}"
+    return _Subject(opened.dataset, names, opened.paths, where, opened.schema.record)
+
+
+def _saved(path: str) -> _Subject:
+    dataset = load(path)
+    where = f"{escape(path)}, a saved dataset, {size_text(bytes_of(path))}"
+    return _Subject(dataset, names_of(dataset), [path], where, "saved")
+
+
+def _summarize(subject: _Subject, top: int, *, as_json: bool) -> PenstockError | None:
+    """Read and tell; the damage that ended the reading."""
+    summaries, rows, error = _read(subject.dataset)
     if as_json:
-        features = {name: _json(summary, top) for name, summary in zip(names, summaries, strict=True)}
-        head = {"files": opened.paths, "records": rows, "complete": error is None}
-        print_json({**head, "record": opened.schema.record, "features": features})
-    else:
-        say(
-            f"{count_text(rows, 'record')}{' before the damage' if error else ''} "
-            f"in {count_text(len(opened.paths), 'file')}, {size_text(total_bytes(opened.paths))}"
-        )
-        if rows:
-            _show(names, specs, summaries, top)
-    if error is not None:
-        complain(error)
-        ctx.exit(status_of(error))
+        features = {name: _json(summary, top) for name, summary in zip(subject.names, summaries, strict=True)}
+        head = {"files": subject.paths, "records": rows, "complete": error is None}
+        print_json({**head, "record": subject.record, "features": features})
+        return error
+    say(f"{count_text(rows, 'record')}{' before the damage' if error else ''} in {subject.where}")
+    if rows:
+        _show(subject.names, subject.dataset.plan.spec.leaves, summaries, top)
+    return error
 
 
-def _names(opened: Opened) -> list[str]:
-    return [name or "record" for name in opened.dataset.plan.spec.paths()]
-
-
-def _read(opened: Opened) -> tuple[list[FeatureSummary], int, PenstockError | None]:
+def _read(dataset: Dataset) -> tuple[list[FeatureSummary], int, PenstockError | None]:
     """The summaries, the rows they are of, and the damage that ended the reading."""
-    summaries = [FeatureSummary() for _ in opened.dataset.plan.spec.leaves]
+    summaries = [FeatureSummary() for _ in dataset.plan.spec.leaves]
     rows = 0
     with progress("stats", None) as advance:
         try:
-            for chunk in opened.dataset.chunks():
+            for chunk in dataset.chunks():
                 for summary, column in zip(summaries, chunk.columns, strict=True):
                     summary.add(column)
                 rows += len(chunk)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -12,10 +13,14 @@ from penstock.cli.inputs import files_of
 from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, progress, say, sources_argument
 from penstock.cli.parallel import for_each_file
+from penstock.cli.saved import bytes_of, loadable_among
 from penstock.cli.sets import beside, is_whole, shard_bytes
 from penstock.errors import DataLossError, PenstockError
+from penstock.load import load
 from penstock.records.verify import FileReport, verify_file
 from penstock.show.render import count_text, escape, size_text
+from penstock.store.folder import SavedFolder
+from penstock.store.verify import Verified, verify_saved
 
 __all__ = ["command"]
 
@@ -29,11 +34,15 @@ def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_jso
     """Check every checksum and name what is damaged: file, record, byte offset and kind of damage.
 
     All damage of all files is found in one pass. The schema and the list of shards that penstock keeps beside files
-    are checked too: shards that are missing, of another size, or swapped. Exits with 1 where there is any damage.
+    are checked too: shards that are missing, of another size, or swapped. Of a saved dataset every version is read:
+    manifests, the digest of each file, and each row; of a folder of tf.data every row up to the first damage. Exits
+    with 1 where there is any damage.
 
     Example: penstock verify data/*.tfrecord
     """
-    paths = files_of(sources)
+    saved, files = loadable_among(sources)
+    checked = [_verified(SavedFolder(path), as_json) for path in saved]
+    paths = files_of(files) if files or not saved else []
     reports, status = [], GOOD
     for _, future in for_each_file(
         "verify", lambda path, tell: verify_file(path, progress=tell, **limits), paths
@@ -47,12 +56,46 @@ def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_jso
         if not as_json:
             _show(reports[-1])
     with progress("verify shards", shard_bytes(paths)) as advance:
-        others = list(beside(paths, whole=is_whole(sources), advance=advance))
+        others = list(beside(paths, whole=is_whole(files), advance=advance))
     if as_json:
-        print_json(_json(reports, others))
+        print_json(_json(reports, others) | {"saved": [asdict(found) for found in checked]})
     else:
         _summarize(reports, others)
-    ctx.exit(max(status, DAMAGE if others or any(report.damage for report in reports) else GOOD))
+    is_damaged = others or any(found.faults for found in checked) or any(report.damage for report in reports)
+    ctx.exit(max(status, DAMAGE if is_damaged else GOOD))
+
+
+def _verified(folder: SavedFolder, as_json: bool) -> Verified:
+    current = folder.current() if not as_json else None
+    with progress(f"verify {folder.path}", current.nbytes if current is not None else None) as advance:
+        before = 0
+
+        def tell(found: Verified) -> None:
+            nonlocal before
+            advance(found.nbytes - before)
+            before = found.nbytes
+
+        found = verify_saved(folder, tell=tell) if folder.is_saved else _read_all(folder.path)
+    if not as_json:
+        what = f"{count_text(len(found.versions), 'version')}, {count_text(found.shards, 'shard')}"
+        faults = count_text(len(found.faults), "fault") if found.faults else "no damage"
+        say(
+            f"{escape(folder.path)}: {what}, {count_text(found.rows, 'row')}, {size_text(found.nbytes)}, {faults}"
+        )
+        for fault in found.faults:
+            say(f"  {escape(' '.join(fault.split()))}")
+    return found
+
+
+def _read_all(path: str) -> Verified:
+    """Every row of a folder of tf.data, whose files have checksums of their own."""
+    found = Verified(path, nbytes=bytes_of(path))
+    try:
+        for chunk in load(path).chunks():
+            found.rows += len(chunk)
+    except (PenstockError, OSError) as error:
+        found.faults.append(str(error))
+    return found
 
 
 def _show(report: FileReport) -> None:

@@ -4,6 +4,13 @@ fixed.py    values[n, *shape]
 bytes.py    offsets[n+1], data
 ragged.py   offsets[n+1], inner column
 shaped.py   arrays whose shapes differ in more than their first axis
+sparse.py   a few values at given places
+nested.py   datasets as values
+none.py     None as a value
 chunk.py    columns in the user's structure
+batches.py  rows in several chunks, each made when it is asked for
+unify.py    columns of one leaf in one form
+gather.py   rows from several columns
 values.py   what a ragged or sparse row looks like to the user
+packing.py  Python values as rows hold them
 """

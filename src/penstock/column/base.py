@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from penstock.spec import LeafSpec
 
@@ -98,6 +98,21 @@ def slice_valid(valid: BoolArray | None, start: int, stop: int) -> BoolArray | N
 def take_valid(valid: BoolArray | None, rows: IntArray) -> BoolArray | None:
     """`valid` of the rows asked for."""
     return None if valid is None else valid[rows]
+
+
+def offsets_of(lengths: ArrayLike) -> IntArray:
+    """int64[n+1]: where rows of the lengths given begin and end."""
+    offsets = np.zeros(np.size(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def ranges(offsets: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """The offsets of the rows asked for once they are joined, and the numbers of their items in the old ones."""
+    starts = offsets[rows]
+    lengths = offsets[rows + 1] - starts
+    joined = offsets_of(lengths)
+    return joined, np.arange(joined[-1]) + np.repeat(starts - joined[:-1], lengths)
 
 
 def is_optional(valid: BoolArray | None) -> bool:

@@ -7,8 +7,13 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Any, Self
 
-from penstock.column.base import Column, IntArray
-from penstock.spec import Spec, flatten, pack
+import numpy as np
+
+from penstock.column.base import Column, IntArray, offsets_of
+from penstock.column.gather import asked_for, gather_from
+from penstock.column.origins import Origins
+from penstock.column.unify import join_columns
+from penstock.spec import Spec, flatten, form, is_structure, pack
 
 __all__ = ["Chunk"]
 
@@ -23,7 +28,10 @@ class Chunk:
     (2, [{'a': np.int64(1)}, {'a': np.int64(2)}])
     """
 
-    __slots__ = ("_n", "columns", "template")
+    __slots__ = ("_n", "columns", "origins", "template")
+
+    origins: Origins | None
+    """Which rows of the sources these were made of; only of rows that are followed (`penstock.graph.following`)."""
 
     def __init__(self, structure: Any, n: int | None = None) -> None:
         """`n` is needed only where the structure holds no column at all."""
@@ -33,11 +41,17 @@ class Chunk:
 
     def _set(self, columns: tuple[Column, ...], template: Any, n: int) -> None:
         self.columns, self.template, self._n = columns, template, n
+        self.origins = None
 
-    def _like(self, columns: tuple[Column, ...], n: int) -> Self:
+    def _like(self, columns: tuple[Column, ...], n: int, origins: Origins | None = None) -> Self:
         chunk = object.__new__(type(self))
         chunk._set(columns, self.template, n)
+        chunk.origins = origins
         return chunk
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        # Origins stay in the process that asks for them.
+        return None, {"columns": self.columns, "template": self.template, "_n": self._n, "origins": None}
 
     def __len__(self) -> int:
         return self._n
@@ -59,15 +73,21 @@ class Chunk:
 
     def slice(self, start: int, stop: int) -> Self:
         """Rows [start, stop), sharing memory."""
-        return self._like(tuple(column.slice(start, stop) for column in self.columns), stop - start)
+        columns = tuple(column.slice(start, stop) for column in self.columns)
+        origins = None if self.origins is None else self.origins.slice(start, stop)
+        return self._like(columns, stop - start, origins)
 
     def gather(self, rows: IntArray) -> Self:
         """A copy of the rows asked for, in that order, repeats allowed."""
-        return self._like(tuple(column.gather(rows) for column in self.columns), len(rows))
+        columns = tuple(column.gather(rows) for column in self.columns)
+        return self._like(columns, len(rows), None if self.origins is None else self.origins.gather(rows))
 
     def grouped(self, size: int) -> Self:
         """Rows in groups of `size`, each group one row; the number of rows is a multiple of `size`."""
-        return self._like(tuple(column.grouped(size) for column in self.columns), self._n // size)
+        columns = tuple(column.grouped(size) for column in self.columns)
+        return self._like(
+            columns, self._n // size, None if self.origins is None else self.origins.grouped(size)
+        )
 
     def batched(self) -> Self:
         """All rows as one row. At least one row."""
@@ -75,13 +95,50 @@ class Chunk:
 
     @classmethod
     def concat(cls, chunks: Sequence[Chunk]) -> Chunk:
-        """Rows of several chunks of one spec. At least one chunk."""
+        """Rows of several chunks, one after the other, whose leaves may differ in form and sizes. At least one chunk.
+
+        Raises:
+            InvalidArgumentError: A leaf differs in its number of axes or in kind.
+        """
         if len(chunks) == 1:
             return chunks[0]
         n = sum(map(len, chunks))
         parts = zip(*(chunk.columns for chunk in chunks), strict=True)
-        columns = tuple(type(column[0]).concat(column) for column in parts)
-        return Chunk(pack(chunks[0].template, columns), n)
+        columns = tuple(map(join_columns, parts))
+        return Chunk(pack(chunks[0].template, columns), n).made_of(_origins(chunks))
+
+    @classmethod
+    def gather_from(cls, chunks: Sequence[Chunk], which: IntArray, rows: IntArray) -> Chunk:
+        """Row i is row rows[i] of chunks[which[i]]; always a copy. At least one chunk.
+
+        >>> import numpy as np
+        >>> from penstock.column.fixed import FixedColumn
+        >>> ones, tens = Chunk(FixedColumn(np.arange(3))), Chunk(FixedColumn(np.arange(0, 30, 10)))
+        >>> Chunk.gather_from([ones, tens], np.array([1, 0, 1]), np.array([2, 0, 1])).to_list()
+        [np.int64(20), np.int64(0), np.int64(10)]
+        """
+        asked, places = asked_for(which, len(chunks))
+        if len(asked) < 2:
+            return chunks[asked[0] if asked else 0].gather(rows)
+        parts = zip(*(chunks[i].columns for i in asked), strict=True)
+        columns = tuple(gather_from(part, places, rows) for part in parts)
+        made = Chunk(pack(chunks[0].template, columns), len(rows))
+        origins = _origins(chunks)
+        if origins is None:
+            return made
+        return made.made_of(origins.gather(offsets_of(list(map(len, chunks)))[which] + rows))
+
+    def made_of(self, origins: Origins | None) -> Self:
+        """The same rows with the origins given; itself where there are none."""
+        return self if origins is None else self._like(self.columns, self._n, origins)
+
+    def came_from(self, rows: Chunk, failed: Sequence[int] = ()) -> Self:
+        """The same rows, each made of one of `rows` in order, but for those at the places of `failed`."""
+        if rows.origins is None:
+            return self
+        if not failed:
+            return self.made_of(rows.origins)
+        return self.made_of(rows.origins.gather(np.delete(np.arange(len(rows)), list(failed))))
 
     def to_list(self) -> list[Any]:
         """Every row in the user's structure."""
@@ -92,6 +149,8 @@ class Chunk:
         return next(iter(self.slice(i, i + 1)))
 
     def __iter__(self) -> Iterator[Any]:
+        if self.template is None and self.columns:
+            return iter(self.columns[0].to_list())
         make = _row_maker(_Form(self.template))
         if not self.columns:
             return map(make, repeat((), self._n))
@@ -101,12 +160,18 @@ class Chunk:
         return f"Chunk({self._n} rows, {self.spec.structure})"
 
 
+def _origins(chunks: Sequence[Chunk]) -> Origins | None:
+    if all(chunk.origins is None for chunk in chunks):
+        return None
+    return Origins.concat([(chunk.origins, len(chunk)) for chunk in chunks])
+
+
 class _Form:
     """A structure without its leaves, as a key."""
 
     def __init__(self, structure: Any) -> None:
         self.structure = structure
-        self.key = _form(structure)
+        self.key = form(structure)
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -115,23 +180,15 @@ class _Form:
         return isinstance(other, _Form) and self.key == other.key
 
 
-def _form(structure: Any) -> Any:
-    if isinstance(structure, dict):
-        return ("dict", tuple((name, _form(part)) for name, part in structure.items()))
-    if isinstance(structure, tuple):
-        return (type(structure), tuple(map(_form, structure)))
-    return None
-
-
 @lru_cache(maxsize=256)
-def _row_maker(form: _Form) -> Callable[[tuple[Any, ...]], Any]:
+def _row_maker(wanted: _Form) -> Callable[[tuple[Any, ...]], Any]:
     """How to make a row from its leaf values; the usual flat forms without recursion."""
-    structure = form.structure
-    if isinstance(structure, dict) and not any(isinstance(part, dict | tuple) for part in structure.values()):
+    structure = wanted.structure
+    if not is_structure(structure):
+        return lambda leaves: leaves[0]
+    if isinstance(structure, dict) and not any(map(is_structure, structure.values())):
         names = tuple(structure)
         return lambda leaves: dict(zip(names, leaves, strict=True))
-    if not isinstance(structure, dict | tuple):
-        return lambda leaves: leaves[0]
-    if type(structure) is tuple and not any(isinstance(part, dict | tuple) for part in structure):
+    if type(structure) is tuple and not any(map(is_structure, structure)):
         return lambda leaves: leaves
     return lambda leaves: pack(structure, leaves)

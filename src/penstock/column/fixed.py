@@ -49,7 +49,7 @@ class FixedColumn(Column):
         return type(self)(self.values[start:stop], slice_valid(self.valid, start, stop))
 
     def gather(self, rows: IntArray) -> Self:
-        return type(self)(self.values[rows], take_valid(self.valid, rows))
+        return type(self)(self.values.take(rows, axis=0), take_valid(self.valid, rows))
 
     @classmethod
     def concat(cls, columns: Sequence[FixedColumn]) -> Self:

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from penstock import _native
 from penstock.column.base import (
     BoolArray,
     Column,
     IntArray,
     concat_valid,
     is_optional,
+    offsets_of,
+    ranges,
     slice_valid,
     take_valid,
 )
+from penstock.column.fixed import FixedColumn
 from penstock.column.values import Ragged
 from penstock.spec import LeafSpec, RaggedSpec, TensorSpec
 
@@ -45,6 +51,7 @@ class RaggedColumn(Column):
     @property
     def spec(self) -> LeafSpec:
         inner, optional = self.inner.spec, is_optional(self.valid)
+        assert isinstance(inner, TensorSpec | RaggedSpec)
         if isinstance(inner, RaggedSpec):
             return RaggedSpec(
                 (self.size, *inner.shape), inner.dtype, inner.ragged_rank + 1, optional=optional
@@ -63,19 +70,20 @@ class RaggedColumn(Column):
         return type(self)(self.offsets[start : stop + 1], self.inner, valid, self.size)
 
     def gather(self, rows: IntArray) -> Self:
-        starts, lengths = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        items = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        return type(self)(offsets, self.inner.gather(items), take_valid(self.valid, rows), self.size)
+        valid = take_valid(self.valid, rows)
+        if isinstance(self.inner, FixedColumn) and self.inner.valid is None:
+            offsets, values = _gather_values(self.inner.values, self.offsets, rows)
+            return type(self)(offsets, FixedColumn(values), valid, self.size)
+        offsets, items = ranges(self.offsets, rows)
+        return type(self)(offsets, self.inner.gather(items), valid, self.size)
 
     @classmethod
     def concat(cls, columns: Sequence[RaggedColumn]) -> Self:
         inner = [c.inner.slice(int(c.offsets[0]), int(c.offsets[-1])) for c in columns]
-        bases = np.cumsum([0] + [len(part) for part in inner])
-        offsets = [np.zeros(1, np.int64)]
-        offsets += [c.offsets[1:] - c.offsets[0] + base for c, base in zip(columns, bases, strict=False)]
-        joined = type(inner[0]).concat(inner)
-        return cls(np.concatenate(offsets), joined, concat_valid(columns), columns[0].size)
+        lengths = np.concatenate([np.diff(column.offsets) for column in columns])
+        sizes = {column.size for column in columns}
+        size = sizes.pop() if len(sizes) == 1 else None
+        return cls(offsets_of(lengths), type(inner[0]).concat(inner), concat_valid(columns), size)
 
     def grouped(self, size: int) -> RaggedColumn:
         """A missing row becomes an empty one inside its group: a `Ragged` has no place for None."""
@@ -94,3 +102,13 @@ class RaggedColumn(Column):
         """A missing row becomes an empty one: a `Ragged` has no place for None."""
         inner = self.inner.slice(int(self.offsets[0]), int(self.offsets[-1]))
         return Ragged(inner.items(), self.offsets - self.offsets[0])
+
+
+def _gather_values(values: NDArray[Any], offsets: IntArray, rows: IntArray) -> tuple[IntArray, NDArray[Any]]:
+    """The values of the rows asked for, and their offsets, counted in entries of the first axis."""
+    width = values.dtype.itemsize * prod(values.shape[1:])
+    if width == 0 or not values.flags.c_contiguous:
+        joined, items = ranges(offsets, rows)
+        return joined, values.take(items, axis=0)
+    data, joined = _native.gather_ranges(values.reshape(-1).view(np.uint8), offsets, rows, width)
+    return joined, data.view(values.dtype).reshape(-1, *values.shape[1:])

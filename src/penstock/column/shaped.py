@@ -49,7 +49,9 @@ class ShapedColumn(Column):
     @classmethod
     def concat(cls, columns: Sequence[ShapedColumn]) -> Self:
         flat = RaggedColumn.concat([column.flat for column in columns])
-        return cls(flat, np.concatenate([column.shapes for column in columns]), columns[0].shape)
+        sizes = zip(*(column.shape for column in columns), strict=True)
+        shape = tuple(size[0] if len(set(size)) == 1 else None for size in sizes)
+        return cls(flat, np.concatenate([column.shapes for column in columns]), shape)
 
     def grouped(self, size: int) -> RaggedColumn:
         """A group is an object array of arrays: shapes that differ do not stack."""

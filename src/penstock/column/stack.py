@@ -2,29 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from penstock.column.values import Ragged
-from penstock.spec import LeafSpec, Spec, flatten, is_ragged, pack, string, text
+from penstock.column.dense import different_shapes
+from penstock.column.pad import too_small
+from penstock.column.to_sparse import check_fits
+from penstock.column.values import Ragged, Sparse
+from penstock.spec import (
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    Shape,
+    SparseSpec,
+    Spec,
+    TensorSpec,
+    flatten,
+    pack,
+    string,
+    text,
+)
+
+__all__ = ["dense_rows", "padded_rows", "sparse_rows", "stack_rows"]
+
+Array = NDArray[Any]
 
 
 def stack_rows(rows: list[Any], spec: Spec) -> Any:
-    """One batch of rows of the spec given. At least one row."""
+    """One batch of rows of the spec given, ragged where sizes are unknown. At least one row."""
+    return _each_leaf(rows, spec, lambda values, leaf, _: _ragged_or_dense(values, leaf))
+
+
+def dense_rows(rows: list[Any], spec: Spec) -> Any:
+    """One batch of rows of the spec given, whose shapes must agree. At least one row.
+
+    Raises:
+        InvalidArgumentError: Arrays differ in shape.
+    """
+    return _each_leaf(rows, spec, _dense)
+
+
+def padded_rows(
+    rows: list[Any], spec: Spec, shapes: Sequence[Shape | None], fillers: Sequence[Any] | None = None
+) -> Any:
+    """One batch of rows of the spec given, padded to the longest or to the shapes of leaves. At least one row.
+
+    Raises:
+        DataLossError: A row is longer than the shape given.
+    """
+    given = fillers or [None] * len(shapes)
+    return _each_leaf(rows, spec, lambda values, leaf, i: _padded(values, leaf, shapes[i], given[i]))
+
+
+def sparse_rows(rows: list[Any], spec: Spec, row_shape: Shape) -> Any:
+    """One batch of rows of the spec given, every leaf a `Sparse` of all its values. At least one row.
+
+    Raises:
+        InvalidArgumentError: Rows have another number of axes than `row_shape`.
+        DataLossError: A row is longer than `row_shape`.
+    """
+    return _each_leaf(rows, spec, lambda values, leaf, _: _sparse_of_dense(values, leaf, row_shape))
+
+
+def _each_leaf(rows: list[Any], spec: Spec, stack: Callable[[list[Any], LeafSpec, int], Any]) -> Any:
     columns = zip(*map(flatten, rows), strict=True)
-    stacked = [_stack(list(values), leaf) for values, leaf in zip(columns, spec.leaves, strict=True)]
-    return pack(spec.structure, stacked)
+    leaves = zip(columns, spec.leaves, strict=True)
+    return pack(spec.structure, [stack(list(values), leaf, i) for i, (values, leaf) in enumerate(leaves)])
 
 
-def _stack(values: list[Any], spec: LeafSpec) -> Any:
-    if is_ragged(spec):
-        return _ragged(values, spec)
-    sizes = tuple(size or 0 for size in spec.shape)
-    if spec.dtype in (string, text):
-        stacked = np.empty((len(values), *sizes), object)
-    else:
-        stacked = np.zeros((len(values), *sizes), spec.dtype)
+def _ragged_or_dense(values: list[Any], spec: LeafSpec) -> Any:
+    if isinstance(spec, TensorSpec) and None in spec.shape:
+        empty = _zeros((0, *(size or 0 for size in spec.shape[1:])), spec)
+        items = [empty if value is None else value for value in values]
+        return Ragged(np.concatenate(items), np.cumsum([0, *map(len, items)]))
+    return _dense(values, spec, 0)
+
+
+def _dense(values: list[Any], spec: LeafSpec, leaf: int) -> Any:
+    if isinstance(spec, NoneSpec):
+        return None
+    if isinstance(spec, SparseSpec):
+        return _stacked_sparse(values)
+    if isinstance(spec, RaggedSpec):
+        rows = [_no_rows(spec) if value is None else value for value in values]
+        return Ragged(_joined(rows), np.cumsum([0, *map(len, rows)]))
+    assert isinstance(spec, TensorSpec), "datasets cannot be batched"
+    values, spec = _without_missing(values, spec)
+    shapes = [np.shape(value) for value in values if value is not None]
+    for i, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise different_shapes(leaf, list(shapes[0]), i, list(shape))
+    return _stacked(values, shapes[0] if shapes else tuple(size or 0 for size in spec.shape), spec)
+
+
+def _without_missing(values: list[Any], spec: TensorSpec) -> tuple[list[Any], TensorSpec]:
+    """Where sizes are unknown, a missing row is an empty one."""
+    if None not in spec.shape:
+        return values, spec
+    empty = _zeros(tuple(size or 0 for size in spec.shape), spec)
+    return [empty if value is None else value for value in values], TensorSpec(spec.shape, spec.dtype)
+
+
+def _stacked(values: list[Any], shape: tuple[int, ...], spec: TensorSpec) -> Array:
+    stacked = _zeros((len(values), *shape), spec)
+    if stacked.dtype == object:
+        stacked[...] = None
     for i, value in enumerate(values):
         if value is not None:
             stacked[i] = value
@@ -35,9 +120,66 @@ def _stack(values: list[Any], spec: LeafSpec) -> Any:
     return np.ma.MaskedArray(stacked, mask)
 
 
-def _ragged(values: list[Any], spec: LeafSpec) -> Ragged:
-    empty = np.zeros(
-        (0, *(size or 0 for size in spec.shape[1:])), object if spec.dtype == string else spec.dtype
-    )
-    items = [empty if value is None else value for value in values]
-    return Ragged(np.concatenate(items), np.cumsum([0, *map(len, items)]))
+def _zeros(shape: tuple[int, ...], spec: LeafSpec) -> Array:
+    return np.zeros(shape, object if spec.dtype in (string, text) else spec.dtype)
+
+
+def _no_rows(spec: RaggedSpec) -> Ragged:
+    none: Any = _zeros((0, *(size or 0 for size in spec.shape[spec.ragged_rank + 1 :])), spec)
+    for _ in range(spec.ragged_rank):
+        none = Ragged(none, [0])
+    return none  # type: ignore[no-any-return]
+
+
+def _joined(rows: list[Any]) -> Any:
+    """The entries of several rows, one after the other."""
+    if not isinstance(rows[0], Ragged):
+        return np.concatenate(rows)
+    lengths = [length for row in rows for length in row.row_lengths().tolist()]
+    return Ragged(_joined([row.values for row in rows]), np.cumsum([0, *lengths]))
+
+
+def _stacked_sparse(values: list[Sparse]) -> Sparse:
+    places = [np.insert(value.indices, 0, i, axis=1) for i, value in enumerate(values)]
+    longest = np.max([value.dense_shape for value in values], axis=0)
+    joined = np.concatenate([value.values for value in values])
+    return Sparse(np.concatenate(places), joined, [len(values), *longest.tolist()])
+
+
+def _padded(values: list[Any], spec: LeafSpec, wanted: Shape | None, filler: Any) -> Any:
+    if not isinstance(spec, TensorSpec) or not spec.shape:
+        return _dense(values, spec, 0)
+    values, spec = _without_missing(values, spec)
+    if any(value is None for value in values):
+        return _dense(values, spec, 0)
+    arrays = [np.asarray(value, object if spec.dtype in (string, text) else spec.dtype) for value in values]
+    target = _target(arrays, wanted)
+    padded = _zeros((len(arrays), *target), spec)
+    if padded.dtype == object:
+        padded[...] = b"" if spec.dtype == string else ""
+    if filler is not None:
+        padded[...] = filler
+    for i, array in enumerate(arrays):
+        place: tuple[Any, ...] = (i, *map(slice, array.shape))
+        padded[place] = array
+    return padded
+
+
+def _target(arrays: list[Array], wanted: Shape | None) -> list[int]:
+    """The shape that holds all arrays, or the one asked for."""
+    target = [max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True)]
+    for axis, want in enumerate(wanted or ()):
+        if want is not None and want != -1:
+            if target[axis] > want:
+                raise too_small(axis, target[axis], want)
+            target[axis] = want
+    return target
+
+
+def _sparse_of_dense(values: list[Any], spec: LeafSpec, row_shape: Shape) -> Sparse:
+    arrays = [np.asarray(value, object if spec.dtype in (string, text) else spec.dtype) for value in values]
+    check_fits(np.array([array.shape for array in arrays], np.int64).reshape(len(arrays), -1), row_shape)
+    places = [(i, *place) for i, array in enumerate(arrays) for place in np.ndindex(array.shape)]
+    joined = np.concatenate([array.reshape(-1) for array in arrays])
+    indices = np.array(places, np.int64).reshape(len(joined), len(row_shape) + 1)
+    return Sparse(indices, joined, [len(arrays), *_target(arrays, row_shape)])

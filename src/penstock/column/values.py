@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, Self, TypeAlias, final
+from typing import Any, Self, TypeAlias, cast, final
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -54,6 +54,27 @@ class Ragged:
 
     def __reduce__(self) -> tuple[type[Ragged], tuple[Array | Ragged, Array]]:
         return Ragged, (self.values, self.row_splits)
+
+    @classmethod
+    def from_nested(cls, flat_values: ArrayLike, nested_row_splits: Sequence[ArrayLike]) -> Self:
+        """Rows of rows, from the innermost values and the splits of every ragged axis, outermost first.
+
+        Args:
+            flat_values: Array `[k, ...]`.
+            nested_row_splits: At least one; the last splits `flat_values`, each other the rows of the next.
+
+        Raises:
+            ArgumentError: There are no splits, or some do not fit what they split.
+
+        >>> Ragged.from_nested([1, 2, 3], [[0, 1, 3], [0, 2, 2, 3]]).to_list()
+        [[[1, 2]], [[], [3]]]
+        """
+        if not len(nested_row_splits):
+            raise ArgumentError("Ragged", "nested_row_splits", got=nested_row_splits, want="at least one")
+        inner: Any = flat_values
+        for splits in reversed(nested_row_splits):
+            inner = cls(inner, splits)
+        return cast("Self", inner)
 
     @property
     def flat_values(self) -> Array:

@@ -12,19 +12,29 @@ import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from penstock.errors import AlreadyExistsError, ArgumentError, FailedPreconditionError, NotFoundError
+from penstock.fs.disk import Data, Disk, the_disk
 from penstock.fs.paths import TEMPORARY_SUFFIX, local_path, require_regular
 
-__all__ = ["AtomicWriter", "Data", "FileIdentity", "ReadFile", "identity", "publish", "stage", "write_all"]
-
-Data: TypeAlias = bytes | bytearray | memoryview | NDArray[Any]
+__all__ = [
+    "AtomicWriter",
+    "Data",
+    "FileIdentity",
+    "ReadFile",
+    "ends_of",
+    "identity",
+    "middle_of",
+    "publish",
+    "stage",
+]
 
 _END_BYTES = 1 << 16
+_SHORT_END_BYTES = 1 << 12
+_BEGIN_SYNC_BYTES = 8 << 20
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 
 
@@ -111,6 +121,24 @@ class FileIdentity:
     digest: str
 
 
+def ends_of(path: str | os.PathLike[str]) -> bytes:
+    """The first and the last 4 KiB of a file, all of a shorter one. Errors as for `ReadFile`."""
+    with ReadFile(path) as file:
+        first = file.read_bytes(_SHORT_END_BYTES)
+        file.seek(max(file.tell(), file.size - _SHORT_END_BYTES))
+        return first + file.read_bytes(_SHORT_END_BYTES)
+
+
+def middle_of(path: str | os.PathLike[str]) -> bytes:
+    """The first, the middle and the last 4 KiB of a file, all of a shorter one. Errors as for `ReadFile`."""
+    with ReadFile(path) as file:
+        parts = []
+        for begin in (0, (file.size - _SHORT_END_BYTES) // 2, file.size - _SHORT_END_BYTES):
+            file.seek(max(0, begin))
+            parts.append(file.read_bytes(_SHORT_END_BYTES))
+        return b"".join(parts)
+
+
 def identity(path: str | os.PathLike[str]) -> FileIdentity:
     """The identity of a file as it is now. NotFoundError, ArgumentError and OSError as for `ReadFile`."""
     with ReadFile(path) as file:
@@ -120,19 +148,6 @@ def identity(path: str | os.PathLike[str]) -> FileIdentity:
             file.seek(begin)
             digest.update(file.read_bytes(_END_BYTES))
         return FileIdentity(status.st_size, status.st_mtime_ns, digest.hexdigest())
-
-
-def write_all(descriptor: int, data: Data, path: str | None = None) -> None:
-    """Write every byte of `data`, however many calls that takes. OSError is the system's own (disk full,
-    ...), with the path.
-    """
-    rest = (data.data if isinstance(data, np.ndarray) else memoryview(data)).cast("B")
-    try:
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-    except OSError as error:
-        error.filename = error.filename or path
-        raise
 
 
 class AtomicWriter:
@@ -146,6 +161,7 @@ class AtomicWriter:
         path: The final name. Its folder has to exist.
         overwrite: Replace a regular file of that name; without it such a file is never replaced, not even one
             that appears while this one is being written.
+        durable: Sync to the disk. Without it the file is whole after a kill, but maybe not after a power cut.
 
     Raises:
         AlreadyExistsError: There is such a file, when opening or when committing.
@@ -163,67 +179,82 @@ class AtomicWriter:
     True
     """
 
-    def __init__(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], overwrite: bool = False, *, durable: bool = True
+    ) -> None:
         self.path = local_path(path)
-        self.overwrite = overwrite
+        self.overwrite, self.durable = overwrite, durable
+        self._end = self._begun = 0
+        self._disk = the_disk()
         self._check_target()
         folder, name = os.path.split(self.path)
         self.folder = folder or "."
         self.temporary = os.path.join(folder, f".{name[:180]}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
-        self._failed = False
+        self._failed = self._has_name = False
         try:
-            flags = (
-                os.O_WRONLY
-                | os.O_CREAT
-                | os.O_EXCL
-                | getattr(os, "O_CLOEXEC", 0)
-                | getattr(os, "O_BINARY", 0)
-            )
-            self._descriptor = os.open(self.temporary, flags, 0o666)
+            self._descriptor = self._disk.open(self.temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         except FileNotFoundError:
             raise NotFoundError(f"{self.path}: its folder is not there; make it first.") from None
         # The process matters: a forked child that drops its copy must not take the parent's file away.
-        self._discard = weakref.finalize(self, _remove, self._descriptor, self.temporary, os.getpid())
+        self._discard = weakref.finalize(
+            self, _remove, self._disk, self._descriptor, self.temporary, os.getpid()
+        )
 
     def write(self, data: Data) -> None:
         """Write every byte of `data` (or raise, and then nothing is ever committed)."""
         if self._descriptor < 0:
             raise FailedPreconditionError(f"{self.path}: the writer is closed.")
         try:
-            write_all(self._descriptor, data, self.path)
+            self._disk.write_all(self._descriptor, data, self.path)
+            self._begin_sync(len(data) if isinstance(data, bytes | bytearray) else data.nbytes)
         except BaseException:
             self._failed = True
             raise
 
+    def _begin_sync(self, nbytes: int) -> None:
+        """Now and then, so that the disk is at work while further bytes are made."""
+        self._end += nbytes
+        if self.durable and self._end - self._begun >= _BEGIN_SYNC_BYTES:
+            self._disk.begin_sync(self._descriptor, self._begun, self._end - self._begun)
+            self._begun = self._end
+
     def sync(self) -> None:
         """Bring the bytes to the disk and close the temporary file; all that is left is `publish`."""
-        if self._failed or not self._discard.alive:
-            why = "an earlier write failed" if self._failed else "it was discarded or committed"
-            raise FailedPreconditionError(f"{self.path}: the writer cannot be committed, {why}.")
+        self._require_whole()
         if self._descriptor >= 0:
             try:
-                os.fsync(self._descriptor)
+                if self.durable:
+                    self._disk.sync(self._descriptor)
+                self._close()
             except BaseException:
                 self._failed = True
                 raise
-            self._close()
 
     def publish(self) -> None:
         """Give the synced file its name. AlreadyExistsError as said above; the folder is not synced yet."""
         if self._descriptor >= 0:
             raise FailedPreconditionError(f"{self.path}: sync comes before publish.")
+        self._require_whole()
         self._check_target()
         if self.overwrite:
-            os.replace(self.temporary, self.path)
+            self._disk.replace(self.temporary, self.path)
         else:
             self._rename_to_free_name()
+        self._has_name = True
         self._discard.detach()
 
     def commit(self) -> None:
         """Sync, rename, and sync the folder: from here on the file is there, whole, also after a power
         cut.
         """
-        publish([self])
+        had_name = self._has_name
+        try:
+            publish([self])
+        except BaseException:
+            if self._has_name and not had_name and not self.overwrite:
+                with contextlib.suppress(OSError):
+                    self._disk.unlink(self.path)
+            raise
 
     def discard(self) -> None:
         """Drop what was written; the final name is untouched. Does nothing after `commit`."""
@@ -242,15 +273,20 @@ class AtomicWriter:
         finally:
             self.discard()
 
+    def _require_whole(self) -> None:
+        if self._failed or not self._discard.alive:
+            why = "an earlier write failed" if self._failed else "it was discarded or committed"
+            raise FailedPreconditionError(f"{self.path}: the writer cannot be committed, {why}.")
+
     def _close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
         self._discard.detach()
-        self._discard = weakref.finalize(self, _remove, -1, self.temporary, os.getpid())
-        os.close(descriptor)
+        self._discard = weakref.finalize(self, _remove, self._disk, -1, self.temporary, os.getpid())
+        self._disk.close(descriptor)
 
     def _check_target(self) -> None:
         try:
-            mode = os.stat(self.path).st_mode
+            mode = self._disk.status(self.path).st_mode
         except FileNotFoundError:
             return
         require_regular(self.path, mode)
@@ -262,21 +298,39 @@ class AtomicWriter:
     def _rename_to_free_name(self) -> None:
         # A hard link fails where the name exists; a rename would replace a file made since we looked.
         try:
-            os.link(self.temporary, self.path)
+            self._disk.link(self.temporary, self.path)
         except FileExistsError:
-            text = f"{self.path}: such a file was made meanwhile. To replace it, pass overwrite=True."
-            raise AlreadyExistsError(text) from None
+            raise self._made_meanwhile() from None
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-            os.rename(self.temporary, self.path)
+            self._rename_to_taken_name()
         else:
-            os.unlink(self.temporary)
+            # The file is there, whole: an error here would tell of a failure that is none.
+            with contextlib.suppress(OSError):
+                self._disk.unlink(self.temporary)
+
+    def _made_meanwhile(self) -> AlreadyExistsError:
+        help = "To replace it, pass overwrite=True."
+        return AlreadyExistsError(f"{self.path}: such a file was made meanwhile. {help}")
+
+    def _rename_to_taken_name(self) -> None:
+        """Without hard links: an empty file takes the name, if that is free, and is replaced by ours."""
+        try:
+            self._disk.close(self._disk.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            raise self._made_meanwhile() from None
+        try:
+            self._disk.replace(self.temporary, self.path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._disk.unlink(self.path)
+            raise
 
 
-def stage(path: str | os.PathLike[str], overwrite: bool = False) -> AtomicWriter:
+def stage(path: str | os.PathLike[str], overwrite: bool = False, *, durable: bool = True) -> AtomicWriter:
     """A writer whose file is to appear together with others: write, and hand them all to `publish`."""
-    return AtomicWriter(path, overwrite)
+    return AtomicWriter(path, overwrite, durable=durable)
 
 
 def publish(writers: Iterable[AtomicWriter]) -> None:
@@ -291,35 +345,21 @@ def publish(writers: Iterable[AtomicWriter]) -> None:
             writer.sync()
         for writer in writers:
             writer.publish()
-        for folder in dict.fromkeys(writer.folder for writer in writers):
-            _sync_folder(folder)
+        for folder in dict.fromkeys(writer.folder for writer in writers if writer.durable):
+            the_disk().sync_folder(folder)
     finally:
         for writer in writers:
             writer.discard()
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    return the_disk().open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _remove(descriptor: int, temporary: str, process: int) -> None:
+def _remove(disk: Disk, descriptor: int, temporary: str, process: int) -> None:
     if descriptor >= 0:
         with contextlib.suppress(OSError):
-            os.close(descriptor)
+            disk.close(descriptor)
     if process == os.getpid():
         with contextlib.suppress(OSError):
-            os.unlink(temporary)
-
-
-def _sync_folder(folder: str) -> None:
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        # Some file systems (network, FUSE) have no sync for folders.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
-            raise
-    finally:
-        os.close(descriptor)
+            disk.unlink(temporary)

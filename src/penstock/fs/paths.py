@@ -5,6 +5,7 @@ files.
 from __future__ import annotations
 
 import difflib
+import errno
 import glob
 import os
 import re
@@ -21,7 +22,10 @@ __all__ = [
     "TEMPORARY_SUFFIX",
     "Paths",
     "expand",
+    "file_name",
     "local_path",
+    "matching",
+    "names_pattern",
     "require_regular",
 ]
 
@@ -36,10 +40,11 @@ _BESIDE_DATA = (*_OURS, ".json", ".pbtxt", ".txt", ".idx", ".tfindex", ".md")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+)://")
 _RANGE = re.compile(r"^(\d+)\.\.(\d+)$")
 _MOST_BRACES = 100_000
+_PATTERN = re.compile(r"\{(\d+)\.\.(\d+)\}")
 _NO_PATHS: tuple[type, ...] = (bytes, bytearray, memoryview)
 
 
-def expand(paths: Paths) -> list[str]:
+def expand(paths: Paths, *, check: bool = True) -> list[str]:
     """The regular files that `paths` names, in order.
 
     Args:
@@ -47,6 +52,7 @@ def expand(paths: Paths) -> list[str]:
             each alternative has to exist), a directory (the data files in it, not in its folders; hidden
             files, sidecars and indexes are left out), a `file://` URL, or a list of those. A file whose name
             is exactly what was written is taken as it is, whatever signs its name has.
+        check: Look at every file. False leaves that to `regular_status`, for who asks it all the same.
 
     Returns:
         Paths sorted within each pattern; patterns in the order given. A file is repeated where it is listed
@@ -69,12 +75,15 @@ def expand(paths: Paths) -> list[str]:
     """
     found: list[str] = []
     there: set[str] = set()
-    for item in _items(paths):
+    items = _items(paths)
+    if len(items) == 1 and (found := _expand_one(items[0])):
+        return [regular_path(path) for path in found] if check else found
+    for item in items:
         for path in _expand_one(item):
             place = os.path.abspath(path)
             # Who lists a file twice wants it twice; patterns that overlap are to double nothing.
             if place not in there or path == os.fspath(item):
-                found.append(path)
+                found.append(regular_path(path) if check else path)
                 there.add(place)
     if not found:
         raise ArgumentError("open", "paths", got=paths, want="at least one path")
@@ -111,7 +120,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
 def require_regular(path: str, mode: int) -> None:
     """Refuse what is not a regular file; `mode` is `st_mode` of what `path` leads to."""
     if not stat.S_ISREG(mode):
-        raise ArgumentError("open", "path", got=path, want="a regular file", help=f"It is {_kind(mode)}.")
+        raise ArgumentError("open", "path", got=path, want="a regular file", help=f"It is {kind_of(mode)}.")
 
 
 def _items(paths: object) -> list[Any]:
@@ -126,21 +135,29 @@ def _items(paths: object) -> list[Any]:
 def _expand_one(item: str | os.PathLike[str]) -> list[str]:
     path = local_path(item)
     if os.path.lexists(path):
-        return _of_folder(path) if os.path.isdir(path) else [_regular(path)]
+        return _of_folder(path) if os.path.isdir(path) else [path]
     if isinstance(item, str) and ("{" in path or glob.has_magic(path)):
         return sorted({found for one in _braces(path) for found in _of_pattern(one)})
     raise NotFoundError(f"{path}: no such file. {_nearest(path)}")
 
 
+def matching(pattern: str) -> list[str]:
+    """The paths that match a pattern, those that begin with a dot too, without penstock's own; in any order."""
+    if not glob.has_magic(pattern):
+        return [pattern] if os.path.lexists(pattern) else []
+    paths = glob.glob(pattern, include_hidden=True)
+    return [path for path in paths if pattern.endswith(_OURS) or not path.endswith(_OURS)]
+
+
 def _of_pattern(pattern: str) -> list[str]:
     if os.path.lexists(pattern):
-        return [_regular(pattern)]
+        return [pattern]
     if glob.has_magic(pattern):
         names = [name for name in glob.glob(pattern, recursive=True) if not name.endswith(_OURS)]
         if "**" in pattern:
             names = [name for name in names if not os.path.isdir(name)]
         if names:
-            return [_regular(name) for name in names]
+            return names
     raise NotFoundError(f"{pattern}: no file matches. {_nearest(pattern)}")
 
 
@@ -152,16 +169,74 @@ def _of_folder(folder: str) -> list[str]:
         raise NotFoundError(
             f"{folder}: the folder has no data files, wanted at least one. {_listing(folder)}"
         )
-    return [_regular(os.path.join(folder, name)) for name in data]
+    return [os.path.join(folder, name) for name in data]
 
 
-def _regular(path: str) -> str:
+def names_pattern(names: list[str]) -> str:
+    """The braces pattern of names that differ in one number, which counts up by one; empty for others.
+
+    >>> names_pattern(["a-00-of-02.tfrecord", "a-01-of-02.tfrecord"])
+    'a-{00..01}-of-02.tfrecord'
+    >>> names_pattern(["a-1", "a-3"])
+    ''
+    """
+    first, last = (names[0], names[-1]) if names else ("", "")
+    for found in re.finditer(r"\d+", first):
+        number, width = int(found[0]), len(found[0])
+        head, tail = first[: found.start()], first[found.end() :]
+        made = [f"{head}{number + i:0{width}d}{tail}" for i in (0, 1, len(names) - 1)]
+        if made[0] == first and made[2] == last and made[1] == names[min(1, len(names) - 1)]:
+            full = (f"{head}{number + i:0{width}d}{tail}" for i in range(len(names)))
+            if all(map(str.__eq__, full, names)):
+                return f"{head}{{{found[0]}..{number + len(names) - 1:0{width}d}}}{tail}"
+    return ""
+
+
+def file_name(pattern: str, i: int) -> str:
+    """Name i of a pattern that `names_pattern` gave.
+
+    >>> file_name("a-{00..01}-of-02.tfrecord", 1)
+    'a-01-of-02.tfrecord'
+    """
+    found = _PATTERN.search(pattern)
+    assert found is not None, "a pattern has braces"
+    return f"{pattern[: found.start()]}{int(found[1]) + i:0{len(found[1])}d}{pattern[found.end() :]}"
+
+
+def regular_status(path: str) -> os.stat_result:
+    """What the system says of a regular file.
+
+    Raises:
+        NotFoundError: A link that leads nowhere.
+        ArgumentError: Not a regular file.
+    """
     try:
-        mode = os.stat(path).st_mode
+        status = os.stat(path)
     except FileNotFoundError:
+        if not os.path.islink(path):
+            raise NotFoundError(f"{path}: no such file. {_nearest(path)}") from None
         raise NotFoundError(f"{path}: a link to {os.readlink(path)}, which is not there.") from None
-    require_regular(path, mode)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise NotFoundError(f"{path}: links that lead in a circle, and to no file.") from None
+    require_regular(path, status.st_mode)
+    return status
+
+
+def regular_path(path: str) -> str:
+    """The path of a regular file, once it was looked at."""
+    regular_status(path)
     return path
+
+
+def folders_of(paths: Iterable[str]) -> set[str]:
+    """The folders in which files are; quick for many files.
+
+    >>> sorted(folders_of(["a/b.txt", "a/c.txt", "d.txt"]))
+    ['', 'a']
+    """
+    return set(map(os.path.dirname, {path[: path.rfind(os.sep) + 1] for path in paths}))
 
 
 def _braces(pattern: str) -> Iterator[str]:
@@ -242,7 +317,8 @@ def _listing(folder: str) -> str:
     return f"In {os.path.abspath(folder)} there are: {', '.join(names[:3])}{more}."
 
 
-def _kind(mode: int) -> str:
+def kind_of(mode: int) -> str:
+    """What a file of this `st_mode` is, in words."""
     kinds = [
         (stat.S_ISDIR, "a folder"),
         (stat.S_ISFIFO, "a FIFO"),

@@ -1,46 +1,76 @@
 """What a node of a plan must say of itself.
 
 A node is a frozen value: its fields are the user's arguments. Its state is a plain value (numbers, strings,
-bytes, tuples), handed in and out; nothing is kept on `self`. Rows come only from edges.
+bytes, None, NumPy arrays that nobody writes to, tuples and dicts of them), handed in and out; nothing is kept on
+`self`. Rows come only from edges.
+
+A step pulls at most once before it changes anything: where that pull raises, the step has not happened. Rows
+that cannot go on at once are held by the edge, and the state names them by their position (`Rows.hold`,
+`Node.held`). What is kept only to be faster goes into `Rows.scratch`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar
+
+import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.errors import PenstockError
 from penstock.spec import Spec
 
+if TYPE_CHECKING:
+    from penstock.graph.plan import Plan
+
 __all__ = [
+    "AUTOTUNE",
     "END",
     "INFINITE",
     "UNKNOWN",
+    "Before",
+    "Branch",
     "Broken",
+    "Failing",
+    "FilePlace",
+    "Function",
     "Node",
     "PlainRows",
     "RowSource",
     "Rows",
+    "SpecUnknown",
+    "Spent",
     "State",
     "Step",
     "Work",
+    "method",
+    "node_classes",
     "registered",
+    "registered_methods",
+    "registered_sources",
+    "source",
     "transform",
 ]
 
 State: TypeAlias = Any
-"""Numbers, strings, bytes, None, and tuples of them."""
+"""Numbers, strings, bytes, None, arrays that nobody writes to, and tuples and dicts of them."""
 
 INFINITE: Final = -1
 """Cardinality of a dataset that never ends; tf.data's number."""
 
 UNKNOWN: Final = -2
 """Cardinality that only a pass can tell; tf.data's number."""
+
+AUTOTUNE: Final = -1
+"""The engine finds a good number itself; tf.data's number."""
+
+
+FilePlace: TypeAlias = tuple[str, int | None, int | None]
+"""A file, the number of a row in it (None where the file is the row), and the byte where it begins where known."""
 
 
 class _End(Enum):
@@ -50,25 +80,97 @@ class _End(Enum):
 END: Final = _End.END
 """What an edge or a step gives when there are no more rows."""
 
-Work: TypeAlias = Callable[[], tuple[State, Chunk]]
-"""What is left to do for a chunk of a source, done by whoever asks for the rows while further steps are made.
 
-It gives the state after its rows, another than that of its step where they end early, or raises `Broken`.
+class Failing:
+    """Rows among which some could not be made: an error takes the place of a row.
+
+    Attributes:
+        rows: The rows that were made; None where there are none.
+        errors: (place, error), places rising, counted among rows and errors together.
+    """
+
+    __slots__ = ("_n", "errors", "rows")
+
+    def __init__(self, rows: Chunk | None, errors: Iterable[tuple[int, Exception]]) -> None:
+        self.rows, self.errors = rows, deque(errors)
+        self._n = len(self.errors) + (0 if rows is None else len(rows))
+
+    def __len__(self) -> int:
+        return self._n
+
+    def take_errors(self) -> deque[tuple[int, Exception]]:
+        """The errors, once: a frame of their own tracebacks that still names them would keep edges alive."""
+        errors, self.errors = self.errors, deque()
+        return errors
+
+
+Work: TypeAlias = Callable[[], tuple[State, Chunk | Failing]]
+"""What is left to do for a chunk, done by any thread while further steps are made.
+
+It gives the state of its step back, and the rows. That of a source may give another state where its rows end
+early, or raise `Broken`.
 """
 
-Step: TypeAlias = tuple[State, Chunk | Work | Literal[_End.END]]
+Step: TypeAlias = tuple[State, Chunk | Failing | Work | Literal[_End.END] | None]
+"""The state after a step and its rows; None where it has made no rows yet."""
+
+
+Before: TypeAlias = tuple[State, tuple[int | tuple[int, int] | None, ...]]
+"""A state, and the row of each input that comes next: None where that stays, (epochs further on, row) in another."""
+
+Spent: TypeAlias = tuple[int, IntArray, State]
+"""The positions before the number, but for some (rising) that are on hold; and the state to go on with over others."""
+
+_NO_POSITIONS: Final = np.zeros(0, np.int64)
+_ANY: Final = 7
+
+
+class SpecUnknown(Exception):
+    """Raised by `Node.spec` where only a row can tell it."""
 
 
 class Broken(Exception):
     """Raised by a step that failed: the error for the user, and the state from which reading can go on."""
 
-    def __init__(self, error: PenstockError, state: State) -> None:
+    def __init__(self, error: Exception, state: State) -> None:
         super().__init__(error)
         self.error, self.state = error, state
 
 
 class Rows(Protocol):
-    """The side of an edge that a node sees."""
+    """The side of an edge that a node sees.
+
+    Every row has a position: its number among all that the edge has given since the start of an epoch, where an
+    error counts as a row. Raised errors are of rows of this edge or below, and the next pull goes on after them.
+    """
+
+    @property
+    def plan(self) -> Plan:
+        """The plan whose rows they are."""
+
+    @property
+    def spec(self) -> Spec:
+        """The spec of the rows."""
+
+    @property
+    def position(self) -> int:
+        """The position of the row that comes next."""
+
+    @property
+    def at_hand(self) -> int:
+        """Rows that the next pull gives without waiting."""
+
+    @property
+    def by_number(self) -> RowSource | None:
+        """The rows by number, where that is possible."""
+
+    @property
+    def by_number_now(self) -> RowSource | None:
+        """The rows of this epoch by number, where that is possible and nothing has to be made for it first."""
+
+    @property
+    def scratch(self) -> dict[str, Any]:
+        """What a node keeps here only to be faster. It may be empty again at any step."""
 
     def pull(self, limit: int | None = None) -> Chunk | Literal[_End.END]:
         """The next rows, at least one and at most `limit`; as many as are at hand."""
@@ -79,13 +181,59 @@ class Rows(Protocol):
     def pull_groups(self, size: int) -> Chunk | Literal[_End.END]:
         """The next rows in whole groups of `size`, as many as are at hand; fewer than `size` only at the end."""
 
+    def give_back(self, n: int) -> None:
+        """Take back the last n rows of the latest pull, which must have been a plain `pull`."""
+
+    def skip(self, n: int) -> int:
+        """Pass over up to n rows; how many there were: fewer only at the end or before an error."""
+
+    def hold(self, limit: int | None = None) -> int:
+        """Pull rows and keep them on hold: as many as are at hand and at most `limit`. 0 at the end.
+
+        Their positions are those before the new `position`. They stay as long as the state names them.
+        """
+
+    def take(self, positions: IntArray) -> Chunk:
+        """Rows on hold, in the order asked for, repeats allowed. At least one."""
+
+    def restart(self) -> None:
+        """Begin the next epoch; positions begin at 0 again."""
+
+    def branch(self, plan: Plan, mark: Any = None) -> Branch:
+        """The rows of another plan, from a mark or from the start. To be kept in `scratch`."""
+
+    def again(self, mark: Any = None) -> Branch:
+        """The rows of this edge's own plan, from a mark or from where it stands. To be kept in `scratch`."""
+
+
+class Branch(Rows, Protocol):
+    """The rows of a plan that a node opened while it ran."""
+
+    def mark(self) -> Any:
+        """Where it stands; a plain value, to be kept in the node's state."""
+
 
 @dataclass
 class PlainRows(Iterator[Any]):
-    """Rows one by one and their spec, as `Node.plain` takes them."""
+    """Rows one by one, as `Node.plain` takes them.
+
+    Attributes:
+        plan: The plan whose rows they are.
+        epoch: The epoch of the node that takes them.
+        again: The rows of the next epoch.
+        open: The rows of another plan, that of a dataset which a function returned.
+    """
 
     rows: Iterator[Any]
-    spec: Spec
+    plan: Plan
+    epoch: int
+    again: Callable[[], PlainRows]
+    open: Callable[[Plan], PlainRows]
+
+    @property
+    def spec(self) -> Spec:
+        """The spec of the rows."""
+        return self.plan.spec
 
     def __next__(self) -> Any:
         return next(self.rows)
@@ -100,11 +248,78 @@ class RowSource(Protocol):
         """The rows asked for, in that order; each in [0, len)."""
 
 
+_CLASSES: dict[str, type[Node]] = {}
+_NODES: dict[str, type[Node]] = {}
+
+
+class Function(Protocol):
+    """What a node knows of a function among its arguments over its rows."""
+
+    def recorded(self, head: Callable[[], Chunk | None]) -> Any:
+        """The function as a trace, where it runs as one; else None.
+
+        Args:
+            head: Gives the first rows, to compare the two where that was not done yet; None where there are none.
+        """
+
+
 class Node(ABC):
     """One step of a plan.
 
     A source has no inputs; its steps are given its own `open_session()` in place of edges.
     """
+
+    changes_no_row: ClassVar[frozenset[str]] = frozenset()
+    """Arguments that change how it runs and no row: a state also fits a pipeline that has others."""
+
+    by_itself: ClassVar[bool] = False
+    """Whether what it makes of a row depends on that row alone, whatever other rows come."""
+
+    in_state: ClassVar[frozenset[str]] = frozenset()
+    """Arguments that a state says itself: a state of others is not of another pipeline, but of another place."""
+
+    mixes: ClassVar[bool] = False
+    """Whether its rows come in another order than those of its input of which they are made."""
+
+    only_moves: ClassVar[bool] = False
+    """Whether its rows are rows of its inputs, and which ones follows from their numbers alone."""
+
+    keeps_order: ClassVar[bool] = False
+    """Whether its rows stand in the order of those of its input in each epoch, where epochs differ."""
+
+    keeps_rows: ClassVar[bool] = False
+    """Whether the rows of a pass may be those that an earlier one has left behind."""
+
+    not_recorded: ClassVar[frozenset[str]] = frozenset()
+    """Arguments (None, or a tuple) that hold for files as they lie there now: a recipe only says whether they are set,
+    and `as_of_now` sets them where they came back as ()."""
+
+    also_recorded: ClassVar[frozenset[str]] = frozenset()
+    """Arguments that are not compared and that a recipe has all the same."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.partition(".")[0] == __name__.partition(".")[0]:
+            _CLASSES[cls.__name__] = cls
+
+    @property
+    def arity(self) -> int:
+        """Inputs that it takes; a source takes none."""
+        return 1
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether epochs differ, so that each iterator over a dataset begins a new one."""
+        return False
+
+    def settled(self, state: State) -> Node:
+        """The node as it is in the epoch of a state, with the rows of that one in every pass; itself by default."""
+        return self
+
+    @property
+    def repeats(self) -> bool:
+        """Whether its rows are of several epochs of an input: those of a shuffled one have no number then."""
+        return False
 
     def __repr__(self) -> str:  # dataclasses write a better one
         return type(self).__name__
@@ -117,9 +332,25 @@ class Node(ABC):
         """The state before the first row of an epoch."""
         return None
 
+    def next_epoch(self, state: State, epoch: int) -> State:
+        """The state before the first row of an epoch, from any state of the one before.
+
+        Overridden where epochs depend on more than the node, such as on a seed that was drawn: what is in the state
+        comes along into other processes.
+        """
+        return self.start(epoch)
+
     def knows(self, state: State) -> bool:
         """Whether a state that was read from somewhere can be one of this node's."""
         return state is None
+
+    def epochs_over(self, state: State) -> int:
+        """Epochs of its input that are over, where it begins the next one itself; 0 for all others."""
+        return 0
+
+    def held(self, state: State) -> Sequence[IntArray]:
+        """The positions of the rows on hold that a state needs, for each input; empty where it needs none."""
+        return ()
 
     @abstractmethod
     def step(self, state: State, *edges: Any) -> Step:
@@ -127,7 +358,34 @@ class Node(ABC):
 
     @abstractmethod
     def plain(self, *rows: PlainRows) -> Iterator[Any]:
-        """The meaning, row by row, slow and obvious; the laws compare `step` with it."""
+        """The meaning in the first epoch, row by row, slow and obvious; the laws compare `step` with it."""
+
+    def ahead(self) -> int:
+        """Chunks that the engine may have made by a thread before they are asked for; -1 for as many as help."""
+        return 0
+
+    def is_bound(self) -> bool:
+        """Whether a source's steps stay in the thread that asks for rows, however slow they are.
+
+        For code of users, which may be bound to the thread that it began in. A prefetch above has a thread of its own.
+        """
+        return False
+
+    def threads(self) -> int:
+        """Threads that may do the work of steps at a time; -1 for as many as help."""
+        return 1
+
+    def how(self, *rows: Spec) -> str:
+        """How it runs, in a few words for `Dataset.explain`; empty where there is nothing to say."""
+        return ""
+
+    def how_over(self, *inputs: Plan) -> str:
+        """As `how`, of nodes that need more of their inputs than specs."""
+        return self.how(*(plan.spec for plan in inputs))
+
+    def sample(self, *rows: PlainRows) -> Iterator[Any]:
+        """Rows of which the first shows the spec where only a row can tell it; overridden where `plain` is dear."""
+        return self.plain(*rows)
 
     def cardinality(self, *n: int) -> int:
         """Rows of an epoch, from those of its inputs; INFINITE or UNKNOWN where it is so."""
@@ -136,6 +394,91 @@ class Node(ABC):
     def random_access(self, *inputs: RowSource) -> RowSource | None:
         """Rows by number, where the node can say how row i comes from rows of its inputs."""
         return None
+
+    def by_number(self, *inputs: Plan) -> RowSource | None:
+        """Rows by number over the plans of its inputs; overridden by nodes that need more of them than their rows."""
+        rows = [plan.rows for plan in inputs]
+        known = [source for source in rows if source is not None]
+        return self.random_access(*known) if len(known) == len(rows) else None
+
+    def finds_rows(self) -> bool:
+        """Whether rows by number cost little more than rows in order, and nothing such as an index is made first.
+
+        Of a source, besides what `random_access` says; a transformation asks nothing more than its inputs do.
+        """
+        return self.arity > 0
+
+    @property
+    def goes_by_number(self) -> bool:
+        """Whether its rows in order are made by number, so that those by number cost no more."""
+        return False
+
+    def state_at(self, row: int) -> State:
+        """The state of a source before a row, where it can be told and no row be read for it; else None.
+
+        So `skip` jumps. What is wrong with the rows before it is not seen then.
+        """
+        return None
+
+    def before(self, state: State, row: int, *n: int) -> Before | None:
+        """The state before a row of the epoch of a state, and which row of each input comes next then.
+
+        So rows that are skipped are not made. None where it cannot be told without them.
+
+        Args:
+            state: Any state of the epoch.
+            row: At most the number of rows, where that is known.
+            *n: Rows of an epoch of each input, as for `cardinality`.
+        """
+        found = None if n else self.state_at(row)
+        return None if found is None else (found, ())
+
+    def spent(self, state: State, n: int, first: int, rows: Callable[[], Rows]) -> Spent | None:
+        """What of its input went into the n rows after a state; None where it also keeps something else of it.
+
+        So that other rows may come instead of those that were due: what is on hold is all that it still needs of rows
+        that it took.
+
+        Args:
+            state: A state.
+            n: Rows given since; more than there were, where a batch came out short at the end.
+            first: The position of its input with that state.
+            rows: Opens the input as it was then, without rows on hold.
+        """
+        return (first + n, _NO_POSITIONS, state) if self.is_one_to_one else None
+
+    @property
+    def is_one_to_one(self) -> bool:
+        """Whether it makes a row of every row, of that one alone."""
+        return self.by_itself and self.cardinality(_ANY) == _ANY
+
+    @classmethod
+    def file_place(cls, state: State) -> tuple[int, int | None] | None:  # noqa: ARG003  (of a source without files)
+        """The number of the file from which a source goes on in a state, and of the row in it where that is known."""
+        return None
+
+    def row_name(self, row: int) -> str | None:
+        """What to call a row of a source in an error, where it is known without reading: its file and place in it."""
+        return None
+
+    def places_of(self, rows: IntArray) -> list[FilePlace] | None:
+        """Where rows of a source, whose numbers rise, lie in files. Reads what it needs to find them.
+
+        None where they are not of files, or that cannot be told.
+        """
+        return None
+
+    def followed(self, *inputs: Plan) -> Plan | None:
+        """A plan of the same rows over these inputs that tells where they come from; None for the node itself."""
+        return None
+
+    def functions(self, *rows: Spec) -> Mapping[str, Function]:
+        """Those of its arguments that are functions and may run as a trace over rows of these specs, by name."""
+        return {}
+
+    def as_of_now(self, *, changed: bool) -> Node:
+        """The same with what a recipe leaves out, for files as they lie there now; whether they have other sizes."""
+        return self
 
     def open_session(self) -> Any:
         """What a source keeps open between steps only to be faster: dropping it never changes a row."""
@@ -148,20 +491,67 @@ class Node(ABC):
 
 
 _NodeClass = TypeVar("_NodeClass", bound=type[Node])
-_REGISTERED: dict[str, type[Node]] = {}
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_METHODS: dict[str, Callable[..., Any]] = {}
+_SOURCES: dict[str, Callable[..., Node | Plan]] = {}
 
 
 def transform(name: str) -> Callable[[_NodeClass], _NodeClass]:
-    """Register a node under the name of its method on `Dataset`."""
+    """Register a node under the name of its method on `Dataset`, whose arguments are its fields.
+
+    A method of other arguments is registered by `method` under the same name.
+    """
 
     def register(node: _NodeClass) -> _NodeClass:
-        assert name not in _REGISTERED, f"{name} is registered twice"
-        _REGISTERED[name] = node
+        assert name not in _NODES, f"{name} is registered twice"
+        _NODES[name] = node
         return node
+
+    return register
+
+
+def method(name: str) -> Callable[[_Function], _Function]:
+    """Register a function (plan, arguments...) -> plan under the name of its method on `Dataset`.
+
+    It may also give several plans, as a tuple or a dict.
+    """
+
+    def register(function: _Function) -> _Function:
+        assert name not in _METHODS, f"{name} is registered twice"
+        _METHODS[name] = function
+        return function
+
+    return register
+
+
+def source(name: str) -> Callable[[_Function], _Function]:
+    """Register what makes a node or plan, a class or a function, under the name of its static method of `Dataset`."""
+
+    def register(make: _Function) -> _Function:
+        assert name not in _SOURCES, f"{name} is registered twice"
+        _SOURCES[name] = make
+        return make
 
     return register
 
 
 def registered() -> dict[str, type[Node]]:
     """Every registered transformation by name."""
-    return dict(_REGISTERED)
+    return dict(_NODES)
+
+
+def node_classes() -> dict[str, type[Node]]:
+    """Every class of nodes of penstock by the name that recipes have: transformations by their own, others by class."""
+    others = {name: made for name, made in _CLASSES.items() if "__dataclass_fields__" in vars(made)}
+    transformations = set(_NODES.values())
+    return {**{name: made for name, made in others.items() if made not in transformations}, **_NODES}
+
+
+def registered_methods() -> dict[str, Callable[..., Any]]:
+    """Methods that are not made from a node's fields, by name."""
+    return dict(_METHODS)
+
+
+def registered_sources() -> dict[str, Callable[..., Node | Plan]]:
+    """What makes each registered source, by name."""
+    return dict(_SOURCES)

@@ -1,5 +1,7 @@
 """One transformation a file. Importing this package registers them all."""
 
-from penstock.nodes import ragged_batch
+from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = ["ragged_batch"]
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

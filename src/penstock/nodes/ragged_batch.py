@@ -1,107 +1,102 @@
-"""Group consecutive rows, whatever their lengths."""
+"""Consecutive rows together, whatever their lengths."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from penstock.column.base import IntArray
+from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
-from penstock.column.ragged import RaggedColumn
+from penstock.column.dense import in_groups
+from penstock.column.fixed import FixedColumn
 from penstock.column.stack import stack_rows
-from penstock.errors import ArgumentError, ArgumentTypeError
-from penstock.graph.node import (
-    END,
-    INFINITE,
-    UNKNOWN,
-    Node,
-    PlainRows,
-    Rows,
-    RowSource,
-    State,
-    Step,
-    transform,
-)
-from penstock.spec import Spec, map_structure
+from penstock.column.unify import ragged_of
+from penstock.errors import ArgumentError
+from penstock.graph.node import Node, method, transform
+from penstock.graph.plan import Plan
+from penstock.nodes.arguments import flag, whole_number
+from penstock.nodes.groups import Groups
+from penstock.spec import Spec, is_ragged, pack
+
+__all__ = ["RaggedBatch"]
 
 
 @transform("ragged_batch")
 @dataclass(frozen=True)
-class RaggedBatch(Node):
-    """Group consecutive rows into batches.
+class RaggedBatch(Groups):
+    """Consecutive rows in batches, whatever their lengths.
 
-    Columns of one shape gain a leading axis: `[...]` becomes `[size, ...]`. Columns whose rows differ in
+    Columns of one shape gain a leading axis: `[...]` becomes `[batch_size, ...]`. Columns whose rows differ in
     length become `ps.Ragged`; numbers that are missing are masked (`numpy.ma`), missing strings are None, and a
     missing list is an empty row.
 
     Args:
-        size: Rows in a batch, at least 1.
-        drop_remainder: Leave out a last batch of fewer than `size` rows.
+        batch_size: Rows in a batch, at least 1.
+        drop_remainder: Leave out a last batch of fewer rows; only then the spec knows the size.
+        row_splits_dtype: Taken for tf.data's sake; int64 is the only one.
+
+    Raises:
+        ArgumentError: A size below 1, or another dtype of splits.
+        ArgumentTypeError: A size that is no whole number.
+
+    >>> import penstock as ps
+    >>> lists = ps.Dataset.range(3).map(lambda n: np.arange(n))
+    >>> lists.ragged_batch(3).get_single_element().to_list()
+    [[], [0], [0, 1]]
     """
 
-    size: int
+    batch_size: int
     drop_remainder: bool = False
+    row_splits_dtype: DTypeLike = np.int64
 
     def __post_init__(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int | np.integer):
-            raise ArgumentTypeError("ragged_batch", "size", got=self.size, want="a whole number")
-        if self.size < 1:
-            raise ArgumentError("ragged_batch", "size", got=self.size, want="at least 1")
+        object.__setattr__(
+            self, "batch_size", whole_number("ragged_batch", "batch_size", self.batch_size, above=0)
+        )
+        drop = flag("ragged_batch", "drop_remainder", self.drop_remainder)
+        object.__setattr__(self, "drop_remainder", drop)
+        given = self.row_splits_dtype
+        if np.dtype(getattr(given, "as_numpy_dtype", given)) != np.int64:
+            help = "Ragged(values, row_splits.astype(np.int32)) makes the other one."
+            raise ArgumentError("ragged_batch", "row_splits_dtype", got=given, want="int64", help=help)
+        object.__setattr__(self, "row_splits_dtype", np.int64)
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
-        return rows.batched(self.size if self.drop_remainder else None)
+        return rows.batched(self.size_known)
 
-    def cardinality(self, n: int) -> int:  # type: ignore[override]
-        if n in (INFINITE, UNKNOWN):
-            return n
-        return n // self.size if self.drop_remainder else -(-n // self.size)
+    def put_together(self, rows: Chunk, size: int, spec: Spec) -> Chunk:
+        # Rows whose sizes happen to agree are ragged all the same where the spec says so.
+        columns = [
+            ragged_of(column) if is_ragged(leaf) and isinstance(column, FixedColumn | BytesColumn) else column
+            for column, leaf in zip(rows.columns, spec.leaves, strict=True)
+        ]
+        ragged = Chunk(pack(rows.template, columns), len(rows)).came_from(rows)
+        return in_groups(ragged, size, lambda column, n, _: column.grouped(n))
 
-    def step(self, state: State, rows: Rows) -> Step:
-        chunk = rows.pull_groups(self.size)
-        if chunk is END:
-            return state, END
-        if len(chunk) >= self.size:
-            return state, chunk.grouped(self.size)
-        return state, END if self.drop_remainder else chunk.batched()
-
-    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        while batch := list(islice(rows, self.size)):
-            if len(batch) == self.size or not self.drop_remainder:
-                yield stack_rows(batch, rows.spec)
-
-    def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
-        return _Batches(self, rows)
+    def plain_group(self, rows: list[Any], spec: Spec) -> Any:
+        return stack_rows(rows, spec)
 
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls(1), cls(3), cls(3, drop_remainder=True)]
 
 
-@dataclass(frozen=True)
-class _Batches:
-    """Batches by number, from rows by number."""
+@method("dense_to_ragged_batch")
+def dense_to_ragged_batch(
+    _plan: Plan, batch_size: int, drop_remainder: bool = False, row_splits_dtype: DTypeLike = np.int64
+) -> Plan:
+    """The same as `ragged_batch`, by the name that it has in `tf.data.experimental`.
 
-    node: RaggedBatch
-    rows: RowSource
+    Args:
+        batch_size: As there.
+        drop_remainder: As there.
+        row_splits_dtype: As there.
 
-    def __len__(self) -> int:
-        return self.node.cardinality(len(self.rows))
-
-    def gather(self, batches: IntArray) -> Chunk:
-        size, n = self.node.size, len(self.rows)
-        if len(batches) and int(batches.max()) == n // size:
-            return self._of_two_sizes(batches)
-        numbers = (batches[:, None] * size + np.arange(size)).reshape(-1)
-        return self.rows.gather(numbers).grouped(size)
-
-    def _of_two_sizes(self, batches: IntArray) -> Chunk:
-        """With the short last batch among them, batches do not stack."""
-        size, n = self.node.size, len(self.rows)
-        parts = [np.arange(i * size, min(n, (i + 1) * size)) for i in batches.tolist()]
-        chunk = self.rows.gather(np.concatenate(parts))
-        offsets = np.cumsum([0, *map(len, parts)])
-        return Chunk(map_structure(lambda column: RaggedColumn(offsets, column), chunk.structure))
+    >>> import penstock as ps
+    >>> list(ps.Dataset.range(3).dense_to_ragged_batch(2))
+    [array([0, 1]), array([2])]
+    """
+    return Plan(RaggedBatch(batch_size, drop_remainder, row_splits_dtype), (_plan,))

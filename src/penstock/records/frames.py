@@ -15,7 +15,7 @@ from penstock.errors import ArgumentError, LimitError, TruncatedRecordError
 from penstock.records.damage import Damage, DamageLog
 from penstock.records.resync import pass_bad_header
 from penstock.records.stream import Point, open_stream
-from penstock.records.window import FOOTER_BYTES, HEADER_BYTES, Window
+from penstock.records.window import FOOTER_BYTES, HEADER_BYTES, LARGE_RECORD_BYTES, Window
 
 __all__ = ["MAX_RECORD_BYTES", "Damage", "FrameReader", "Frames"]
 
@@ -57,6 +57,11 @@ class Frames:
             self.data, self.starts[i:], self.lengths[i:], self.first_record + i, self.offsets[i:], rows
         )
 
+    def until(self, i: int) -> Frames:
+        """The first `i` of these records."""
+        rows = None if self.rows is None else self.rows[:i]
+        return Frames(self.data, self.starts[:i], self.lengths[:i], self.first_record, self.offsets[:i], rows)
+
     def number(self, i: int) -> int:
         """Number in the file of record `i` here."""
         return self.first_record + i if self.rows is None else int(self.rows[i])
@@ -90,6 +95,7 @@ class FrameReader:
         max_record_bytes: Refuse longer payloads, before memory is taken for them.
         max_ratio: Refuse compressed streams that pass 16 MiB and this many times their compressed size.
         point_span: Collect an access point about every so many uncompressed bytes; 0 for none.
+        large_record_bytes: Read larger blocks once records have more bytes than this on average.
 
     Attributes:
         path: The file.
@@ -120,6 +126,7 @@ class FrameReader:
         max_record_bytes: int = MAX_RECORD_BYTES,
         max_ratio: int = 1000,
         point_span: int = 0,
+        large_record_bytes: int = LARGE_RECORD_BYTES,
     ) -> None:
         if max_record_bytes < 0:
             raise ArgumentError("open", "max_record_bytes", got=max_record_bytes, want="at least 0")
@@ -132,6 +139,7 @@ class FrameReader:
         self._verify = verify
         self._tf_compatible = tf_compatible
         self._max_record_bytes = max_record_bytes
+        self._large_record_bytes = large_record_bytes
         # A bad header that was told and has to be passed before reading goes on.
         self._lost: Damage | None = None
         self._go_to(0, 0)
@@ -189,13 +197,15 @@ class FrameReader:
             raise TruncatedRecordError(text, path=self.path, record=record, offset=offset, help=help)
         self._go_to(record, offset)
 
-    def read(self, limit: int = 8192, limit_bytes: int = 1 << 20) -> Frames | None:
+    def read(self, limit: int = 8192, limit_bytes: int = 1 << 20, *, multiple: int = 1) -> Frames | None:
         """The next records, at least one; None at the end of the file.
 
         Args:
             limit: At most so many records.
             limit_bytes: At most so many bytes of frames, but always one record. Both limits are upper bounds:
                 what has been read already is handed out without waiting for more.
+            multiple: Records that belong together: their number is a multiple of it, except before damage and at
+                the end. `limit` has to be one too, and `limit_bytes` yields to it.
 
         Raises:
             CorruptRecordError: A checksum is wrong (kind "length checksum" or "data checksum").
@@ -211,7 +221,7 @@ class FrameReader:
             if self._lost is not None:
                 self._pass_lost(self._lost)
                 continue
-            frames, end, need = self._scan(limit, limit_bytes)
+            frames, end, need = self._scan(limit, limit_bytes, multiple)
             if frames is not None:
                 return frames
             if end in (0, _PARTLY):
@@ -233,20 +243,27 @@ class FrameReader:
         self.close()
 
     def _go_to(self, record: int, offset: int) -> None:
-        self._window = Window(self._stream, offset)
+        self._window = Window(self._stream, offset, large_record_bytes=self._large_record_bytes)
         self._record = record
         self._ended = False
         self._lost = None
 
-    def _scan(self, limit: int, limit_bytes: int) -> tuple[Frames | None, int, int]:
+    def _scan(self, limit: int, limit_bytes: int, multiple: int) -> tuple[Frames | None, int, int]:
         window, first = self._window, self._record
         stop = min(window.stop, window.start + max(limit_bytes, 1))
         scan = window.scan(stop, verify=self._verify, limit=limit, max_record_bytes=self._max_record_bytes)
-        if len(scan[0]) == 0 and scan[3] == _PARTLY and stop < window.stop:
+        if len(scan[0]) < multiple and scan[3] in (0, _PARTLY) and stop < window.stop:
             scan = window.scan(
-                window.stop, verify=self._verify, limit=1, max_record_bytes=self._max_record_bytes
+                window.stop, verify=self._verify, limit=multiple, max_record_bytes=self._max_record_bytes
             )
         starts, lengths, position, end, need = scan
+        rest = len(starts) % multiple
+        if rest and end in (0, _PARTLY):
+            if rest == len(starts) and window.fill(position - window.start + max(need, HEADER_BYTES)):
+                return self._scan(limit, limit_bytes, multiple)
+            if rest < len(starts):
+                starts, lengths = starts[:-rest], lengths[:-rest]
+                position = int(starts[-1] + lengths[-1]) + FOOTER_BYTES
         if len(starts) == 0:
             return None, end, need
         window.start = position

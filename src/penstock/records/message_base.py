@@ -139,6 +139,10 @@ class Message:
     @classmethod
     def FromString(cls, data: bytes) -> Self:
         """The message in `data`. WireError where the bytes are none."""
+        given: object = data
+        if not isinstance(given, bytes | bytearray | memoryview):
+            help = "A str is no message; its bytes may be." if isinstance(given, str) else ""
+            raise ArgumentTypeError(f"{cls.__name__}.FromString", "data", got=given, want="bytes", help=help)
         made = cls()
         made._fill(data)
         return made

@@ -154,7 +154,11 @@ def take_bytes(values: Any) -> list[bytes]:
 def _as_bytes(value: Any) -> bytes:
     value = value.value if isinstance(value, Enum) else value
     if isinstance(value, str):
-        return value.encode()
+        try:
+            return value.encode()
+        except UnicodeEncodeError:
+            want = "text that UTF-8 can hold, without half a surrogate pair"
+            raise ArgumentError(f"{BYTES.message}.value", "value", got=value, want=want) from None
     if not isinstance(value, bytes | bytearray | memoryview):
         _refuse(BYTES, value, "bytes or str")
     return bytes(value)

@@ -86,9 +86,7 @@ class FixedSequence(NamedTuple):
     def batch(self, lists: Lists, n: int) -> Any:
         """Array `[n, longest, *shape]`, filled up."""
         values, splits = lists[self.key]
-        counts = np.diff(splits)
-        if self.size != 1 and (counts % self.size != 0).any():
-            self._refuse(counts)
+        self.check(np.diff(splits))
         items = np.asarray(values).reshape(-1, *self.shape)
         return Ragged(items, splits // self.size).to_padded(self.default)
 
@@ -100,6 +98,11 @@ class FixedSequence(NamedTuple):
             name = self.key.decode(errors="backslashreplace")
             raise FeatureError(f"Error while parsing feature with key {name}: {text}.", feature=name)
         return values.reshape(-1, *self.shape)
+
+    def check(self, counts: NDArray[np.int64]) -> None:
+        """FeatureError where an example has values that make no whole number of items."""
+        if self.size != 1 and (counts % self.size != 0).any():
+            self._refuse(counts)
 
     def _refuse(self, counts: NDArray[np.int64]) -> None:
         row, name = int((counts % self.size != 0).argmax()), self.key.decode(errors="backslashreplace")

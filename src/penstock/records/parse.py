@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock import _native
+from penstock.column.base import Column
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.records.features import Features
+from penstock.records.output_columns import column_of_output
 from penstock.records.outputs import items_of
 from penstock.records.parse_errors import Problem, Teller
 from penstock.records.serialized import Serialized, one_serialized, serialized
@@ -65,6 +67,18 @@ class FeaturePlan:
         except InvalidArgumentError as error:
             error.record = None
             raise
+
+    def columns(self, records: Serialized) -> list[Column]:
+        """The values of records as columns, a row for each, with strings where they lie.
+
+        Raises:
+            InvalidArgumentError: A spec is none whose value for one record is an array; or as `decode`.
+        """
+        parts, _, problem = self._plan.decode(*records)
+        if problem is not None:
+            raise Teller().error(Problem(*problem), self._lists, records)
+        lists = dict(zip(self._keys, parts, strict=True))
+        return [column_of_output(output, lists, len(records.starts)) for _, output in self._outputs]
 
     def _decoded(self, records: Serialized, teller: Teller) -> Any:
         parts, _, problem = self._plan.decode(*records)

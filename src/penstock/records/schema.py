@@ -66,7 +66,7 @@ class Field:
             raise ArgumentError("Field", "raw", got=self.raw, want="False unless the kind is bytes")
 
     @property
-    def spec(self) -> LeafSpec:
+    def spec(self) -> TensorSpec | RaggedSpec:
         """The spec of its values in a row."""
         assert self.dtype is not None
         if self.ragged_rank:

@@ -6,12 +6,10 @@ The layout is described in docs/formats.md. The sidecar of a set is written twic
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, Final, Literal, TypeAlias, TypeGuard
 
 from penstock.errors import (
@@ -20,10 +18,11 @@ from penstock.errors import (
     MissingShardError,
     SidecarError,
 )
-from penstock.fs.paths import SIDECAR_SUFFIX
+from penstock.fs.paths import SIDECAR_SUFFIX, folders_of
 from penstock.records.described import read_small
 from penstock.records.schema import Schema
 from penstock.records.schema_json import MalformedError, schema_from_json, schema_to_json
+from penstock.records.sealed import seal, unseal
 
 __all__ = [
     "FORMAT_VERSION",
@@ -39,7 +38,6 @@ __all__ = [
 FORMAT_VERSION: Final = 1
 _FORMAT: Final = "penstock.shards"
 MOST_BYTES: Final = 64 << 20
-_TAIL: Final = re.compile(rb',\n  "checksum": "blake2b-16:([0-9a-f]{32})"\n\}\n\Z')
 _SHARD_NAME: Final = re.compile(r"-\d{5,}-of-\d{5,}(\.[^/]*)?$")
 _DEVICE: Final = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 _AGAIN: Final = "Write the data again, or move the sidecar away to have the schema inferred."
@@ -123,16 +121,15 @@ class Sidecar:
             "replaces": [_shard_to_json(shard) for shard in self.replaces],
             "schema": schema_to_json(self.schema),
         }
-        body = json.dumps(document, indent=2, ensure_ascii=False).encode()[: -len("\n}")]
-        return body + f',\n  "checksum": "blake2b-16:{_checksum(body)}"\n}}\n'.encode()
+        return seal(document)
 
 
 def _shard_to_json(shard: Shard) -> dict[str, Any]:
     return {"name": shard.name, "rows": shard.rows, "bytes": shard.nbytes, "crc32c": f"{shard.crc32c:08x}"}
 
 
-def _checksum(body: bytes) -> str:
-    return blake2b(body, digest_size=16).hexdigest()
+# Looking for so many files one by one takes longer than looking through their folders.
+_MANY: Final = 32
 
 
 def sidecar_path(path: str) -> str:
@@ -165,31 +162,11 @@ def parse_sidecar(data: bytes, path: str) -> Sidecar:
     Raises:
         SidecarError: They are damaged, or of a newer version. `path` is named.
     """
-    tail = _TAIL.search(data[-80:])
-    body = data[: len(data) - len(tail[0])] if tail else data
-    if tail is None or _checksum(body) != tail[1].decode():
-        raise SidecarError("the sidecar is damaged: its checksum does not match.", path=path, help=_AGAIN)
+    document = unseal(data, path, what="sidecar", kind=_FORMAT, version=FORMAT_VERSION, help=_AGAIN)
     try:
-        document = json.loads(data)
-        _check_version(document, path)
         return _sidecar(document, path)
     except (MalformedError, ValueError, RecursionError) as error:
-        # The checksum is right, so this is not chance: another program wrote it.
         raise SidecarError(f"the sidecar is malformed: {error}.", path=path, help=_AGAIN) from error
-
-
-def _check_version(document: Any, path: str) -> None:
-    if not isinstance(document, dict) or document.get("format") != _FORMAT:
-        raise MalformedError("it is of another format")
-    version = document.get("version")
-    if isinstance(version, int) and version > FORMAT_VERSION:
-        raise SidecarError(
-            f"the sidecar is of version {version}, this penstock reads up to {FORMAT_VERSION}.",
-            path=path,
-            help="Upgrade it with: pip install -U penstock",
-        )
-    if version != FORMAT_VERSION:
-        raise MalformedError(f"version is {version!r}")
 
 
 def _sidecar(document: dict[str, Any], path: str) -> Sidecar:
@@ -269,8 +246,9 @@ def _sidecars_of(paths: Iterable[str]) -> Iterable[tuple[Sidecar, set[str]]]:
     wanted: dict[str, set[str]] = {}
     for path in paths:
         wanted.setdefault(sidecar_path(path), set()).add(os.path.basename(path))
+    there = _existing(wanted)
     for place, names in wanted.items():
-        data = read_small(place, MOST_BYTES)
+        data = read_small(place, MOST_BYTES) if place in there else None
         if data is None:
             continue
         sidecar = parse_sidecar(data, place)
@@ -280,6 +258,18 @@ def _sidecars_of(paths: Iterable[str]) -> Iterable[tuple[Sidecar, set[str]]]:
             raise SidecarError("a write to these files did not come to its end.", path=place, help=help)
         if listed:
             yield sidecar, listed
+
+
+def _existing(places: Collection[str]) -> set[str]:
+    """Those of many files that may be there, by looking through their folders once; of a few, all."""
+    if len(places) < _MANY:
+        return set(places)
+    there = set()
+    for folder in folders_of(places):
+        there |= {
+            os.path.join(folder, name) for name in os.listdir(folder or ".") if name.endswith(SIDECAR_SUFFIX)
+        }
+    return there & set(places)
 
 
 def _check_shards(sidecar: Sidecar, listed: set[str], whole: bool, damaged: bool) -> None:

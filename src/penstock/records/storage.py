@@ -11,8 +11,9 @@ import numpy as np
 from penstock.column.base import Column
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
+from penstock.errors import ArgumentTypeError
 from penstock.records.schema import BYTES, FLOAT, INT64, UNSET, Field, Kind
-from penstock.spec import LeafSpec, RaggedSpec, Shape, string, text
+from penstock.spec import LeafSpec, RaggedSpec, Shape, TensorSpec, string, text
 
 __all__ = ["ContradictionError", "field_of", "field_of_spec", "widened"]
 
@@ -38,7 +39,12 @@ def field_of(name: str, column: Column, before: Field | None = None) -> Field:
 
 
 def field_of_spec(name: str, spec: LeafSpec, values_in_a_row: float | None = None) -> Field:
-    """The field that stores rows of a spec."""
+    """The field that stores rows of a spec; ArgumentTypeError where a record has no place for them."""
+    if not isinstance(spec, TensorSpec | RaggedSpec):
+        want = "numbers, strings, arrays or ps.Ragged"
+        raise ArgumentTypeError(
+            "write", name, got=spec, want=want, help="Leave it out or change it with map."
+        )
     rank = spec.ragged_rank if isinstance(spec, RaggedSpec) else 0
     count = _known_count(spec.shape) if values_in_a_row is None else values_in_a_row
     kind, raw = _storage(spec.dtype, spec.shape, rank, count)

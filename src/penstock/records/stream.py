@@ -14,6 +14,7 @@ from penstock import _native
 from penstock.errors import CompressionError, LimitError
 from penstock.fs.files import ReadFile
 from penstock.records.compress import SNIFF_BYTES, reading_name, sniff
+from penstock.records.snappy import SnappyStream
 
 __all__ = ["Point", "Stream", "compression_of", "open_stream"]
 
@@ -82,7 +83,7 @@ def open_stream(
 
     Args:
         path: A regular file.
-        compression: "auto" (by content), "none", "gzip", "zlib" or "zstd".
+        compression: "auto" (by content), "none", "gzip", "zlib", "zstd" or "snappy" (TensorFlow's blocks).
         tf_compatible: End where TensorFlow ends without an error: a gzip or zlib stream without its trailer
             or its rest, anything after a first zlib stream.
         max_ratio: Refuse a compressed stream that passes 16 MiB and this many times its compressed size.
@@ -92,12 +93,15 @@ def open_stream(
         NotFoundError, ArgumentError, OSError: As for `ReadFile`; ArgumentError also for an unknown
             compression.
     """
-    name = reading_name(compression)
+    # Snappy has no mark to be known by, and no file of records but TensorFlow's own has it: only our code asks for it.
+    name = "snappy" if compression == "snappy" else reading_name(compression)
     file = ReadFile(path)
     try:
         name = _sniff_file(file) if name == "auto" else name
         if name == "none":
             return _Plain(file)
+        if name == "snappy":
+            return SnappyStream(file, point_span=point_span)
         return _Compressed(
             file, name, tf_compatible=tf_compatible, max_ratio=max_ratio, point_span=point_span
         )

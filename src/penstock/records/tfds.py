@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from penstock.errors import SidecarError
+from penstock.fs.paths import folders_of
 from penstock.records.described import merged, read_text
 from penstock.records.schema import BYTES, FLOAT, INT64, Field, Kind, Schema
 from penstock.spec import Shape, string
@@ -36,7 +37,7 @@ def read_tfds_schema(paths: Sequence[str], inferred: Schema) -> Schema | None:
     Raises:
         SidecarError: The file is not JSON, or larger than 16 MiB.
     """
-    folders = {os.path.dirname(path) for path in paths}
+    folders = folders_of(paths)
     if inferred.record != "Example" or len(folders) != 1:
         return None
     place = os.path.join(folders.pop(), FILE_NAME)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from penstock.errors import SidecarError
+from penstock.fs.paths import folders_of
 from penstock.records.described import read_text
 
 __all__ = ["read_tfds_counts"]
@@ -27,7 +28,7 @@ def read_tfds_counts(paths: Sequence[str]) -> tuple[int, ...] | None:
     Raises:
         SidecarError: The file is not JSON, or larger than 16 MiB.
     """
-    folders = {os.path.dirname(path) for path in paths}
+    folders = folders_of(paths)
     if len(folders) != 1:
         return None
     place = os.path.join(folders.pop(), FILE_NAME)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from penstock.errors import SidecarError
+from penstock.fs.paths import folders_of
 from penstock.records.described import merged, read_text
 from penstock.records.schema import BYTES, FLOAT, INT64, Field, Kind, Schema
 from penstock.records.text_format import Message, TextFormatError, parse_text
@@ -31,7 +32,7 @@ def read_tfx_schema(paths: Sequence[str], inferred: Schema) -> Schema | None:
     Raises:
         SidecarError: The file is not protobuf text, or larger than 16 MiB.
     """
-    folders = {os.path.dirname(path) for path in paths}
+    folders = folders_of(paths)
     if inferred.record != "Example" or len(folders) != 1:
         return None
     for place in _places(folders.pop()):

@@ -22,6 +22,9 @@ from penstock.records.outputs import Fixed, FixedSequence, Output, RaggedRows, S
 
 __all__ = ["KIND_LISTS", "KIND_TYPES", "KIND_VALUES", "Wanted", "WantedLists"]
 
+# A record is at most 2 GiB long, and a value of a packed list at least a byte.
+_MOST_VALUES = 1 << 31
+
 FIXED, RAGGED = 0, 1
 REQUIRED, MARKED, DEFAULT = 0, 1, 2
 
@@ -213,6 +216,8 @@ def _known_shape(name: Any, spec: FixedLenFeature | FixedLenSequenceFeature) -> 
             raise ArgumentTypeError("features", "shape", got=shape, want="sizes of axes")
         if size < 0:
             _bad_shape(shape, f"Dimension {size} must be >= 0.")
+    if prod(max(int(size), 1) for size in shape) > _MOST_VALUES:
+        _bad_shape(shape, f"No record holds more than {_MOST_VALUES} values.")
     return tuple(map(int, shape))
 
 

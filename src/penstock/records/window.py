@@ -9,7 +9,7 @@ from penstock import _native
 from penstock.errors import CompressionError, LimitError
 from penstock.records.stream import Stream
 
-__all__ = ["FOOTER_BYTES", "HEADER_BYTES", "Window"]
+__all__ = ["FOOTER_BYTES", "HEADER_BYTES", "LARGE_RECORD_BYTES", "Window"]
 
 HEADER_BYTES = 12
 FOOTER_BYTES = 4
@@ -18,7 +18,7 @@ FOOTER_BYTES = 4
 # large records a block holds so few that more are copied where a batch crosses blocks: those take larger ones.
 _BLOCK_BYTES = 1 << 20
 _LARGE_BLOCK_BYTES = 4 << 20
-_LARGE_RECORD_BYTES = 4 << 10
+LARGE_RECORD_BYTES = 4 << 10
 
 
 class Window:
@@ -27,11 +27,16 @@ class Window:
     A window never writes into memory that it has filled: the records found in `data` stay valid while it goes
         on.
 
+    Args:
+        stream: The stream.
+        offset: Where it stands.
+        large_record_bytes: Read larger blocks once records have more bytes than this on average.
+
     Attributes:
         ended: The stream gives no further bytes; because of `error`, if that is not None.
     """
 
-    def __init__(self, stream: Stream, offset: int) -> None:
+    def __init__(self, stream: Stream, offset: int, *, large_record_bytes: int = LARGE_RECORD_BYTES) -> None:
         self.data = np.empty(0, np.uint8)
         self.start = self.stop = 0
         self.ended = False
@@ -39,6 +44,7 @@ class Window:
         self._stream = stream
         self._base = offset
         self._block = _BLOCK_BYTES
+        self._large_record_bytes = large_record_bytes
 
     @property
     def have(self) -> int:
@@ -99,7 +105,7 @@ class Window:
         scan = _native.scan_frames(
             self.data, self.start, stop, verify=verify, limit=limit, max_record_bytes=max_record_bytes
         )
-        if scan[2] - self.start > len(scan[0]) * _LARGE_RECORD_BYTES:
+        if scan[2] - self.start > len(scan[0]) * self._large_record_bytes:
             self._block = _LARGE_BLOCK_BYTES
         return scan
 

@@ -1,7 +1,7 @@
-"""Steps of a source made by a thread before they are asked for.
+"""Steps made by a thread before they are asked for.
 
-A chunk travels with the state after it, so that a mark taken between chunks is exact; what was made but
-never asked for is simply made again.
+What is made travels with its place, so that a mark is exact; what was made but never asked for is simply made
+again.
 """
 
 from __future__ import annotations
@@ -9,30 +9,48 @@ from __future__ import annotations
 import os
 import weakref
 from collections import deque
-from collections.abc import Callable
-from threading import Condition, Thread
-from typing import TypeAlias
+from threading import Condition
+from typing import Any, Protocol, TypeAlias
 
-from penstock.graph.node import END, Broken, State, Step
+from penstock.column.chunk import Chunk
+from penstock.graph.node import END, Failing
+from penstock.run.steps import Made
+from penstock.run.threads import Left, start
+from penstock.run.tuning import MOST_BYTES
 
 __all__ = ["Ahead"]
 
-_Made: TypeAlias = Step | BaseException
+_Item: TypeAlias = Made | BaseException
+
+# With AUTOTUNE the line grows to this many chunks, as long as somebody waits for it and they are no larger than
+# memory allows.
+_LONGEST_LINE = 8
+
+
+class Making(Protocol):
+    """What makes things one after the other: pairs, of which END as the second ends them."""
+
+    def next(self) -> Any: ...
 
 
 class Ahead:
-    """The steps after a state, in order, up to `depth` of them made in advance.
+    """What steps make, in order, up to `depth` of it in advance; a negative depth finds the best itself.
 
-    The thread ends with the steps, or as soon as this object is dropped.
+    The thread begins when something is asked for: not before all edges of an iterator are there, of which one may ask
+    what the rows of another have left behind (a cache). It ends with the steps, or as soon as this object is dropped.
     """
 
-    def __init__(self, step: Callable[[State], Step], state: State, depth: int = 2) -> None:
-        self._line = _Line(depth)
-        Thread(target=_make, args=(step, state, self._line), name="penstock-ahead", daemon=True).start()
+    def __init__(self, steps: Making, depth: int = 2) -> None:
+        self._line = _Line(2 if depth < 0 else depth, grows=depth < 0)
+        self._waiting: Making | None = steps
+        # Before it begins: Ctrl-C may come while the thread starts, and it would wait for room for ever.
         weakref.finalize(self, _stop, self._line, os.getpid())
 
-    def next(self) -> Step:
-        """The next step; raises what it raised. Not to be asked again after END or an error but `Broken`."""
+    def next(self) -> Made:
+        """What the next step has made; raises what is no error of a step. Not to be asked again after END."""
+        steps, self._waiting = self._waiting, None
+        if steps is not None:
+            start(_make, (steps, self._line), "penstock-ahead")
         made = self._line.take()
         if isinstance(made, BaseException):
             raise made
@@ -42,45 +60,55 @@ class Ahead:
 class _Line:
     """A bounded queue whose waiting maker can be sent home."""
 
-    def __init__(self, depth: int) -> None:
-        self._made: deque[_Made] = deque()
-        self._depth = depth
+    def __init__(self, depth: int, *, grows: bool) -> None:
+        self._made: deque[_Item] = deque()
+        self._depth, self._grows = depth, grows
+        self._longest = _LONGEST_LINE
         self._changed = Condition()
         self._stopped = False
 
-    def put(self, made: _Made) -> bool:
-        """Wait for room; False where nobody wants more."""
+    def put(self, made: _Item) -> bool:
+        """Wait for room; False where nothing comes after it, or nobody wants it."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or len(self._made) < self._depth)
-            self._made.append(made)
-            self._changed.notify_all()
-            return not self._stopped
+            if not self._stopped:
+                self._made.append(made)
+                self._changed.notify_all()
+            return not (self._stopped or isinstance(made, BaseException) or made[1] is END)
 
-    def take(self) -> _Made:
+    def take(self) -> _Item:
         with self._changed:
-            self._changed.wait_for(lambda: self._made)
+            if not self._made and self._grows:
+                self._depth = min(self._depth + 1, self._longest)
+            self._changed.wait_for(lambda: self._made or self._stopped)
+            if not self._made:
+                raise Left
             made = self._made.popleft()
+            if self._grows and not isinstance(made, BaseException):
+                self._longest = max(2, min(_LONGEST_LINE, MOST_BYTES // max(1, _bytes_of(made[1]))))
+                self._depth = min(self._depth, self._longest)
             self._changed.notify_all()
             return made
 
     def stop(self) -> None:
         with self._changed:
             self._stopped = True
+            self._made.clear()
             self._changed.notify_all()
 
 
-def _make(step: Callable[[State], Step], state: State, line: _Line) -> None:
-    goes_on = True
-    while goes_on:
-        try:
-            state, chunk = step(state)
-            goes_on = line.put((state, chunk)) and chunk is not END
-        except Broken as broken:
-            state = broken.state
-            goes_on = line.put(broken)
-        except BaseException as error:  # noqa: BLE001  (raised again where the rows are asked for)
-            line.put(error)
-            return
+def _bytes_of(made: Any) -> int:
+    rows = made.rows if isinstance(made, Failing) else made
+    return rows.nbytes if isinstance(rows, Chunk) else 0
+
+
+def _make(steps: Making, line: _Line) -> None:
+    # What is made gets no name here: this frame would keep it, and so itself, through the traceback of an error.
+    try:
+        while line.put(steps.next()):
+            pass
+    except BaseException as error:  # noqa: BLE001  (raised again where the rows are asked for)
+        line.put(error)
 
 
 def _stop(line: _Line, process: int) -> None:

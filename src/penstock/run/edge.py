@@ -1,45 +1,131 @@
 """Where rows pass between nodes: the only place that keeps them.
 
-The mark of an edge is the states below it before the chunk it holds, and how many rows of that chunk it
-has given away. To rewind is to set those states, step again and drop as many rows.
+The mark of an edge is the place below it before the chunk it holds, and how many rows it has given away since. To
+rewind is to begin at that place, make the chunk again and drop as many rows. While rows are on hold, the place is
+the one before the oldest of them. A row that could not be made counts as a row, so that positions stay the same
+whether or not an error is raised again.
+
+Where rows can be had by number, none is made again: the mark also says where the rows that come next begin, and those
+on hold are fetched by number once they are asked for. Positions are numbers as long as no row has failed.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from collections import deque
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, Literal, Self
 
+import numpy as np
+
+from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.graph.node import END, Broken, _End
+from penstock.errors import ArgumentError, FailedPreconditionError, FunctionError
+from penstock.graph.epochs import rows_in_epoch
+from penstock.graph.node import END, Failing, RowSource, _End
+from penstock.graph.origin import origin
 from penstock.graph.plan import Plan
-from penstock.run.steps import Inline, Source
+from penstock.run.held import Base, Held
+from penstock.run.maker import Maker
+from penstock.run.marks import Mark, is_mark
+from penstock.run.steps import Meter, Raised
+from penstock.run.told import Told
+from penstock.spec import Spec
 
 __all__ = ["Edge", "Mark"]
 
-Mark: TypeAlias = tuple[Any, ...]
-"""(state of the node, rows given away since, marks of its inputs): numbers, strings, bytes, tuples, None."""
+_NO_NOTES: Final[Mark] = (0, (), None)
+
+# Fewer rows than this are made sooner than they are found by number.
+WORTH_FETCHING = 1024
 
 
 class Edge:
-    """The rows that come out of a plan, in order."""
+    """The rows that come out of a plan, in order; see `penstock.graph.node.Rows` and `Branch`."""
 
-    def __init__(self, plan: Plan, epoch: int = 0) -> None:
-        self._inputs = tuple(Edge(part, epoch) for part in plan.inputs)
-        self._stepper = Inline(plan.node, self._inputs) if self._inputs else Source(plan.node)
-        self._state = plan.node.start(epoch)
+    def __init__(
+        self,
+        plan: Plan,
+        mark: Mark | None = None,
+        held: IntArray | None = None,
+        *,
+        after: bool = False,
+        meter: Meter | None = None,
+        most_threads: int | None = None,
+    ) -> None:
+        """The rows from the start of a new epoch, or from a mark with the rows on hold at `held`.
+
+        With `after` they are those of the epoch that follows the mark's. AUTOTUNE uses at most `most_threads` for a
+        node, here and below.
+        """
+        self._plan, self._meter, self._most_threads = plan, meter, most_threads
+        self.scratch: dict[str, Any] = {}
+        if mark is None:
+            self._begin(plan.new_epoch())
+        elif after:
+            plan.note_epoch(mark[0] + 1)
+            self._begin(mark[0] + 1, (mark[1], mark[4]), after=True)
+        else:
+            self.rewind(mark, held)
+
+    def _begin(self, epoch: int, place: Any = None, *, after: bool = False) -> None:
+        self._epoch = epoch
+        most = self._most_threads
+        is_plain = self._meter is None and most is None
+        open_edge = Edge if is_plain else partial(Edge, meter=self._meter, most_threads=most)
+        self._maker = Maker(self._plan, open_edge, epoch, place, self._meter, after=after, most_threads=most)
+        self._clear()
+
+    def _clear(self) -> None:
+        """No rows are here, and the maker is about to make the first."""
+        self._before = self._maker.place
         self._chunk: Chunk | None = None
-        self._given = 0
-        self._before = self._mark_below()
-        self._waiting: Exception | None = None
+        self._errors: deque[tuple[int, Exception]] = deque()
+        self._given = self._rows_given = self._slots = 0
+        self.position = 0
+        self._n_errors = 0
+        self._raised: list[tuple[int, str]] = []
+        self._held = Held()
+        self._waiting: list[Exception] = []
+        self.scratch.clear()
+
+    @property
+    def plan(self) -> Plan:
+        """The plan whose rows they are."""
+        return self._plan
+
+    @property
+    def spec(self) -> Spec:
+        """The spec of the rows."""
+        return self._plan.spec
+
+    @property
+    def by_number(self) -> RowSource | None:
+        """The rows by number, where that is possible and the same in every epoch."""
+        return None if self._plan.is_shuffled else self._plan.rows
+
+    @property
+    def by_number_now(self) -> RowSource | None:
+        """The rows of this epoch by number, where that is possible and nothing has to be made for it first."""
+        return rows_in_epoch(self._plan, *self._before)
+
+    @property
+    def at_hand(self) -> int:
+        """Rows that the next pull gives without waiting."""
+        return (self._errors[0][0] if self._errors else self._slots) - self._given
+
+    # --- rows given away ---
 
     def pull(self, limit: int | None = None) -> Chunk | Literal[_End.END]:
         """The next rows, at least one and at most `limit`; as many as are at hand."""
-        chunk = self._held()
-        if chunk is END:
+        n = self._ready()
+        if not n:
             return END
-        start = self._given
-        stop = len(chunk) if limit is None else min(len(chunk), start + limit)
-        self._given = stop
-        return chunk if stop - start == len(chunk) else chunk.slice(start, stop)
+        n = n if limit is None else min(n, limit)
+        chunk, start = self._chunk, self._rows_given
+        assert chunk is not None
+        self._advance(n)
+        return chunk if n == len(chunk) else chunk.slice(start, start + n)
 
     def pull_exact(self, n: int) -> Chunk | Literal[_End.END]:
         """The next n rows, fewer only at the end or before an error, which is raised at the next pull."""
@@ -51,7 +137,7 @@ class Edge:
             except Exception as error:
                 if not parts:
                     raise
-                self._waiting = error
+                self._waiting.append(error)
                 break
             if chunk is END:
                 break
@@ -61,52 +147,233 @@ class Edge:
 
     def pull_groups(self, size: int) -> Chunk | Literal[_End.END]:
         """The next rows in whole groups of `size`, as many as are at hand; fewer than `size` only at the end."""
-        at_hand = 0 if self._chunk is None else len(self._chunk) - self._given
-        if not at_hand:
-            chunk = self._held()
-            at_hand = 0 if chunk is END else len(chunk) - self._given
         # Within a chunk groups are slices; only a group that crosses a border is copied together.
-        return self.pull(at_hand // size * size) if at_hand >= size else self.pull_exact(size)
+        n = self._ready()
+        return self.pull(n // size * size) if n >= size else self.pull_exact(size)
+
+    def give_back(self, n: int) -> None:
+        """Take back the last n rows of the latest pull, which must have been a plain `pull`."""
+        assert n <= self._rows_given, "only rows of the latest pull can be taken back"
+        self._advance(-n)
+
+    def skip(self, n: int) -> int:
+        """Pass over up to n rows; how many there were: fewer only at the end or before an error."""
+        if n >= WORTH_FETCHING and self._jumped(n):
+            return n
+        passed = 0
+        while passed < n:
+            try:
+                at_hand = self._ready()
+            except Exception as error:
+                if not passed:
+                    raise
+                self._waiting.append(error)
+                break
+            if not at_hand:
+                break
+            taken = min(at_hand, n - passed)
+            self._advance(taken)
+            passed += taken
+        return passed
+
+    def _jumped(self, n: int) -> bool:
+        """Whether it stands after the first n rows now, without making them."""
+        if self.position or self._slots or self._waiting or self._plan.inputs:
+            return False
+        state = self._plan.node.state_at(n)
+        if state is None:
+            return False
+        self._begin(self._epoch, (state, ()))
+        self.position = n
+        return True
+
+    # --- rows on hold ---
+
+    def hold(self, limit: int | None = None) -> int:
+        """Pull rows and keep them on hold: as many as are at hand and at most `limit`. 0 at the end."""
+        n = self._ready()
+        if not n:
+            return 0
+        base = self._base()
+        rows = self.pull(limit)
+        assert rows is not END
+        self._held.add(rows, base)
+        return len(rows)
+
+    def take(self, positions: IntArray) -> Chunk:
+        """Rows on hold, in the order asked for, repeats allowed. At least one."""
+        return self._held.take(positions)
+
+    def keep(self, positions: IntArray) -> None:
+        """Let go of the rows on hold at other positions."""
+        if self._held:
+            self._held.keep(positions)
+
+    # --- marks ---
 
     def mark(self) -> Mark:
         """Where this edge stands; a plain value."""
         state, inputs = self._before
-        return (state, self._given, inputs)
+        given = self._given
+        if not self._held:
+            return (self._epoch, state, given, self.position, inputs, self._notes(given, None))
+        can_fetch = not self._n_errors and self.by_number is not None
+        here = (self._before, given) if can_fetch else None
+        position, state, given, inputs = self._held.base
+        given += self.position - position
+        return (self._epoch, state, given, self.position, inputs, self._notes(given, here))
 
-    def rewind(self, mark: Mark) -> None:
-        """Stand again where `mark` was taken."""
-        state, given, inputs = mark
-        for edge, part in zip(self._inputs, inputs, strict=True):
-            edge.rewind(part)
-        self._stepper.reset()
-        self._state, self._chunk, self._given, self._waiting = state, None, 0, None
-        self._before = (state, tuple(inputs))
-        while given:
-            chunk = self._held()
-            if chunk is END:
-                break
-            # A chunk may be cut elsewhere than before: what lies before the mark is dropped, wherever it ends.
-            taken = min(given, len(chunk))
-            self._given, given = taken, given - taken
+    def _notes(self, given: int, here: Any) -> tuple[Any, ...]:
+        if not self._n_errors and here is None:
+            return ()
+        first = self.position - given
+        self._raised = [(position, name) for position, name in self._raised if position >= first]
+        return (self._n_errors, tuple((position - first, name) for position, name in self._raised), here)
 
-    def _held(self) -> Chunk | Literal[_End.END]:
-        """The chunk that has rows left, made by a step where there is none."""
-        if self._waiting is not None:
-            error, self._waiting = self._waiting, None
-            raise error
-        while self._chunk is None or self._given == len(self._chunk):
-            before = self._mark_below()
-            try:
-                self._state, chunk = self._stepper.step(self._state)
-            except Broken as broken:
-                self._state = broken.state
-                self._chunk, self._given, self._before = None, 0, self._mark_below()
-                raise broken.error from broken.error.__cause__
-            if chunk is END:
-                self._chunk, self._given, self._before = None, 0, before
-                return END
-            self._chunk, self._given, self._before = chunk, 0, before
-        return self._chunk
+    def rewind(self, mark: Mark, held: IntArray | None = None) -> None:
+        """Stand again where `mark` was taken, with the rows at the positions `held` on hold.
 
-    def _mark_below(self) -> tuple[Any, tuple[Mark, ...]]:
-        return self._state, tuple(edge.mark() for edge in self._inputs)
+        Raises:
+            FailedPreconditionError: Those rows do not come again: other rows come out of the plan now.
+            Exception: A row that had been given cannot be made now; its error, as a pull would raise it.
+        """
+        epoch, state, given, position, inputs, notes = mark
+        n_errors, errors, here = notes or _NO_NOTES
+        self._plan.note_epoch(epoch)
+        wanted = np.zeros(0, np.int64) if held is None else np.sort(held)
+        first = position - given
+        rows = None if here is None or given < WORTH_FETCHING else self._found_rows
+        if rows is not None:
+            place, given = here
+            self._begin(epoch, place)
+            self._held = Held.by_number(rows, wanted, (first, state, 0, inputs))
+        else:
+            self._begin(epoch, (state, inputs))
+        self.position = position - given
+        known = {(first + row, name) for row, name in errors}
+        while given and (passed := self._pass_again(given, wanted if rows is None else wanted[:0], known)):
+            given -= passed
+        self._n_errors = n_errors
+        if given or not self._held.has_all(wanted):
+            raise FailedPreconditionError(
+                f"set_state: rows that {self._plan.node} had given do not come again. Its input has changed since "
+                "the state was taken; begin a new epoch."
+            )
+        self.keep(wanted)
+
+    def restart(self) -> None:
+        """Begin the next epoch; positions begin at 0 again."""
+        self._epoch += 1
+        self._plan.note_epoch(self._epoch)
+        self._maker.restart(self._epoch, self._before)
+        self._clear()
+
+    def branch(self, plan: Plan, mark: Mark | None = None) -> Self:
+        """The rows of another plan, from a mark or from the start."""
+        return type(self)(plan, _of(mark, plan), most_threads=self._most_threads)
+
+    def again(self, mark: Mark | None = None) -> Self:
+        """The rows of this edge's own plan, from a mark or from where it stands."""
+        mark = self.mark() if mark is None else _of(mark, self._plan)
+        return type(self)(self._plan, mark, meter=self._meter)
+
+    @property
+    def _found_rows(self) -> RowSource | None:
+        """The rows by number, where nothing has to be made for it first."""
+        return self.by_number if self._plan.finds_rows else None
+
+    def _pass_again(self, limit: int, wanted: IntArray, known: set[tuple[int, str]]) -> int:
+        """Pass over rows that were given before, errors that were raised before among them; 0 at the end.
+
+        An error that was not raised before is: the file that is gone, the row that can no longer be made.
+        """
+        try:
+            n = min(self._ready(), limit)
+        except Exception as error:
+            if (self.position - 1, type(error).__name__) not in known:
+                raise
+            return 1
+        if not n:
+            return 0
+        first = self.position
+        low, high = np.searchsorted(wanted, (first, first + n))
+        if high > low:
+            return self.hold(n)
+        self._advance(n)
+        return n
+
+    def _base(self) -> Base:
+        return (self.position, self._before[0], self._given, self._before[1])
+
+    # --- chunks ---
+
+    def _advance(self, n: int) -> None:
+        self._given += n
+        self._rows_given += n
+        self.position += n
+
+    def _ready(self) -> int:
+        """How many rows are at hand, once there are any; 0 at the end. Raises the error that comes next."""
+        if self._waiting:
+            raise self._placed(self._waiting.pop())
+        while self._given == self._slots:
+            if not self._make():
+                return 0
+            if self._waiting:
+                raise self._placed(self._waiting.pop())
+        if self._errors and self._errors[0][0] == self._given:
+            self._given += 1
+            raise self._placed(self._noted(self._errors.popleft()[1]))
+        return self.at_hand
+
+    def _noted(self, error: Exception) -> Exception:
+        """The error, which has taken the place of the next row."""
+        self._n_errors += 1
+        self._raised.append((self.position, type(error).__name__))
+        self.position += 1
+        return error
+
+    def _placed(self, error: Exception) -> Exception:
+        """The error, where it is one of a row's with the row's origin."""
+        if isinstance(error, FunctionError) and error.origin is None and len(self._plan.inputs) == 1:
+            error.origin = origin(self._plan.inputs[0], error.row)
+        return _freed(error)
+
+    def _make(self) -> bool:
+        """Have the next chunk made; False at the end."""
+        if not self._held:
+            self._raised.clear()
+        self._before, made = self._maker.next()
+        self._chunk, self._given, self._rows_given, self._slots = None, 0, 0, 0
+        if isinstance(made, Raised):
+            self._waiting.append(self._noted(made.take()))
+            return True
+        if isinstance(made, Failing):
+            self._chunk, self._slots = made.rows, len(made)
+            self._errors = made.take_errors()
+        elif made is not None and made is not END:
+            self._chunk, self._slots = made, len(made)
+        return made is not END
+
+
+def _of(mark: Mark | None, plan: Plan) -> Mark | None:
+    """A mark that a node kept in its state, which may have been read from somewhere."""
+    if mark is not None and not is_mark(mark, plan):
+        got, want = Told("one in which a node has a mark of other rows"), "a state as get_state gives it"
+        raise ArgumentError("set_state", "state", got=got, want=want)
+    return mark
+
+
+def _freed(error: Exception) -> Exception:
+    """The error, without what our own frames still hold for it.
+
+    A traceback keeps its frames, and those that called them; where one of these names the error, or rows, neither
+    is freed before the garbage collector comes by, and threads go on. The frames of the user's function stay whole.
+    """
+    cause = error.__cause__ or error
+    frame = None if cause.__traceback__ is None else cause.__traceback__.tb_frame
+    while frame is not None:
+        with suppress(RuntimeError):  # it is running
+            frame.clear()
+        frame = frame.f_back
+    return error

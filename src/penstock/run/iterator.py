@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from threading import Lock
 from typing import Any
 
-from penstock.errors import ArgumentError
+from penstock._native import keep_between_chunks
+from penstock.column.chunk import Chunk
+from penstock.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from penstock.graph.node import END
 from penstock.graph.plan import Plan
-from penstock.run.edge import Edge
+from penstock.graph.state import from_json
+from penstock.run.edge import Edge, Mark
+from penstock.run.moved import goes_by_number, moved
+from penstock.run.position import State, open_state, reading_state
+from penstock.run.same_pipeline import check_pipeline
+from penstock.run.shares import Standing, standing_of, with_skipped
+from penstock.run.state_writer import StateWriter
+from penstock.run.their_arguments import carried_over, plan_of
 
-STATE_VERSION = 1
+__all__ = ["OptionalRow", "RowIterator"]
+
+
+@dataclass(frozen=True)
+class OptionalRow:
+    """A row, or none, by the names of `tf.experimental.Optional`."""
+
+    _rows: tuple[Any, ...]
+
+    def has_value(self) -> bool:
+        """Whether there is a row."""
+        return bool(self._rows)
+
+    def get_value(self) -> Any:
+        """The row.
+
+        Raises:
+            InvalidArgumentError: There is none.
+        """
+        if not self._rows:
+            raise InvalidArgumentError("get_value: the given optional does not have a value.")
+        return self._rows[0]
 
 
 class RowIterator(Iterator[Any]):
@@ -21,80 +55,181 @@ class RowIterator(Iterator[Any]):
     goes on after it. Threads may share one: each row goes to one of them.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    def __init__(self, plan: Plan, most_threads: int | None = None) -> None:
+        """With `most_threads` AUTOTUNE uses no more for a transformation."""
+        keep_between_chunks()
+        self._plan, self._most_threads = plan, most_threads
         self._lock = Lock()
-        self._edge = Edge(plan)
+        self._n = self._skip = 0
+        self._writer = StateWriter(plan)
+        self._stand(self._open())
+
+    def _open(self, mark: Mark | None = None) -> Edge:
+        return Edge(self._plan, mark, most_threads=self._most_threads)
+
+    def _stand(self, edge: Edge) -> None:
+        self._edge = edge
         self._rows: Iterator[Any] = iter(())
         self._ahead = 0
-        self._n = 0
+        self._process = os.getpid()
+        self._interrupted_at: Mark | None = None
 
     def __next__(self) -> Any:
         with self._lock:
-            while not self._ahead:
-                chunk = self._edge.pull()
-                if chunk is END:
-                    raise StopIteration
-                self._rows, self._ahead = iter(chunk), len(chunk)
+            if not self._ahead:
+                self._pull()
             self._ahead -= 1
             self._n += 1
             return next(self._rows)
 
+    def _pull(self) -> None:
+        mark = self._edge.mark() if self._interrupted_at is None else self._interrupted_at
+        before = self._n, self._skip
+        if self._interrupted_at is not None or self._process != os.getpid():
+            self._stand(self._open(mark))  # after an interrupt, or in a forked process without our threads
+        try:
+            self._pass_over()
+            chunk = self._edge.pull()
+            if chunk is END:
+                raise StopIteration
+            self._rows, self._ahead = iter(chunk), len(chunk)
+        except Exception:
+            raise
+        except BaseException:
+            # Such as Ctrl-C: what was pulled by whom is not known, so that it is made again.
+            self._interrupted_at = mark
+            self._n, self._skip = before
+            raise
+
+    def _pass_over(self) -> None:
+        """Pass over the rows that are to be skipped. An error counts as one; one that is not of a row is raised."""
+        while self._skip:
+            try:
+                passed = self._edge.skip(self._skip)
+            except InvalidArgumentError:
+                passed = 1
+            except Exception:
+                self._skip -= 1
+                raise
+            if not passed:  # the rows have ended
+                self._n -= self._skip
+                self._skip = 0
+            self._skip -= passed
+
+    def next_rows(self, n: int) -> Chunk | None:
+        """The next n rows as a chunk, fewer only at the end or before an error; None at the end.
+
+        Raises:
+            FailedPreconditionError: Rows were taken from this iterator one by one before.
+        """
+        with self._lock:
+            if self._ahead or self._interrupted_at is not None or self._process != os.getpid():
+                raise FailedPreconditionError("next_rows: rows are taken one by one from this iterator.")
+            self._pass_over()
+            chunk = self._edge.pull_exact(n)
+            if chunk is END:
+                return None
+            self._n += len(chunk)
+            return chunk
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of a row."""
+        return self._plan.spec.structure
+
+    def get_next(self) -> Any:
+        """The next row, as `next` gives it.
+
+        Raises:
+            OutOfRangeError: There are no more rows.
+        """
+        for row in self:
+            return row
+        raise OutOfRangeError("get_next: End of sequence: the iterator has no more rows.")
+
+    def get_next_as_optional(self) -> OptionalRow:
+        """The next row, or that there is none, without an error."""
+        return OptionalRow(tuple(islice(self, 1)))
+
     def __repr__(self) -> str:
         return f"RowIterator after {self._n} rows of {self._plan.node}"
 
-    def get_state(self) -> dict[str, Any]:
-        """Where this iterator stands, as a small JSON-able dict."""
-        with self._lock:
-            state, given, inputs = self._edge.mark()
-            mark = (state, given - self._ahead, inputs)
-            return {"version": STATE_VERSION, "rows": self._n, "mark": to_json(mark)}
+    def get_state(self) -> State:
+        """Where this iterator stands, as a small dict that `json.dumps` writes as it is."""
+        return self.later_state()()
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Stand again where `state` was taken, by an iterator of the same plan.
+    def state_dict(self) -> State:
+        """Where this iterator stands; `get_state` by PyTorch's name."""
+        return self.get_state()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+        """Stand again where the state was taken; `set_state` by PyTorch's name."""
+        self.set_state(state_dict)
+
+    def later_state(self) -> Callable[[], State]:
+        """What gives the state as it is now: to be called, once or never, when it is known whether it is needed."""
+        with self._lock:
+            mark = self._interrupted_at or self._edge.mark()
+            return partial(self._writer.write, mark, self._ahead, self._n, self._skip)
+
+    def set_state(
+        self,
+        state: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        strict: bool | None = None,
+        allow: Collection[str] = (),
+    ) -> None:
+        """Stand again where `state` was taken, by an iterator of the same pipeline.
+
+        A pipeline is the same where its nodes, their arguments, and the names, sizes and ends of its files are. How it
+        runs (threads, prefetching ahead) and where the files lie may differ. A function whose code has changed is
+        warned of.
+
+        Args:
+            state: What `get_state` gave, here or in another process; also once it was JSON. For rows that are
+                distributed also a list of the states of all ranks of another world, in any order: the ranks go on
+                with exactly the rows that nobody was given, in their order. The state of one rank alone stands for a
+                world in which all ranks were given as many rows.
+            strict: True refuses changed functions as well. False goes on with another pipeline, with a warning for
+                each difference, where the state can be one of this one.
+            allow: Arguments that may differ, as the message of a refusal names them: `["batch.batch_size"]`. Rows that
+                were given in batches are counted by the size that they had. An argument with which it is not known
+                which rows have been given, such as the size of a shuffle's buffer, is refused all the same.
 
         Raises:
-            ArgumentError: It is no state, or of another plan; this iterator stays where it is.
+            ArgumentError: It is no state, was altered, or is of another pipeline, of which the message names all
+                differences; or states of ranks are not complete, not of one epoch, or of a pipeline with a node after
+                `distribute` that cannot go on over other rows. This iterator stays where it is.
+            FailedPreconditionError: The rows that were on hold do not come again.
+
+        >>> import penstock as ps
+        >>> ds = ps.Dataset.range(100).shuffle(10, seed=1)
+        >>> rows = iter(ds)
+        >>> first = next(rows)
+        >>> state = rows.get_state()
+        >>> rest = list(rows)
+        >>> rows.set_state(state)
+        >>> list(rows) == rest
+        True
         """
-        version = state.get("version") if isinstance(state, dict) else None  # type: ignore[redundant-expr]
-        if version != STATE_VERSION:
-            want = f"a state of version {STATE_VERSION}, as get_state gives it"
-            raise ArgumentError("set_state", "state", got=state, want=want)
-        mark, n = from_json(state.get("mark")), state.get("rows")
-        edge = Edge(self._plan)
-        if type(n) is not int or n < 0 or not _is_mark(mark, self._plan):
-            raise ArgumentError(
-                "set_state", "state", got=state, want="a state of an iterator over the same plan"
-            )
-        edge.rewind(mark)
+        with reading_state("set_state"):
+            standings, theirs = [], self._plan
+            for one in state if isinstance(state, Sequence) else (state,):
+                opened = open_state(one, "set_state")
+                check_pipeline(opened["pipeline"], self._plan, strict=strict, allow=allow, stacklevel=2)
+                theirs = plan_of(opened["pipeline"], self._plan)
+                standings.append(
+                    Standing(from_json(opened.get("mark")), opened["rows"], opened.get("skip", 0))
+                )
+            mark, rows, skip = standing = standing_of(theirs, standings)
+            if theirs is not self._plan:
+                mark, skip = carried_over(with_skipped(standing), theirs, self._plan), 0
+            by_number = skip or goes_by_number(mark, self._plan)
+            further = moved(mark, self._plan, skip) if by_number else None
+            if further is not None:
+                rows -= skip - (further[3] - mark[3])  # fewer where the rows end before
+                mark, skip = further, 0
+            edge = self._open(mark)
         with self._lock:
-            self._edge, self._rows, self._ahead, self._n = edge, iter(()), 0, n
-
-
-def _is_mark(mark: Any, plan: Plan) -> bool:
-    """Whether a mark has the form of those of a plan, and states that its nodes know."""
-    if not (isinstance(mark, tuple) and len(mark) == 3):
-        return False
-    state, given, inputs = mark
-    if (
-        type(given) is not int
-        or given < 0
-        or not isinstance(inputs, tuple)
-        or len(inputs) != len(plan.inputs)
-    ):
-        return False
-    return plan.node.knows(state) and all(map(_is_mark, inputs, plan.inputs))
-
-
-def to_json(mark: Any) -> Any:
-    """A mark with tuples as lists and bytes as `{"hex": ...}`."""
-    if isinstance(mark, tuple):
-        return [to_json(part) for part in mark]
-    return {"hex": mark.hex()} if isinstance(mark, bytes) else mark
-
-
-def from_json(value: Any) -> Any:
-    """The mark that `to_json` wrote."""
-    if isinstance(value, list):
-        return tuple(from_json(part) for part in value)
-    return bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
+            self._stand(edge)
+            self._n, self._skip = rows, skip

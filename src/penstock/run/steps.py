@@ -1,99 +1,133 @@
-"""How an edge has its node step: at once, or for a source by a thread that runs ahead."""
+"""The steps of one node, from a place that can be kept."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from time import perf_counter
-from typing import Any, Literal, TypeAlias
+from functools import partial
+from typing import Any, Literal, Protocol, TypeAlias
 
+from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.graph.node import END, Broken, Node, State, Step, Work, _End
-from penstock.run.ahead import Ahead
+from penstock.graph.node import END, Broken, Failing, Node, State, Step, Work, _End
+from penstock.graph.plan import Plan
 
-__all__ = ["Inline", "Source"]
+__all__ = ["Made", "Meter", "OpenEdge", "Place", "Raised", "Steps", "Task"]
 
-Made: TypeAlias = tuple[State, Chunk | Literal[_End.END]]
-
-
-@dataclass
-class Inline:
-    """Steps of a node over edges, made when they are asked for."""
-
-    node: Node
-    edges: tuple[Any, ...]
-
-    def step(self, state: State) -> Made:
-        """The step after a state."""
-        after, chunk = self.node.step(state, *self.edges)
-        assert not callable(chunk), "only a source hands over work"
-        return after, chunk
-
-    def reset(self) -> None:
-        """Another state comes next."""
+Place: TypeAlias = tuple[State, tuple[Any, ...]]
+"""A state of a node, and the marks of its inputs at that moment."""
 
 
-# Steps that take longer than this, two in a row, are worth a thread. Of shorter ones (small records of a file in
-# memory) the bytes are still in the cache of the processor that read them, and another one would have to fetch them.
-AHEAD_SECONDS = 0.0015
-_WORTH_A_THREAD = 2
+class Raised:
+    """A step that failed; the place it comes with is the one from which to go on."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = [error]
+
+    def take(self) -> Exception:
+        """The error, once: a frame of its own traceback that still names it would keep edges and threads alive."""
+        return self._error.pop()
 
 
-class Source:
-    """Steps of a source: at once where they are quick, by a thread that runs ahead where they are not.
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Work that a step has left to do, and the place after that step."""
 
-    Its session belongs to whoever steps. After a reset or a fork a new one is opened, since a file's position
-    would otherwise be shared with a thread or a process that still reads.
+    work: Work
+    after: Place
+
+
+Made: TypeAlias = tuple[Place, Chunk | Failing | Task | Raised | Literal[_End.END] | None]
+"""The place before a step, and what it made."""
+
+
+class _InputEdge(Protocol):
+    def mark(self) -> Any: ...
+    def restart(self) -> None: ...
+    def keep(self, positions: IntArray) -> None: ...
+
+
+class OpenEdge(Protocol):
+    """How the edges of inputs are made: from the start, or from a mark with rows on hold."""
+
+    def __call__(
+        self, plan: Plan, mark: Any = None, held: IntArray | None = None, *, after: bool = False
+    ) -> _InputEdge: ...
+
+
+class Meter(Protocol):
+    """What watches a run: it may time steps and waiting, and changes neither."""
+
+    def step(self, plan: Plan, step: Callable[..., Step]) -> Callable[..., Step]:
+        """The step to run in place of a node's."""
+
+    def waiting(self, plan: Plan, take: Callable[[], Any]) -> Any:
+        """What `take` gives, which waits for what other threads make."""
+
+
+class Steps:
+    """Steps one after the other, over edges of their own.
+
+    An interrupt in the middle of a step leaves the edges where nobody knows: make new steps from the last place.
     """
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self.reset()
+    def __init__(
+        self,
+        plan: Plan,
+        open_edge: OpenEdge,
+        epoch: int,
+        place: Place | None,
+        meter: Meter | None,
+        *,
+        after: bool = False,
+    ) -> None:
+        """From the start, from a place, or from the start of the epoch after that of a place."""
+        self._node = node = plan.node
+        self._step = node.step if meter is None else meter.step(plan, node.step)
+        self._holds = type(node).held is not Node.held
+        if place is None:
+            self._state = node.start(epoch)
+            self._edges = tuple(open_edge(part) for part in plan.inputs)
+        elif after:
+            self._state = node.next_epoch(place[0], epoch)
+            self._edges = tuple(map(partial(open_edge, after=True), plan.inputs, place[1]))
+        else:
+            self._state = place[0]
+            held: Sequence[IntArray | None] = node.held(self._state) or [None] * len(plan.inputs)
+            self._edges = tuple(map(open_edge, plan.inputs, place[1], held))
+        self._given: Sequence[Any] = self._edges or (node.open_session(),)
+        self.place = self._place()
+        """Where the next step begins."""
 
-    def reset(self) -> None:
-        """Another state comes next."""
-        self._session = self._node.open_session()
-        self._ahead: Ahead | None = None
-        self._process = os.getpid()
-        self._slow_steps = 0
-
-    def step(self, state: State) -> Made:
-        """The step after a state; states come in the order in which steps gave them."""
-        after, made = self._next(state)
-        if callable(made):
-            return self._done(after, made)
+    def next(self) -> Made:
+        """What the next step makes. Errors are made, not raised, so that they keep their place."""
+        before = self.place
+        try:
+            self._state, made = self._step(self._state, *self._given)
+        except Broken as broken:
+            self._state = broken.state
+            self.place = self._place()
+            return self.place, Raised(broken.error)
+        except Exception as error:  # noqa: BLE001  (raised again where the rows are asked for)
+            self.place = self._place()
+            return self.place, Raised(error)
+        if self._holds:
+            for edge, positions in zip(self._edges, self._node.held(self._state), strict=True):
+                edge.keep(positions)
+        if made is END and not self._edges:
+            self._given = (self._node.open_session(),)
+        self.place = self._place()
         if made is END:
-            self.reset()
-        return after, made
+            # The epoch that follows may depend on whether this one has come to its end.
+            return self.place, END
+        return before, Task(made, self.place) if callable(made) else made
 
-    def _done(self, after: State, work: Work) -> Made:
-        """The chunk that work makes. Where its rows end early, what was made ahead is made again from there."""
-        try:
-            reached, chunk = work()
-        except BaseException:
-            # Also on Ctrl-C: the records were taken from those made ahead, and would be lost without a row.
-            self.reset()
-            raise
-        if reached != after:
-            self.reset()
-        return reached, chunk
+    def restart(self, epoch: int) -> None:
+        """Begin an epoch."""
+        self._state = self._node.next_epoch(self._state, epoch)
+        for edge in self._edges:
+            edge.restart()
+        self.place = self._place()
 
-    def _next(self, state: State) -> Step:
-        if self._process != os.getpid():
-            self.reset()
-        if self._ahead is None and self._slow_steps < _WORTH_A_THREAD:
-            start = perf_counter()
-            step = self._node.step(state, self._session)
-            is_slow = perf_counter() - start > AHEAD_SECONDS
-            self._slow_steps = self._slow_steps + 1 if is_slow else 0
-            return step
-        if self._ahead is None:
-            session, node = self._session, self._node
-            self._ahead = Ahead(lambda state: node.step(state, session), state)
-        try:
-            return self._ahead.next()
-        except Broken:
-            raise
-        except BaseException:
-            self.reset()
-            raise
+    def _place(self) -> Place:
+        return self._state, tuple(edge.mark() for edge in self._edges)

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from penstock.column.base import BoolArray, Column
+from penstock.column.base import BoolArray, Column, IntArray, offsets_of
 from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.column.dense import regular
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
-from penstock.errors import ArgumentError, ArgumentTypeError, DependencyError
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.records.schema import Field
 from penstock.sources.arrays import EmptyLists, UnfitError, with_missing
 from penstock.sources.table import Block, Fields, Table, arrays_table, by_name, parts_of
-from penstock.spec import string, text
+from penstock.spec import map_structure, string, text
+from penstock.store.arrow_module import pyarrow
 
-__all__ = ["arrow_table", "is_pandas_frame", "pandas_table"]
+__all__ = [
+    "arrow_chunk",
+    "arrow_stream",
+    "arrow_table",
+    "frame_columns",
+    "is_any_list",
+    "is_pandas_frame",
+    "pandas_table",
+    "pyarrow",
+    "schema_chunk",
+    "series_values",
+]
 
 _BATCH_ROWS: Final = 1 << 16
 
@@ -32,17 +46,65 @@ def arrow_table(data: Any, given: Mapping[str, Field] | None = None) -> Table:
         ArgumentTypeError: No table: a single column, as a Series is.
         FeatureError: Values that do not fit the given schema.
     """
-    arrow = _pyarrow("write")
+    arrow = pyarrow("write")
     n = data.num_rows if isinstance(data, arrow.Table | arrow.RecordBatch) else None
     fields = Fields(given)
-    return Table(_blocks(arrow, _stream(arrow, data), fields), fields.schema, n)
+    return Table(_blocks(arrow, arrow_stream(arrow, data), fields), fields.schema, n)
 
 
-def _stream(arrow: Any, data: Any) -> Any:
+def arrow_chunk(arrow: Any, batch: Any) -> Chunk:
+    """The rows of a record batch, dicts by column; a struct is a dict in its place.
+
+    Numbers, text and bytes share the memory of the batch.
+
+    Raises:
+        ArgumentError: As `arrow_table`.
+    """
+    return Chunk(_structure(arrow, batch.schema.names, batch.columns, ""), batch.num_rows)
+
+
+def schema_chunk(arrow: Any, schema: Any) -> Chunk:
+    """A chunk of no rows with the columns of a schema."""
+    arrays = [arrow.nulls(0, kind) for kind in schema.types]
+    return arrow_chunk(arrow, arrow.RecordBatch.from_arrays(arrays, schema=schema))
+
+
+def _structure(arrow: Any, names: Sequence[str], arrays: Sequence[Any], prefix: str) -> dict[str, Any]:
+    if len(set(names)) != len(names):
+        raise ArgumentError("write", "columns", got=names, want="a name for each column that no other has")
+    parts: dict[str, Any] = {}
+    for name, array in zip(names, arrays, strict=True):
+        if arrow.types.is_struct(array.type):
+            inner = [part.name for part in array.type]
+            parts[name] = _structure(arrow, inner, array.flatten(), f"{prefix}{name}/")
+        elif is_any_list(arrow.types, array.type) and arrow.types.is_struct(array.type.value_type):
+            parts[name] = _lists_of_structs(arrow, array, f"{prefix}{name}/")
+        else:
+            parts[name] = _column_of(arrow, array, prefix + name)
+    return parts
+
+
+def _lists_of_structs(arrow: Any, array: Any, prefix: str) -> dict[str, Any]:
+    """Lists of structs as a dict of lists, which TFDS and Hugging Face's `Sequence` make of them."""
+    there = _valid_of(array)
+    offsets = _offsets_of(arrow, array)
+    items = array.flatten()
+    _check_items(items, prefix[:-1])
+    inner = _structure(arrow, [part.name for part in items.type], items.flatten(), prefix)
+    lists: dict[str, Any] = map_structure(
+        lambda column: RaggedColumn(offsets, _known_items(column), there), inner
+    )
+    return lists
+
+
+def arrow_stream(arrow: Any, data: Any) -> Any:
     """A reader of record batches."""
     if type(data).__module__.split(".", 1)[0] == "polars" and hasattr(data, "columns"):
         _check_polars(arrow, data)
     try:
+        if not hasattr(data, "__arrow_c_stream__"):
+            batch = arrow.record_batch(data)
+            return arrow.RecordBatchReader.from_batches(batch.schema, [batch])
         return arrow.RecordBatchReader.from_stream(data)
     except arrow.ArrowException as error:
         help = "Make a Series a table of one column with to_frame()."
@@ -77,15 +139,24 @@ def pandas_table(frame: Any, given: Mapping[str, Field] | None = None) -> Table:
     Raises:
         As `arrays_table`; ArgumentError for two columns of one name.
     """
+    return arrays_table(frame_columns(frame, "write"), given)
+
+
+def frame_columns(frame: Any, where: str) -> dict[Any, Any]:
+    """The columns of a pandas DataFrame, as arrays and columns of ours; an index as `pandas_table` has it.
+
+    Raises:
+        ArgumentError: Two columns of one name.
+    """
     levels = _index_names(frame)
     names = [*levels, *frame.columns]
     if len(set(names)) != len(names):
         help = "To leave the index out, use reset_index(drop=True)." if levels else ""
         want = "a name for each column, and level of the index, that no other has"
-        raise ArgumentError("write", "columns", got=names, want=want, help=help)
+        raise ArgumentError(where, "columns", got=names, want=want, help=help)
     columns = {name: frame.index.get_level_values(i).to_series() for i, name in enumerate(levels)}
     columns |= {name: frame[name] for name in frame.columns}
-    return arrays_table({name: _series(column) for name, column in columns.items()}, given)
+    return {name: series_values(column) for name, column in columns.items()}
 
 
 def _index_names(frame: Any) -> list[Any]:
@@ -97,10 +168,11 @@ def _index_names(frame: Any) -> list[Any]:
     return [other if name is None else name for name, other in zip(index.names, unnamed, strict=True)]
 
 
-def _series(series: Any) -> Any:
+def series_values(series: Any) -> Any:
+    """The values of a pandas Series: an array, or a column of ours for an extension dtype."""
     if isinstance(series.dtype, np.dtype):
         return series.to_numpy()
-    arrow = _pyarrow("write of a pandas extension column")
+    arrow = pyarrow("write of a pandas extension column")
     try:
         array = arrow.array(series, from_pandas=True)
     except arrow.ArrowException:
@@ -108,15 +180,6 @@ def _series(series: Any) -> Any:
     if isinstance(array, arrow.ChunkedArray):
         array = array.combine_chunks()
     return _column_of(arrow, array, series.name)
-
-
-def _pyarrow(where: str) -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.compute
-    except ImportError:
-        raise DependencyError(where, package="pyarrow", extra="arrow") from None
-    return pa
 
 
 def _blocks(arrow: Any, reader: Any, fields: Fields) -> Iterator[Block]:
@@ -150,13 +213,16 @@ def _flat(arrow: Any, names: list[str], arrays: list[Any], prefix: str) -> Itera
 def _column_of(arrow: Any, array: Any, name: str) -> Column:
     """The column of an Arrow array; missing values are told from its validity."""
     try:
-        there = None if array.null_count == 0 else array.is_valid().to_numpy(zero_copy_only=False)
-        return _converter(arrow, array.type)(arrow, array, there, name)
+        return _converter(arrow, array.type)(arrow, array, _valid_of(array), name)
     except UnfitError as error:
         raise ArgumentError("write", f"column {name!r}", got=str(array.type), want=str(error)) from error
     except arrow.ArrowException as error:
         want = f"a type that can be converted ({error}); cast it to numbers, text or bytes first"
         raise ArgumentError("write", f"column {name!r}", got=str(array.type), want=want) from error
+
+
+def _valid_of(array: Any) -> BoolArray | None:
+    return None if array.null_count == 0 else array.is_valid().to_numpy(zero_copy_only=False)
 
 
 def _converter(  # noqa: PLR0911  (one for each kind)
@@ -181,7 +247,7 @@ def _converter(  # noqa: PLR0911  (one for each kind)
         return _strings
     if types.is_fixed_size_list(kind):
         return _fixed_lists
-    if _is_any(types, kind, "list", "large_list", "list_view", "large_list_view"):
+    if is_any_list(types, kind):
         return _lists
     raise UnfitError(f"a type with a counterpart; cast {kind} to numbers, text or bytes first")
 
@@ -189,6 +255,11 @@ def _converter(  # noqa: PLR0911  (one for each kind)
 def _is_any(types: Any, kind: Any, *names: str) -> bool:
     # Views came with later versions of pyarrow.
     return any(getattr(types, f"is_{name}", lambda _: False)(kind) for name in names)
+
+
+def is_any_list(types: Any, kind: Any) -> bool:
+    """Whether a type is one of lists."""
+    return _is_any(types, kind, "list", "large_list", "list_view", "large_list_view", "fixed_size_list")
 
 
 def _nulls(_arrow: Any, array: Any, _there: BoolArray | None, _name: str) -> Column:
@@ -236,13 +307,20 @@ def _strings(arrow: Any, array: Any, there: BoolArray | None, _name: str) -> Col
 
 
 def _lists(arrow: Any, array: Any, there: BoolArray | None, name: str) -> Column:
-    lengths = arrow.compute.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
     # flatten() leaves out what null lists may still point to.
     items = _items(arrow, array.flatten(), name)
-    if isinstance(items, EmptyLists):
-        items = FixedColumn(np.zeros(0, np.float32))
-    return RaggedColumn(offsets, items, there)
+    return RaggedColumn(_offsets_of(arrow, array), _known_items(items), there)
+
+
+def _offsets_of(arrow: Any, array: Any) -> IntArray:
+    """Where the lists of an array begin among the items of its `flatten()`."""
+    lengths = arrow.compute.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+    return offsets_of(lengths)
+
+
+def _known_items(items: Column) -> Column:
+    """Items of a dtype; of lists that are all empty nobody knows one."""
+    return FixedColumn(np.zeros(0, np.float32)) if isinstance(items, EmptyLists) else items
 
 
 def _fixed_lists(arrow: Any, array: Any, there: BoolArray | None, name: str) -> Column:
@@ -258,11 +336,15 @@ def _fixed_lists(arrow: Any, array: Any, there: BoolArray | None, name: str) -> 
     return rows if there is None else with_missing(rows, there)
 
 
-def _items(arrow: Any, array: Any, name: str) -> Column:
+def _check_items(array: Any, name: str) -> None:
     if array.null_count:
         raise ArgumentError(
             "write", f"column {name!r}", got="a null inside of a list", want="nulls only for whole rows"
         )
+
+
+def _items(arrow: Any, array: Any, name: str) -> Column:
+    _check_items(array, name)
     if arrow.types.is_struct(array.type):
         raise ArgumentTypeError("write", f"column {name!r}", got=array.type, want="lists without structs")
     return _column_of(arrow, array, name)
@@ -277,4 +359,20 @@ def _extension(arrow: Any, array: Any, there: BoolArray | None, name: str) -> Co
     shape = getattr(array.type, "shape", None)
     if isinstance(column, FixedColumn) and shape is not None:
         return FixedColumn(column.values.reshape(len(array), *shape), there)
-    return column
+    return column if shape is None else _of_shape(column, tuple(shape))
+
+
+def _of_shape(column: Column, shape: tuple[int | None, ...]) -> Column:
+    """Lists of lists as the arrays that they are: of one shape, or with a first size that differs (None)."""
+    if not isinstance(column, RaggedColumn) or not shape:
+        return column
+    first, last = int(column.offsets[0]), int(column.offsets[-1])
+    items = _of_shape(column.inner.slice(first, last), shape[1:])
+    if shape[0] is None or not isinstance(items, FixedColumn | BytesColumn):
+        return RaggedColumn(column.offsets - first, items, column.valid)
+    lengths = np.diff(column.offsets)
+    there = lengths if column.valid is None else lengths[column.valid]
+    if (there != shape[0]).any():
+        raise UnfitError(f"arrays of the shape {shape}")
+    rows = regular(items, (len(there), shape[0]))
+    return rows if column.valid is None else with_missing(rows, column.valid)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
-from penstock.errors import DataLossError, LimitError, TruncatedRecordError, WireError
-from penstock.graph.node import END, UNKNOWN, Broken, Node, RowSource, State, Step, Work
+from penstock.column.spread import gather_spread
+from penstock.errors import DataLossError, LimitError, PenstockError, TruncatedRecordError, WireError
+from penstock.fs.paths import regular_status
+from penstock.graph.node import END, UNKNOWN, Broken, FilePlace, Node, RowSource, State, Step, Work
+from penstock.graph.recipe import recorded
 from penstock.records.damage import DamageLog
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, Damage, FrameReader, Frames
 from penstock.records.gather import RecordFile
-from penstock.records.index import RecordIndex, build_indexes
-from penstock.records.schema import Schema
+from penstock.records.index import RecordIndex, build_indexes, load_index
+from penstock.records.schema import Field, Schema
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.spec import Spec
 
@@ -34,6 +36,7 @@ _CHUNK_BYTES = 4 << 20
 _OPEN_FILES = 256
 
 
+@recorded
 @dataclass(frozen=True)
 class ReadOptions:
     """How TFRecord files are read; see `penstock.open`."""
@@ -76,16 +79,26 @@ class TFRecordFiles(Node):
         counts: Records of each file, where they are known; a file with another number is an error at its end.
         versions: Size and time of each file when it was opened; a file that has changed since is an error.
         damage: Damage that was skipped, as it is found; a log, not part of the value.
+        kept: Indexes that were found, each with the version of the file that it is of.
     """
 
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"counts", "index", "versions"})
+    not_recorded: ClassVar[frozenset[str]] = frozenset({"versions"})
     paths: tuple[str, ...]
-    schema: Schema
-    strict: bool = False
-    options: ReadOptions = ReadOptions()
-    index: str = "auto"
-    counts: tuple[int, ...] | None = None
+    schema: Schema = field(repr=False)
+    strict: bool = field(default=False, repr=False)
+    options: ReadOptions = field(default=ReadOptions(), repr=False)
+    index: str = field(default="auto", repr=False)
+    counts: tuple[int, ...] | None = field(default=None, repr=False)
     versions: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
     damage: list[Damage] = field(default_factory=list, compare=False, repr=False)
+    kept: dict[str, tuple[tuple[int, int], RecordIndex]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def __getstate__(self) -> dict[str, object]:
+        # Another process finds the indexes where this one did.
+        return {**self.__dict__, "kept": {}}
 
     def spec(self) -> Spec:  # type: ignore[override]
         return self.schema.spec
@@ -107,6 +120,35 @@ class TFRecordFiles(Node):
             and (record > 0 or offset == 0)
             and (offset >= smallest or self.options.on_corrupt == "skip")
         )
+
+    @classmethod
+    def file_place(cls, state: State) -> tuple[int, int | None] | None:
+        return state[0], state[1]
+
+    def row_name(self, row: int) -> str | None:
+        if self.options.on_corrupt == "skip":
+            return None
+        if len(self.paths) == 1:
+            return f"record {row} of {self.paths[0]}"
+        if self.counts is None:
+            return f"row {row} of {len(self.paths)} files, the first of which is {self.paths[0]}"
+        ends = np.cumsum(self.counts)
+        number = int(np.searchsorted(ends, row, side="right"))
+        return f"record {row - int(ends[number] - self.counts[number])} of {self.paths[number]}"
+
+    def places_of(self, rows: IntArray) -> list[FilePlace] | None:
+        if self.options.on_corrupt == "skip":  # rows are not the records that the index counts
+            return None
+        return IndexedRows(self).places(rows)
+
+    def as_of_now(self, *, changed: bool) -> TFRecordFiles:
+        now = replace(self, counts=None) if changed else self
+        if self.versions != ():
+            return now
+        try:
+            return replace(now, versions=tuple(map(version_of, self.paths)))
+        except (PenstockError, OSError):  # told as the file is read
+            return replace(now, versions=None)
 
     def open_session(self) -> _Session:
         return _Session(self)
@@ -131,6 +173,33 @@ class TFRecordFiles(Node):
                     assert chunk is not None
                     yield chunk.row(0)
 
+    def finds_rows(self) -> bool:
+        return all(self.kept_index(number) is not None for number in range(len(self.paths)))
+
+    def state_at(self, row: int) -> State:
+        for number in range(len(self.paths)):
+            index = self.kept_index(number)
+            if index is None or _other_count(self, number, len(index)) is not None:
+                return None
+            if row < len(index):
+                return (number, row, int(index.offsets[row]))
+            row -= len(index)
+        return None
+
+    def kept_index(self, number: int) -> RecordIndex | None:
+        """The index of a file by which its rows are found as fast as in order, where it is kept and numbers them so."""
+        if self.index == "rebuild" or self.options.on_corrupt == "skip":
+            return None
+        path = self.paths[number]
+        version = version_of(path)
+        known = self.kept.get(path)
+        if known is None or known[0] != version:
+            index = load_index(path)
+            if index is None or index.compression != "none":
+                return None
+            known = self.kept[path] = version, index
+        return known[1]
+
     def random_access(self) -> RowSource:  # type: ignore[override]
         return IndexedRows(self)
 
@@ -154,7 +223,11 @@ class _Session:
 
     def read(self, number: int, record: int, offset: int) -> tuple[Work | None, State]:
         """The next records of a file, to be decoded, and the state after them; None and the next file at its end."""
-        reader = self._reader_at(number, record, offset)
+        try:
+            reader = self._reader_at(number, record, offset)
+        except (PenstockError, OSError) as error:
+            self._close()
+            raise Broken(error, (number + 1, 0, 0)) from error
         try:
             frames = reader.read(self._limit, _CHUNK_BYTES)
         except (DataLossError, LimitError) as error:
@@ -243,8 +316,13 @@ def _check_version(node: TFRecordFiles, number: int) -> None:
 
 
 def version_of(path: str) -> tuple[int, int]:
-    """Size and time of a file, which change when it is written."""
-    status = os.stat(path)
+    """Size and time of a file, which change when it is written.
+
+    Raises:
+        NotFoundError: A link that leads nowhere.
+        ArgumentError: Not a regular file.
+    """
+    status = regular_status(path)
     return status.st_size, status.st_mtime_ns
 
 
@@ -273,7 +351,9 @@ class IndexedRows:
     @cached_property
     def indexes(self) -> list[RecordIndex]:
         """The index of every file."""
-        return build_indexes(self._node.paths, mode=self._node.index)
+        kept = [self._node.kept_index(number) for number in range(len(self._node.paths))]
+        found = [index for index in kept if index is not None]
+        return found if len(found) == len(kept) else build_indexes(self._node.paths, mode=self._node.index)
 
     @cached_property
     def _bounds(self) -> IntArray:
@@ -290,15 +370,16 @@ class IndexedRows:
             return empty_chunk(self._node.spec())
         if len(self._node.paths) == 1:
             return self._of_file(0, rows)
+        return gather_spread(self._bounds, rows, self._of_file)
+
+    def places(self, rows: IntArray) -> list[FilePlace]:
+        """The file, the record and its byte offset of each row."""
         numbers = np.searchsorted(self._bounds, rows, side="right") - 1
-        used = np.unique(numbers)
-        if len(used) == 1:
-            return self._of_file(int(used[0]), rows)
-        parts = [self._of_file(int(number), rows[numbers == number]) for number in used]
-        order = np.argsort(numbers, kind="stable")
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        return Chunk.concat(parts).gather(back)
+        records = (rows - self._bounds[numbers]).tolist()
+        return [
+            (self._node.paths[number], record, int(self.indexes[number].offsets[record]))
+            for number, record in zip(numbers.tolist(), records, strict=True)
+        ]
 
     def _of_file(self, number: int, rows: IntArray) -> Chunk:
         frames = self._file(number).read(rows - self._bounds[number])
@@ -327,3 +408,7 @@ class IndexedRows:
             while len(self._open) > _OPEN_FILES:
                 self._open.pop(next(iter(self._open)))
             return file
+
+
+recorded(Schema)
+recorded(Field)

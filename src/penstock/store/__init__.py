@@ -1,1 +1,10 @@
-"""Shards written together, and saved datasets."""
+"""Saved datasets: shards, formats, manifests and the one switch that commits them.
+
+Importing this package registers the formats.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from penstock import _native
 from penstock.column.base import IntArray
 from penstock.errors import AlreadyExistsError, SidecarError
+from penstock.fs.disk import the_disk
 from penstock.fs.files import AtomicWriter, identity, publish, stage
+from penstock.fs.locks import locked
 from penstock.records.described import read_small
 from penstock.records.index import RecordIndex, save_index
 from penstock.records.schema import Schema
@@ -143,18 +145,18 @@ class ShardedWriter:
         complete = Sidecar(
             self._sidecar, schema, tuple(self._shards), self._compression, created, version, "complete"
         )
-        with _locked(os.path.dirname(self._sidecar) or "."):
+        with locked(os.path.dirname(self._sidecar)):
             before = read_small(self._sidecar, MOST_BYTES)
             made = [_file_number(staged.writer.temporary) for staged in self._staged]
             replaced = self._replaced(before)
-            self._publish(replace(complete, state="writing", replaces=replaced), self._overwrite)
+            self._announce(replace(complete, state="writing", replaces=replaced), before)
             try:
                 publish(staged.writer for staged in self._staged)
+                self._remove_left_over(replaced)
+                self._publish(complete, True)
             except BaseException:
                 self._take_back(before, made)
                 raise
-            self._remove_left_over(replaced)
-            self._publish(complete, True)
         self._keep_indexes()
         return complete
 
@@ -166,6 +168,16 @@ class ShardedWriter:
     def _finish_shard(self) -> None:
         if len(self._shards) < len(self._staged):
             self._shards.append(self._staged[-1].finish())
+
+    def _announce(self, sidecar: Sidecar, before: bytes | None) -> None:
+        try:
+            self._publish(sidecar, self._overwrite)
+        except AlreadyExistsError:
+            raise
+        except BaseException:  # it may have its name, and only its folder could not be synced
+            with contextlib.suppress(OSError):
+                _restore(self._sidecar, before)
+            raise
 
     def _publish(self, sidecar: Sidecar, overwrite: bool) -> None:
         with stage(self._sidecar, overwrite) as writer:
@@ -180,7 +192,7 @@ class ShardedWriter:
             return
         with contextlib.suppress(OSError):
             for path in published:
-                os.unlink(path)
+                the_disk().unlink(path)
             _restore(self._sidecar, before)
 
     def _replaced(self, before: bytes | None) -> tuple[Shard, ...]:
@@ -197,7 +209,7 @@ class ShardedWriter:
             path = os.path.join(os.path.dirname(self._sidecar), shard.name)
             # A file of another size is not the one that the older set had there.
             if shard.name not in kept and os.path.isfile(path) and os.path.getsize(path) == shard.nbytes:
-                os.unlink(path)
+                the_disk().unlink(path)
 
     def _keep_indexes(self) -> None:
         # Random access to a compressed file needs access points too, which reading it finds.
@@ -216,24 +228,7 @@ def _file_number(path: str) -> _FileNumber | None:
 
 def _restore(path: str, before: bytes | None) -> None:
     if before is None:
-        os.unlink(path)
+        the_disk().unlink(path)
         return
     with stage(path, True) as writer:
         writer.write(before)
-
-
-@contextlib.contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    """One commit in a folder at a time, where the system can lock it; elsewhere two overwrites may mix."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

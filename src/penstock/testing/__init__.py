@@ -1,6 +1,7 @@
 """Laws that every node keeps, to be run over your own pipelines too."""
 
 from penstock.testing.laws import check_laws
-from penstock.testing.sources import Samples
+from penstock.testing.resume import ResumeReport, check_resume
+from penstock.testing.sources import Faulty, Lists, Pairs, Samples, Thirds
 
-__all__ = ["Samples", "check_laws"]
+__all__ = ["Faulty", "Lists", "Pairs", "ResumeReport", "Samples", "Thirds", "check_laws", "check_resume"]

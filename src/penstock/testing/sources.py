@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,26 +15,27 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
-from penstock.graph.node import END, Node, RowSource, State, Step
+from penstock.errors import DataLossError
+from penstock.graph.node import END, UNKNOWN, Failing, Node, RowSource, State, Step
 from penstock.spec import Spec
 
-__all__ = ["Samples"]
+__all__ = ["Faulty", "Lists", "Pairs", "Samples", "Thirds"]
 
 
 @dataclass(frozen=True)
-class Samples(Node):
-    """n rows `{"number": i, "text": b"i", "list": [i] * (i % 4)}`, where every fifth text is missing.
+class _InChunks(Node):
+    """n rows in chunks of chosen sizes. The state is the number of rows given, and which size is next."""
 
-    Args:
-        n: Rows.
-        chunk_sizes: Sizes of the chunks in which they come, over and over.
-    """
-
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"chunk_sizes"})
     n: int
     chunk_sizes: tuple[int, ...] = (4,)
 
+    @abstractmethod
+    def chunk_of(self, rows: IntArray) -> Chunk:
+        """The rows of these numbers."""
+
     def spec(self) -> Spec:  # type: ignore[override]
-        return _samples(np.arange(self.n)).spec
+        return self.chunk_of(np.arange(self.n)).spec
 
     def cardinality(self) -> int:  # type: ignore[override]
         return self.n
@@ -42,7 +44,9 @@ class Samples(Node):
         return (0, 0)
 
     def knows(self, state: State) -> bool:
-        return isinstance(state, tuple) and len(state) == 2
+        if not (isinstance(state, tuple) and len(state) == 2 and all(type(part) is int for part in state)):
+            return False
+        return bool(0 <= state[0] <= self.n and 0 <= state[1] < len(self.chunk_sizes))
 
     def step(self, state: State, session: None) -> Step:
         row, count = state
@@ -50,26 +54,131 @@ class Samples(Node):
             return state, END
         size = next(islice(cycle(self.chunk_sizes), count, None))
         stop = min(self.n, row + size)
-        return (stop, (count + 1) % len(self.chunk_sizes)), _samples(np.arange(row, stop))
+        return (stop, (count + 1) % len(self.chunk_sizes)), self.chunk_of(np.arange(row, stop))
 
-    def plain(self) -> Iterator[Any]:  # type: ignore[override]
-        for i in range(self.n):
-            text = None if i % 5 == 4 else str(i).encode()
-            yield {"number": np.int64(i), "text": text, "list": np.full(i % 4, i)}
+    def state_at(self, row: int) -> State:
+        return (row, 0) if row <= self.n else None
+
+    def finds_rows(self) -> bool:
+        return True
 
     def random_access(self) -> RowSource:  # type: ignore[override]
         return _SampleRows(self)
 
 
 @dataclass(frozen=True)
+class Samples(_InChunks):
+    """n rows `{"number": i, "text": b"i", "list": [i] * (i % 4)}`, where every fifth text is missing.
+
+    Args:
+        n: Rows.
+        chunk_sizes: Sizes of the chunks in which they come, over and over.
+    """
+
+    def chunk_of(self, rows: IntArray) -> Chunk:
+        return _samples(rows)
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        for i in range(self.n):
+            text = None if i % 5 == 4 else str(i).encode()
+            yield {"number": np.int64(i), "text": text, "list": np.full(i % 4, i)}
+
+
+@dataclass(frozen=True)
+class Pairs(_InChunks):
+    """n rows `(i, {"half": [i / 2, -i], "text": b"i"})`: the same shape in every row.
+
+    Args:
+        n: Rows.
+        chunk_sizes: Sizes of the chunks in which they come, over and over.
+    """
+
+    def chunk_of(self, rows: IntArray) -> Chunk:
+        halves = np.stack([rows / 2, -rows], axis=1).astype(np.float32)
+        texts = BytesColumn.of([str(i).encode() for i in rows.tolist()])
+        return Chunk((FixedColumn(rows), {"half": FixedColumn(halves), "text": texts}))
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        for i in range(self.n):
+            yield np.int64(i), {"half": np.array([i / 2, -i], np.float32), "text": str(i).encode()}
+
+
+@dataclass(frozen=True)
+class Thirds(_InChunks):
+    """The numbers 0, 1, 2, 0, 1, 2, ... for n rows.
+
+    Args:
+        n: Rows.
+        chunk_sizes: Sizes of the chunks in which they come, over and over.
+    """
+
+    def chunk_of(self, rows: IntArray) -> Chunk:
+        return Chunk(FixedColumn(rows % 3))
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        return (np.int64(i % 3) for i in range(self.n))
+
+
+@dataclass(frozen=True)
+class Lists(_InChunks):
+    """n rows `[i] * (i % 4)`.
+
+    Args:
+        n: Rows.
+        chunk_sizes: Sizes of the chunks in which they come, over and over.
+    """
+
+    def chunk_of(self, rows: IntArray) -> Chunk:
+        return Chunk(_samples(rows).structure["list"])
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        return (np.full(i % 4, i) for i in range(self.n))
+
+
+@dataclass(frozen=True)
+class Faulty(_InChunks):
+    """The numbers 0 to n - 1, where in place of some a `DataLossError` comes. They have no `plain` meaning.
+
+    Args:
+        n: Rows and errors.
+        chunk_sizes: Sizes of the chunks in which they come, over and over.
+        faults: The numbers in whose place errors come.
+    """
+
+    faults: tuple[int, ...] = ()
+
+    def chunk_of(self, rows: IntArray) -> Chunk:
+        return Chunk(FixedColumn(rows))
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return UNKNOWN
+
+    def step(self, state: State, session: None) -> Step:
+        after, made = super().step(state, session)
+        if made is END:
+            return after, END
+        numbers = np.arange(state[0], after[0])
+        faults = np.flatnonzero(np.isin(numbers, self.faults)).tolist()
+        good = np.delete(numbers, faults)
+        errors = [(i, DataLossError(f"row {state[0] + i}")) for i in faults]
+        return after, Failing(self.chunk_of(good) if len(good) else None, errors)
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        raise NotImplementedError("errors have no plain meaning")
+
+    def random_access(self) -> None:  # type: ignore[override]
+        return None
+
+
+@dataclass(frozen=True)
 class _SampleRows:
-    node: Samples
+    node: _InChunks
 
     def __len__(self) -> int:
         return self.node.n
 
     def gather(self, rows: IntArray) -> Chunk:
-        return _samples(rows)
+        return self.node.chunk_of(rows)
 
 
 def _samples(rows: IntArray) -> Chunk:

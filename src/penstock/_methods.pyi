@@ -1,0 +1,159 @@
+"""Methods that `Dataset` has by registration. Made by `python -m penstock.testing.declared`."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from numpy.typing import ArrayLike, DTypeLike
+from penstock.dataset import Dataset
+from penstock.fs.paths import Paths
+from penstock.nodes.with_options import Options
+
+class Methods:
+    @staticmethod
+    def CsvDataset(filenames: Any, record_defaults: Sequence[Any], compression_type: str | None = None, buffer_size: int | None = None, header: bool = False, field_delim: str = ",", use_quote_delim: bool = True, na_value: str = "", select_cols: Sequence[int] | None = None, exclude_cols: Sequence[int] | None = None, *, name: str | None = None) -> Dataset:
+        """The rows of CSV files: tuples of scalars, one for each of `record_defaults`."""
+    @staticmethod
+    def FixedLengthRecordDataset(filenames: Any, record_bytes: int, header_bytes: int | None = None, footer_bytes: int | None = None, buffer_size: int | None = None, compression_type: str | None = None, num_parallel_reads: int | None = None, *, max_ratio: int = 1000, name: str | None = None) -> Dataset:
+        """Records of `record_bytes` bytes each, as they follow one another in files: rows of `bytes`."""
+    @staticmethod
+    def TFRecordDataset(filenames: Any, compression_type: str | None = None, buffer_size: int | None = None, num_parallel_reads: int | None = None, *, verify: bool = True, on_corrupt: Any = "raise", corrupt_budget: float | None = None, tf_compatible: bool = False, max_record_bytes: int = 268435456, max_ratio: int = 1000, index: Any = "auto", name: str | None = None) -> Dataset:
+        """The records of TFRecord files as they are: rows of `bytes`."""
+    @staticmethod
+    def TextLineDataset(filenames: Any, compression_type: str | None = None, buffer_size: int | None = None, num_parallel_reads: int | None = None, *, max_line_bytes: int = 268435456, max_ratio: int = 1000, name: str | None = None) -> Dataset:
+        """The lines of text files: rows of `bytes` without their newline."""
+    def assert_cardinality(self, expected_cardinality: int, *, name: str | None = None) -> Dataset:
+        """The same rows, with a number of them that you know: `len` works without a pass."""
+    def batch(self, batch_size: int, drop_remainder: bool = False, num_parallel_calls: int | None = None, deterministic: bool | None = None, *, name: str | None = None) -> Dataset:
+        """Consecutive rows in batches: `[...]` becomes `[batch_size, ...]`."""
+    def bucket_by_sequence_length(self, element_length_func: Callable[..., Any], bucket_boundaries: Sequence[int], bucket_batch_sizes: Sequence[int], padded_shapes: Any = None, padding_values: Any = None, pad_to_bucket_boundary: bool = False, no_padding: bool = False, drop_remainder: bool = False, *, name: str | None = None) -> Dataset:
+        """Padded batches of rows of about the same length, so that little of them is padding."""
+    def cache(self, filename: Any = "", *, limit_bytes: int | None = None, compression: str = "none", name: str | None = None) -> Dataset:
+        """The same rows, made once: after the first complete pass they come from memory or files, the input is left alone."""
+    @staticmethod
+    def choose_from_datasets(datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True, *, name: str | None = None) -> Dataset:
+        """The rows of several datasets, each from the one that the next row of `choice_dataset` names."""
+    def concatenate(self, dataset: Any, *, name: str | None = None) -> Dataset:
+        """All rows, and then all rows of another dataset."""
+    @staticmethod
+    def counter(start: float = 0, step: float = 1, dtype: DTypeLike = ..., *, name: str | None = None) -> Dataset:
+        """The numbers `start`, `start + step`, `start + 2 * step`, ... one a row, without an end."""
+    def dense_to_ragged_batch(self, batch_size: int, drop_remainder: bool = False, row_splits_dtype: DTypeLike = ..., *, name: str | None = None) -> Dataset:
+        """The same as `ragged_batch`, by the name that it has in `tf.data.experimental`."""
+    def distribute(self, rank: int, world: int, *, ends: Any = "apart", name: str | None = None) -> Dataset:
+        """The share of one rank: rows `rank`, `rank + world`, `rank + 2 * world`, ... of the rows above."""
+    def enumerate(self, start: int = 0, *, name: str | None = None) -> Dataset:
+        """Pairs `(number, row)`; the number is an int64 scalar."""
+    def filter(self, predicate: Callable[..., Any], *, name: str | None = None) -> Dataset:
+        """The rows for which a function returns True, in order."""
+    def flat_map(self, map_func: Callable[..., Any], *, name: str | None = None) -> Dataset:
+        """The rows of the datasets that a function makes of the rows, one dataset after the other."""
+    @staticmethod
+    def from_arrow(table: Any, *, name: str | None = None) -> Dataset:
+        """The rows of an Arrow table: dicts by column, with structs as dicts inside."""
+    @staticmethod
+    def from_csv(paths: Paths, *, delimiter: str = ",", header: bool = True, names: Sequence[str] | None = None, columns: Sequence[str] | None = None, dtypes: Mapping[str, Any] | None = None, na_value: str = "", label: str | None = None, quotes: bool = True, compression: str | None = None, num_rows_for_inference: int | None = 100, num_parallel_reads: int | None = None, name: str | None = None) -> Dataset:
+        """The rows of CSV files: dicts of scalars by column."""
+    @staticmethod
+    def from_generator(generator: Any, output_types: Any = None, output_shapes: Any = None, args: tuple[Any, ...] | list[Any] | None = None, *, output_signature: Any = None, name: str | None = None) -> Dataset:
+        """The rows that an iterable yields, which `generator()` makes anew for every iterator."""
+    @staticmethod
+    def from_image_folder(directory: Any, class_names: Sequence[str] | None = None, *, max_image_bytes: int = 268435456, name: str | None = None) -> Dataset:
+        """The image files in folders that name their classes: rows `{"path": bytes, "image": bytes, "label": int64}`."""
+    @staticmethod
+    def from_jsonl(paths: Paths, *, inference_bytes: int = 1048576, name: str | None = None) -> Dataset:
+        """The rows of files with a JSON object a line: dicts by name, with objects as dicts inside."""
+    @staticmethod
+    def from_list(elements: Any, *, name: str | None = None) -> Dataset:
+        """The elements of a list, each a row."""
+    @staticmethod
+    def from_pandas(frame: Any, *, name: str | None = None) -> Dataset:
+        """The rows of a pandas DataFrame: dicts by column."""
+    @staticmethod
+    def from_parquet(paths: Paths, columns: Sequence[str] | None = None, *, name: str | None = None) -> Dataset:
+        """The rows of Parquet files, one file after the other: dicts by column, with structs as dicts inside."""
+    @staticmethod
+    def from_tensor_slices(tensors: Any, *, name: str | None = None) -> Dataset:
+        """The slices of arrays along their first axis: row i holds entry i of every component."""
+    @staticmethod
+    def from_tensors(tensors: Any, *, name: str | None = None) -> Dataset:
+        """The value given, once, as the only row."""
+    def group_by_reducer(self, key_func: Callable[..., Any], reducer: Any, *, name: str | None = None) -> Dataset:
+        """One row for every key, made of all rows with that key; keys rise."""
+    def group_by_window(self, key_func: Callable[..., Any], reduce_func: Callable[[Any, Any], Any], window_size: int | None = None, window_size_func: Callable[[Any], Any] | None = None, *, name: str | None = None) -> Dataset:
+        """The rows of the datasets that a function makes of windows of rows with the same key."""
+    def ignore_errors(self, log_warning: bool = False, *, name: str | None = None) -> Dataset:
+        """The rows that could be made; those in whose place an error comes are left out."""
+    def interleave(self, map_func: Callable[..., Any], cycle_length: int | None = None, block_length: int | None = None, num_parallel_calls: int | None = None, deterministic: bool | None = None, *, name: str | None = None) -> Dataset:
+        """The rows of the datasets that a function makes of the rows, taking turns, in tf.data's order."""
+    @staticmethod
+    def list_files(file_pattern: Any, shuffle: bool | None = None, seed: int | None = None, *, name: str | None = None) -> Dataset:
+        """Paths of the files that match a pattern: rows of `bytes`, looked up once, when the dataset is made."""
+    @staticmethod
+    def make_batched_features_dataset(file_pattern: Any, batch_size: int, features: Mapping[str, Any], reader: Callable[..., Any] | None = None, label_key: str | None = None, reader_args: Sequence[Any] | None = None, num_epochs: int | None = None, shuffle: bool = True, shuffle_buffer_size: int = 10000, shuffle_seed: int | None = None, prefetch_buffer_size: int | None = None, reader_num_threads: int | None = None, parser_num_threads: int | None = None, sloppy_ordering: bool = False, drop_final_batch: bool = False, *, name: str | None = None) -> Dataset:
+        """Batches of the Examples in TFRecord files: what `ps.io.parse_example` gives, or (that, label)."""
+    @staticmethod
+    def make_csv_dataset(file_pattern: Any, batch_size: int, column_names: Sequence[str] | None = None, column_defaults: Sequence[Any] | None = None, label_name: str | None = None, select_columns: Sequence[str | int] | None = None, field_delim: str = ",", use_quote_delim: bool = True, na_value: str = "", header: bool = True, num_epochs: int | None = None, shuffle: bool = True, shuffle_buffer_size: int = 10000, shuffle_seed: int | None = None, prefetch_buffer_size: int | None = None, num_parallel_reads: int | None = None, sloppy: bool = False, num_rows_for_inference: int | None = 100, compression_type: str | None = None, ignore_errors: bool = False, *, name: str | None = None) -> Dataset:
+        """Batches of the rows of CSV files: dicts of arrays `[batch_size]` by column, or (dict, label)."""
+    def map(self, map_func: Callable[..., Any], num_parallel_calls: int | None = None, deterministic: bool | None = None, synchronous: bool | None = None, use_unbounded_threadpool: bool | None = None, *, output_signature: Any = None, workers: Any = "thread", name: str | None = None) -> Dataset:
+        """The row that a function returns for each row, in order."""
+    def map_and_batch(self, map_func: Callable[..., Any], batch_size: int, num_parallel_batches: int | None = None, drop_remainder: bool = False, num_parallel_calls: int | None = None, *, name: str | None = None) -> Dataset:
+        """The same as `map(map_func).batch(batch_size)`, as in tf.data, where it is deprecated."""
+    def pack(self, length: int, columns: Sequence[str] | str | None = None, padding_values: Any = None, split: bool = False, open_rows: int = 16, *, name: str | None = None) -> Dataset:
+        """Sequences put together into rows of one length, as language models are trained on."""
+    def pad_to_cardinality(self, cardinality: int, mask_key: str = "valid", *, name: str | None = None) -> Dataset:
+        """Rows filled up to `cardinality` of them, with an entry that tells which are real."""
+    def padded_batch(self, batch_size: int, padded_shapes: Any = None, padding_values: Any = None, drop_remainder: bool = False, *, name: str | None = None) -> Dataset:
+        """Consecutive rows in batches, where shorter arrays are filled up: `[...]` becomes `[batch_size, ...]`."""
+    def parallel_interleave(self, map_func: Callable[..., Any], cycle_length: int, block_length: int = 1, sloppy: bool | None = False, buffer_output_elements: int | None = None, prefetch_input_elements: int | None = None, *, name: str | None = None) -> Dataset:
+        """The same as `interleave` with a thread for each open dataset, as in tf.data, where it is deprecated."""
+    def parse_example(self, features: Mapping[str, Any], num_parallel_calls: int | None = None, deterministic: bool | None = None, *, name: str | None = None) -> Dataset:
+        """The values of batches of serialized Examples, by feature: exactly what `ps.io.parse_example` gives for each."""
+    def prefetch(self, buffer_size: int, *, name: str | None = None) -> Dataset:
+        """The same rows, made by a thread while earlier ones are used."""
+    def ragged_batch(self, batch_size: int, drop_remainder: bool = False, row_splits_dtype: DTypeLike = ..., *, name: str | None = None) -> Dataset:
+        """Consecutive rows in batches, whatever their lengths."""
+    @staticmethod
+    def random(seed: int | None = None, rerandomize_each_iteration: bool | None = None, *, name: str | None = None) -> Dataset:
+        """Whole numbers from 0 to 2**32 - 1, one a row, without an end; tf.data's, to the bit."""
+    @staticmethod
+    def range(*args: int, output_type: DTypeLike = ..., name: str | None = None) -> Dataset:
+        """The numbers of Python's `range(stop)`, `range(start, stop)` or `range(start, stop, step)`, one a row."""
+    def rebatch(self, batch_size: int | Sequence[int], drop_remainder: bool = False, *, name: str | None = None) -> Dataset:
+        """Batches regrouped to another size, across their borders."""
+    def rejection_resample(self, class_func: Callable[..., Any], target_dist: ArrayLike, initial_dist: ArrayLike | None = None, seed: int | None = None, *, name: str | None = None) -> Dataset:
+        """Pairs (class, row) of rows that are kept at random, so that classes come in the shares asked for."""
+    def repeat(self, count: int | None = None, *, name: str | None = None) -> Dataset:
+        """All rows `count` times, epoch after epoch."""
+    @staticmethod
+    def sample_from_datasets(datasets: Sequence[Any], weights: ArrayLike | None = None, seed: int | None = None, stop_on_empty_dataset: bool = False, rerandomize_each_iteration: bool | None = None, *, name: str | None = None) -> Dataset:
+        """The rows of several datasets, each from one that is drawn at random; with a seed, drawn as tf.data draws."""
+    def scan(self, initial_state: Any, scan_func: Callable[[Any, Any], Any], *, name: str | None = None) -> Dataset:
+        """What a function makes of a state and each row: `state, result = scan_func(state, row)`, row after row."""
+    def shard(self, num_shards: int, index: int, *, name: str | None = None) -> Dataset:
+        """Rows `index`, `index + num_shards`, `index + 2 * num_shards`, ...: one of `num_shards` equal parts."""
+    def shuffle(self, buffer_size: int | None = None, seed: int | None = None, reshuffle_each_iteration: bool | None = None, *, name: str | None = None) -> Dataset:
+        """The same rows in a random order."""
+    def shuffle_and_repeat(self, buffer_size: int, count: int | None = None, seed: int | None = None, *, name: str | None = None) -> Dataset:
+        """The same as `shuffle(buffer_size, seed).repeat(count)`, as in tf.data, where it is deprecated."""
+    def skip(self, count: int, *, name: str | None = None) -> Dataset:
+        """All rows but the first `count`."""
+    def snapshot(self, path: Any, compression: str | None = "AUTO", reader_func: Callable[..., Any] | None = None, shard_func: Callable[..., Any] | None = None, *, name: str | None = None) -> Dataset:
+        """The same rows, written by the first complete pass and read by all later ones: `cache(path)` by tf.data's name."""
+    def sparse_batch(self, batch_size: int, row_shape: Iterable[int | None], *, name: str | None = None) -> Dataset:
+        """Consecutive rows in batches, each a `ps.Sparse` of shape `[batch_size, *row_shape]`."""
+    def split(self, *shares: float | Mapping[Any, float], seed: int = 0, name: str | None = None) -> dict[Any, Dataset] | tuple[Dataset, ...]:
+        """Datasets of disjoint rows that together are all, each in the order in which its rows stand."""
+    def take(self, count: int, *, name: str | None = None) -> Dataset:
+        """The first `count` rows. No further row is made."""
+    def take_while(self, predicate: Callable[..., Any], *, name: str | None = None) -> Dataset:
+        """The rows before the first for which a function returns False."""
+    def unbatch(self, *, name: str | None = None) -> Dataset:
+        """The entries of every row as rows: `[n, ...]` becomes n rows of `[...]`."""
+    def unique(self, *, name: str | None = None) -> Dataset:
+        """The rows that are not equal to an earlier one."""
+    def window(self, size: int, shift: int | None = None, stride: int = 1, drop_remainder: bool = False, *, name: str | None = None) -> Dataset:
+        """Datasets of up to `size` rows: window i holds the rows `i * shift + j * stride` for j in [0, size)."""
+    def with_options(self, options: Options, *, name: str | None = None) -> Dataset:
+        """The same rows, run with other options."""
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """Rows of several datasets side by side, as many as the shortest has."""

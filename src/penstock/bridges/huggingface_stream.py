@@ -1,0 +1,232 @@
+"""Rows of a `datasets.IterableDataset`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import datasets as hf
+import numpy as np
+import pyarrow as pa
+
+from penstock.column.chunk import Chunk
+from penstock.errors import ArgumentError, FunctionError, InvalidArgumentError
+from penstock.graph.node import END, Broken, Failing, Node, State, Step
+from penstock.sources.arrow import arrow_chunk, schema_chunk
+from penstock.spec import RaggedSpec, Spec, TensorSpec, pack
+
+__all__ = ["stream_of"]
+
+_HEAD_ROWS: Final = 100
+_ROWS: Final = 256
+_LARGE_ROWS: Final = 16
+
+# Those whose state leads back to the same row; a test compares them. A shuffle buffer is not among them.
+_EXACT: Final = frozenset(
+    {
+        "ArrowExamplesIterable",
+        "CyclingMultiSourcesExamplesIterable",
+        "ExamplesIterable",
+        "FilteredExamplesIterable",
+        "FormattedExamplesIterable",
+        "MappedExamplesIterable",
+        "RandomlyCyclingMultiSourcesExamplesIterable",
+        "RepeatExamplesIterable",
+        "SelectColumnsIterable",
+        "SkipExamplesIterable",
+        "TakeExamplesIterable",
+        "VerticallyConcatenatedMultiSourcesExamplesIterable",
+        "_Rows",
+    }
+)
+# Before, a batched map over tables went on at another row.
+_EXACT_SINCE: Final = (5, 2)
+_SHUFFLED: Final = "BufferShuffledExamplesIterable"
+
+
+def stream_of(stream: hf.IterableDataset, optional: frozenset[str]) -> Streamed:
+    """The rows of a stream; its first rows are read to tell their spec."""
+    head = next(stream.with_format("arrow").iter(batch_size=_HEAD_ROWS), None)
+    if stream.features is None:
+        if head is None:
+            want = "rows, or features that tell their spec"
+            raise ArgumentError("from_dataset", "dataset", got="an empty stream without features", want=want)
+        stream = stream.cast(hf.Features.from_arrow_schema(head.schema))
+        head = next(stream.with_format("arrow").iter(batch_size=_HEAD_ROWS), None)
+    names = tuple(stream.features)
+    if head is None:
+        head = stream.features.arrow_schema.empty_table()
+    try:
+        spec = _declared(_chunk(head, names).spec, optional)
+    except ArgumentError as error:
+        raise type(error)("from_dataset", error.name, got=error.got, want=error.want) from error
+    return Streamed(stream, names, spec, tuple(_kinds(stream)), int(stream.epoch))
+
+
+def _declared(spec: Spec, optional: frozenset[str]) -> Spec:
+    unknown = optional.difference(spec.paths())
+    if unknown:
+        want = f"columns of the stream: {', '.join(spec.paths())}"
+        raise ArgumentError("from_dataset", "optional", got=min(unknown), want=want)
+    leaves = [
+        replace(leaf, optional=leaf.optional or path in optional)
+        if isinstance(leaf, TensorSpec | RaggedSpec)
+        else leaf
+        for path, leaf in zip(spec.paths(), spec.leaves, strict=True)
+    ]
+    return Spec(pack(spec.structure, leaves))
+
+
+def _kinds(stream: hf.IterableDataset) -> Iterator[str]:
+    """The names of what a stream is made of, the last first."""
+    waiting = [stream._ex_iterable]  # noqa: SLF001  (nothing public tells it, and a state without a buffer is wrong)
+    while waiting:
+        part = waiting.pop(0)
+        yield type(part).__name__
+        inner = getattr(part, "ex_iterable", None)
+        waiting += [inner] if inner is not None else getattr(part, "ex_iterables", [])
+
+
+def _chunk(table: pa.Table, names: tuple[str, ...]) -> Chunk:
+    whole = table.select(names).combine_chunks()
+    return arrow_chunk(pa, whole.to_batches()[0]) if len(whole) else schema_chunk(pa, whole.schema)
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed(Node):
+    """Rows of a stream.
+
+    The state is its epoch, how many rows of it were given (~ that once it has ended), and its own state as JSON, None
+    before the first row or where only the number of rows leads back.
+
+    Args:
+        stream: The `datasets.IterableDataset`.
+        names: Its columns.
+        rows: The spec of the rows.
+        kinds: What it is made of.
+        first_epoch: The epoch that was set when it was given.
+    """
+
+    stream: Any = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    rows: Spec = field(repr=False)
+    kinds: tuple[str, ...]
+    first_epoch: int = 0
+
+    def __repr__(self) -> str:
+        return "from_dataset(a stream)"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its own state leads back to a row."""
+        version = tuple(int(part) for part in hf.__version__.split(".")[:2])
+        return version >= _EXACT_SINCE and _EXACT.issuperset(self.kinds)
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return self.rows
+
+    def start(self, epoch: int) -> State:
+        # Of other epochs Hugging Face also mixes files that nobody asked to shuffle.
+        return (self.first_epoch + (epoch if _SHUFFLED in self.kinds else 0), 0, None)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 3):
+            return False
+        epoch, n, own = state
+        return type(epoch) is int and type(n) is int and (own is None or type(own) is str)
+
+    def is_bound(self) -> bool:
+        return True
+
+    def open_session(self) -> _Session:
+        return _Session(self)
+
+    def step(self, state: State, session: _Session) -> Step:
+        return session.step(state)
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        for table in self.tables(self.start(0)):
+            yield from _chunk(table, self.names)
+
+    def opened(self, state: State) -> hf.IterableDataset:
+        """The stream as Arrow, to be read from a state on; its own, as a stream knows only one position."""
+        epoch, _, own = state
+        stream = self.stream.with_format("arrow")
+        stream.set_epoch(epoch)
+        if own is not None:
+            stream.load_state_dict(json.loads(own))
+        return stream
+
+    def tables(self, state: State, stream: hf.IterableDataset | None = None) -> Iterator[pa.Table]:
+        """The rows from a state on."""
+        features = self.stream.features.values()
+        is_large = any(isinstance(feature, hf.Image | hf.Audio | hf.Video) for feature in features)
+        # `iter` does not take only the share of a worker of PyTorch, as iterating over single rows does.
+        tables = (stream or self.opened(state)).iter(batch_size=_LARGE_ROWS if is_large else _ROWS)
+        passed = 0 if state[2] is not None else state[1]
+        for table in tables:
+            skipped = min(passed, len(table))
+            passed -= skipped
+            if skipped < len(table):
+                yield table.slice(skipped)
+
+
+class _Session:
+    """The stream as it is read; dropping it costs opening it again."""
+
+    def __init__(self, node: Streamed) -> None:
+        self._node = node
+        self._stream: Any = None
+        self._tables: Iterator[pa.Table] = iter(())
+        self._at: State = None
+
+    def step(self, state: State) -> Step:
+        epoch, n, _ = state
+        if n < 0:
+            return state, END
+        try:
+            table = self._next(state)
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}."
+            help = "The stream ends here; what it raised is the cause of this error."
+            failed = FunctionError(found, node="from_dataset", row=n, help=help)
+            raise Broken(failed, (epoch, ~n, None)) from error
+        if table is None:
+            return (epoch, ~n, None), END
+        own = json.dumps(self._stream.state_dict()) if self._node.is_exact else None
+        self._at = (epoch, n + len(table), own)
+        return self._at, _without_missing(_chunk(table, self._node.names), self._node.rows, n)
+
+    def _next(self, state: State) -> pa.Table | None:
+        if self._at != state:
+            self._stream = self._node.opened(state)
+            self._tables = self._node.tables(state, self._stream)
+        self._at = None
+        return next(self._tables, None)
+
+
+def _without_missing(rows: Chunk, spec: Spec, first: int) -> Chunk | Failing:
+    """The rows, with errors in the place of those that lack a value which the spec does not let be missing."""
+    lacking = [
+        (path, column.valid)
+        for path, column, leaf in zip(spec.paths(), rows.columns, spec.leaves, strict=True)
+        if column.valid is not None and not leaf.optional
+    ]
+    if not lacking:
+        return rows
+    there = np.logical_and.reduce([valid for _, valid in lacking])
+    errors = []
+    for place in np.flatnonzero(~there).tolist():
+        name = next(path for path, valid in lacking if not valid[place])
+        help = f"Say from the start that this happens: from_dataset(stream, optional=[{name!r}])."
+        found = f"from_dataset, row {first + place}: {name!r} is missing."
+        errors.append((place, InvalidArgumentError(found, help=help)))
+    kept = rows.gather(np.flatnonzero(there))
+    columns: list[Any] = list(kept.columns)
+    whole = [
+        column if leaf.optional else replace(column, valid=None)
+        for column, leaf in zip(columns, spec.leaves, strict=True)
+    ]
+    return Failing(Chunk(pack(kept.template, whole), len(kept)) if len(kept) else None, errors)

@@ -1,0 +1,169 @@
+"""Batches as JAX arrays, on their devices before they are asked for, with an exact position."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+from threading import Lock
+from typing import Any, final
+
+import jax
+
+from penstock.bridges.jax_arrays import Placing
+from penstock.dataset import Dataset
+from penstock.graph.plan import plan_of
+from penstock.nodes.arguments import whole_number
+from penstock.run.iterator import RowIterator
+from penstock.run.position import State
+
+__all__ = ["ArrayIterator", "DataLoader", "distribute"]
+
+
+@final
+class DataLoader:
+    """The rows of a dataset, most often batches, with JAX arrays in place of NumPy's.
+
+    `iter()` begins a new pass, as it does with the dataset. Transfers to the devices run ahead, and the position of
+    an iterator stays that of the batches it has given out.
+
+    Numbers become what JAX makes of them: 64 bits become 32 unless `jax_enable_x64` is set, and integers that do not
+    fit are an error in place of their batch. On CPU devices arrays share memory with the rows where JAX can. A
+    `ps.Ragged` or `ps.Sparse` keeps its form, with JAX arrays inside, and can be passed to functions under `jax.jit`,
+    which compiles anew for each size.
+
+    Args:
+        dataset: Whose rows. In a job of several processes each has its share: `ps.jax.distribute(ds)`.
+        sharding: Where the arrays go: a `jax.sharding.Sharding` or a `jax.Device`, for all leaves or in the structure
+            of a row. With devices of other processes among them, every process gives its own part of each batch, of
+            the same size everywhere: `batch(n, drop_remainder=True)`. None: the default device.
+        ahead: Rows that are on their way to the devices besides the one that was asked for.
+        on_host: Names of leaves that stay as NumPy has them, such as strings.
+
+    Raises:
+        ArgumentTypeError: A leaf has no form in JAX, such as strings, or lists under a sharding; names it.
+        ArgumentError: `on_host` names no leaf, `sharding` has another structure, or sizes may differ between processes.
+    """
+
+    def __init__(
+        self, dataset: Dataset, *, sharding: Any = None, ahead: int = 2, on_host: Collection[str] = ()
+    ) -> None:
+        self._dataset = Dataset(plan_of(dataset, "DataLoader"))
+        self._ahead = whole_number("DataLoader", "ahead", ahead, above=-1)
+        self._place = Placing(self._dataset.plan.spec, sharding, on_host)
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of a row of the dataset."""
+        return self._dataset.element_spec
+
+    def __iter__(self) -> ArrayIterator:
+        return ArrayIterator(iter(self._dataset), self._place, self._ahead)
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def __repr__(self) -> str:
+        return f"DataLoader({self._dataset!r})"
+
+
+def distribute(dataset: Dataset, *, ends: str = "apart") -> Dataset:
+    """This process's share of a dataset, among all processes of the JAX job; see `Dataset.distribute`.
+
+    Args:
+        dataset: The same in every process.
+        ends: As of `Dataset.distribute`. Processes that compute together need "pad" or "drop": with "apart" one may
+            have a batch more than the others, and would wait for them for ever.
+
+    Raises:
+        ArgumentError: As `Dataset.distribute`.
+    """
+    return dataset.distribute(jax.process_index(), jax.process_count(), ends=ends)
+
+
+@final
+class ArrayIterator(Iterator[Any]):
+    """Rows with JAX arrays, one `next` at a time, with a position that can be kept and restored.
+
+    Errors are places in the stream, as with the iterator of the dataset. Threads may share one.
+    """
+
+    def __init__(self, rows: RowIterator, place: Callable[[Any], Any], ahead: int) -> None:
+        self._rows, self._place, self._ahead = rows, place, ahead
+        self._lock = Lock()
+        self._stand()
+
+    def _stand(self) -> None:
+        self._waiting: deque[tuple[Any, Callable[[], State]]] = deque()
+        self._later: Callable[[], State] = self._rows.later_state()
+
+    def __next__(self) -> Any:
+        with self._lock:
+            self._fill()
+            if not self._waiting:
+                raise StopIteration
+            row, self._later = self._waiting.popleft()
+        if isinstance(row, _Failed):
+            try:
+                raise row.error
+            finally:
+                del row  # a frame of its traceback that names the error would keep the edges alive
+        return row
+
+    def _fill(self) -> None:
+        while len(self._waiting) <= self._ahead:
+            try:
+                row = self._next_row()
+            except StopIteration:
+                return
+            except BaseException:
+                # Such as Ctrl-C: the row that was made meanwhile is made again.
+                self._rows.set_state((self._waiting[-1][1] if self._waiting else self._later)())
+                raise
+            self._waiting.append((row, self._rows.later_state()))
+            if isinstance(row, _Failed):
+                return
+
+    def _next_row(self) -> Any:
+        try:
+            return self._place(next(self._rows))
+        except StopIteration:
+            raise
+        except Exception as error:  # noqa: BLE001  (raised where its row is asked for)
+            return _Failed(error)
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of a row of the dataset."""
+        return self._rows.element_spec
+
+    def get_state(self) -> State:
+        """Where this iterator stands: after the rows it has given out. The same as that of the dataset's iterator."""
+        with self._lock:
+            return self._later()
+
+    def set_state(self, state: Any, *, strict: bool | None = None, allow: Collection[str] = ()) -> None:
+        """Stand again where `state` was taken, by an iterator such as this or of the dataset itself.
+
+        Takes and raises what `RowIterator.set_state` does. A refused state leaves this iterator where it is.
+        """
+        with self._lock:
+            self._rows.set_state(state, strict=strict, allow=allow)
+            self._stand()
+
+    def state_dict(self) -> State:
+        """Where this iterator stands; `get_state` by PyTorch's name."""
+        return self.get_state()
+
+    def load_state_dict(self, state_dict: Any) -> None:
+        """Stand again where the state was taken; `set_state` by PyTorch's name."""
+        self.set_state(state_dict)
+
+    def __repr__(self) -> str:
+        return f"ArrayIterator({self._rows!r}, {len(self._waiting)} of them ahead)"
+
+
+class _Failed:
+    """An error in place of a row."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error

@@ -1,0 +1,11 @@
+"""Keras 3, on any of its backends: `model.fit` over datasets, and backups that go on in the middle of an epoch."""
+
+from __future__ import annotations
+
+from penstock.bridges.keras_adapter import BatchAdapter, adapter
+from penstock.bridges.keras_backup import BackupDataState
+from penstock.bridges.keras_fit import accept_datasets
+
+__all__ = ["BackupDataState", "BatchAdapter", "accept_datasets", "adapter"]
+
+accept_datasets()

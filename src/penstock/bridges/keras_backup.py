@@ -1,0 +1,259 @@
+"""Backups of model, optimizer, metrics and the position in the data, as one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import keras
+import numpy as np
+
+from penstock.bridges.keras_adapter import BatchAdapter
+from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError, SidecarError
+from penstock.fs.disk import the_disk
+from penstock.fs.folders import list_folder, remove_tree, sync_folder
+
+__all__ = ["BackupDataState"]
+
+_VERSION: Final = 1
+_NAME: Final = "backup-"
+_PARTIAL: Final = ".partial-"
+_WEIGHTS, _METRICS, _SEEDS, _STATE = "model.weights.h5", "metrics.npz", "seeds.npz", "state.json"
+_EPOCH_IS_OVER: Final = object()
+_Arrays: TypeAlias = list[np.ndarray[Any, Any]]
+
+
+class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
+    """A callback that backs up training with the position of its data, and goes on from the last backup.
+
+    It takes the place of `keras.callbacks.BackupAndRestore`, which saves the model alone and begins the interrupted
+    epoch again, on rows that were seen already. A backup has weights, optimizer, seeds, the metrics of the epoch so
+    far and the position after the same batch, in one folder that gets its name when all of it is on the disk: so a kill
+    leaves the backup before or the new one, and model and data never differ.
+
+    Run the same program again after a kill: `fit` goes on with the batch that was due, the epoch has the steps that
+    were left, and its logs are those of the whole epoch. Losses are those of a run that was not interrupted, as far as
+    the backend computes the same twice. `History` has what came since; a `CSVLogger(append=True)` has all.
+
+    Args:
+        adapter: What `fit` is given.
+        directory: A folder of its own; made where it is not there.
+        every: Batches between backups, or "epoch". At the end of an epoch there always is one.
+        delete: Remove the backups when training has come to its end, so that the program can be run anew.
+
+    Raises:
+        ArgumentTypeError: `adapter` is none.
+        ArgumentError: `every` is neither a number above 0 nor "epoch".
+        ArgumentError: (in `fit`) The backup is of other data; names the differences.
+        FailedPreconditionError: (in `fit`) It is not known how many batches an epoch has, or passes have another number
+            than epochs; or the model is not built.
+        SidecarError: (in `fit`) The backup is of a later version of penstock.
+    """
+
+    def __init__(
+        self,
+        adapter: BatchAdapter,
+        directory: str | os.PathLike[str],
+        *,
+        every: int | Literal["epoch"] = "epoch",
+        delete: bool = True,
+    ) -> None:
+        super().__init__()
+        given: Any = adapter
+        if not isinstance(given, BatchAdapter):
+            want = "what ps.keras.adapter gives"
+            raise ArgumentTypeError("ps.keras.BackupDataState", "adapter", got=adapter, want=want)
+        if every != "epoch" and (type(every) is not int or every < 1):
+            want = 'a number of batches, at least 1, or "epoch"'
+            raise ArgumentError("ps.keras.BackupDataState", "every", got=every, want=want)
+        self._adapter, self._every, self._delete = adapter, every, delete
+        self._backups = _Backups(Path(directory))
+        self._begin_counting()
+
+    def _begin_counting(self) -> None:
+        """Batches: of this epoch before this run, of it in this run, in this run before it, since the last backup."""
+        self._epoch = self._offset = self._in_epoch = self._before = self._since = 0
+        self._metrics: _Arrays | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Go on from the last backup, where there is one."""
+        self._require_steps()
+        self._begin_counting()
+        last = self._backups.last()
+        if last is not None:
+            self._restore(last)
+        self._adapter.begin_training()
+
+    def _require_steps(self) -> None:
+        steps, batches = self.params.get("steps"), self._adapter.num_batches
+        if steps is None and self._every != "epoch":
+            raise FailedPreconditionError(
+                "ps.keras.BackupDataState: the number of batches of an epoch is not known, so that it cannot be told "
+                'how many are left. Say it by assert_cardinality(n), pass steps_per_epoch, or every="epoch".'
+            )
+        if steps is not None and batches is not None and steps != batches:
+            raise FailedPreconditionError(
+                f"ps.keras.BackupDataState: an epoch has {steps} steps and a pass over the dataset {batches} batches, "
+                "so that Keras ends passes where it begins to count. Let the dataset repeat()."
+            )
+
+    def _restore(self, last: Path) -> None:
+        model = self.model
+        if not model.built:
+            raise FailedPreconditionError(
+                "ps.keras.BackupDataState: the model is not built, so that its weights cannot be loaded. Give it an "
+                "Input, or call it on a batch, before fit."
+            )
+        state = _read_state(last / _STATE)
+        self._adapter.go_on(state["data"], with_an_epoch=not state["batch"])
+        if model.optimizer is not None and not model.optimizer.built:
+            model.optimizer.build(model.trainable_variables)
+        model.load_weights(last / _WEIGHTS)
+        _assign(_seeds(model), _read_arrays(last / _SEEDS))
+        self._epoch, self._offset = state["epoch"], state["batch"]
+        model._initial_epoch = self._epoch  # noqa: SLF001  (as Keras' own BackupAndRestore does)
+        if self._offset:
+            self._metrics = _read_arrays(last / _METRICS)
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Metrics of an epoch that goes on begin with what they were."""
+        self._epoch, self._in_epoch = epoch, 0
+        if self._metrics is None:
+            return
+        _assign(self._metric_variables(len(self._metrics)), self._metrics)
+        self._metrics = None
+
+    def _metric_variables(self, n: int) -> list[Any]:
+        """The n variables of the model's metrics; some backends make them with the first batch."""
+        if len(self.model.metrics_variables) != n:
+            batch = self._adapter.sample()
+            self.model.test_on_batch(*(batch if isinstance(batch, tuple) else (batch,)))
+        return list(self.model.metrics_variables)
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Back up, where it is time to."""
+        self._since += batch + 1 - self._in_epoch
+        self._in_epoch = batch + 1
+        done = self._offset + self._in_epoch
+        # After its last batch the epoch is not over yet: its end makes a backup.
+        if self._every != "epoch" and self._since >= self._every and done < self.params["steps"]:
+            self._save(self._epoch, done)
+        if self._offset and done >= self.params["steps"]:
+            # Keras has planned a whole epoch. Asking for a batch more would end it too, but on TensorFlow seeds and
+            # the counter of the optimizer have moved by then.
+            self.model.stop_training = _EPOCH_IS_OVER
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Back up: the next epoch is due."""
+        if self.model.stop_training is _EPOCH_IS_OVER:  # else another callback has stopped training
+            self.model.stop_training = False
+        left = None if self.params.get("steps") is None else self.params["steps"] - self._offset
+        self._before += self._in_epoch if left is None else min(self._in_epoch, left)
+        self._in_epoch = self._offset = 0
+        self._save(epoch + 1, 0)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """Remove the backups, where that was asked for."""
+        self._adapter.end_training()
+        self.model._initial_epoch = None  # noqa: SLF001  (the next fit begins where it says)
+        if self._delete:
+            self._backups.remove()
+
+    def _save(self, epoch: int, batch: int) -> None:
+        self._since = 0
+        place = self._adapter.place_after(self._before + self._in_epoch)
+        if place is None:
+            return  # nothing was trained since the last backup
+        data = {**place._asdict(), "rows": place.rows()}
+        state = {"version": _VERSION, "epoch": epoch, "batch": batch, "data": data}
+        model = self.model
+        with self._backups.new(f"{_NAME}{epoch:06d}-{batch:09d}") as folder:
+            model.save_weights(folder / _WEIGHTS)
+            _write_arrays(folder / _METRICS, model.metrics_variables)
+            _write_arrays(folder / _SEEDS, _seeds(model))
+            (folder / _STATE).write_text(json.dumps(state))
+
+
+def _seeds(model: Any) -> list[Any]:
+    """States of random numbers, such as those of dropout: Keras does not count them among the weights."""
+    weights = set(map(id, model.weights))
+    return [variable for variable in model.variables if id(variable) not in weights]
+
+
+def _write_arrays(path: Path, variables: Iterable[Any]) -> None:
+    np.savez(path, *[np.asarray(keras.ops.convert_to_numpy(variable)) for variable in variables])
+
+
+def _read_arrays(path: Path) -> _Arrays:
+    with np.load(path, allow_pickle=False) as saved:
+        return [saved[f"arr_{i}"] for i in range(len(saved.files))]
+
+
+def _assign(variables: Iterable[Any], arrays: _Arrays) -> None:
+    for variable, array in zip(variables, arrays, strict=True):
+        variable.assign(array)
+
+
+def _read_state(path: Path) -> Any:
+    state = json.loads(path.read_text())
+    if state["version"] != _VERSION:
+        raise SidecarError(
+            f"the backup is of version {state['version']}, wanted {_VERSION}.",
+            path=str(path),
+            help="A later version of penstock wrote it; install that one.",
+        )
+    return state
+
+
+class _Backups:
+    """Folders of backups in a folder, of which a new one gets its name when it is whole and on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def last(self) -> Path | None:
+        """The newest one; None where there is none."""
+        names = self._names(_NAME)
+        return self._path / names[-1] if names else None
+
+    def _names(self, prefix: str) -> list[str]:
+        names = list_folder(str(self._path)) if self._path.is_dir() else []
+        return [name for name in names if name.startswith(prefix)]
+
+    @contextlib.contextmanager
+    def new(self, name: str) -> Iterator[Path]:
+        """A folder to be filled; once that is done it has its name, and those before it are removed."""
+        self._path.mkdir(parents=True, exist_ok=True)
+        self._remove(self._names(_PARTIAL))
+        partial, whole = self._path / f"{_PARTIAL}{name}", self._path / name
+        partial.mkdir()
+        yield partial
+        for file in partial.iterdir():
+            _sync(str(file))
+        sync_folder(str(partial))
+        before = self._names(_NAME)
+        the_disk().replace(str(partial), str(whole))
+        sync_folder(str(self._path))
+        self._remove(other for other in before if other != name)
+
+    def _remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            remove_tree(str(self._path / name))
+
+    def remove(self) -> None:
+        """Remove all of them, and the folder where nothing else is in it."""
+        self._remove([*self._names(_PARTIAL), *self._names(_NAME)])
+        with contextlib.suppress(OSError):
+            self._path.rmdir()
+
+
+def _sync(path: str) -> None:
+    descriptor = the_disk().open(path, os.O_RDONLY)
+    try:
+        the_disk().sync(descriptor)
+    finally:
+        the_disk().close(descriptor)

@@ -1,0 +1,142 @@
+"""What a `tf.data.Dataset` does, to tell its states from those of others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from re import sub
+from typing import Any, Final
+
+import tensorflow as tf
+
+from penstock.errors import FailedPreconditionError
+
+__all__ = ["Graph"]
+
+# Counters of the process, places in it, and how rows are made.
+_CHANGES_NO_ROW: Final = frozenset(
+    {"metadata", "token", "shared_name", "container", "_gradient_op_type", "config_proto"}
+)
+_SHUFFLES: Final = ("ShuffleDataset", "ShuffleAndRepeatDataset")
+_RANDOM: Final = "RandomDataset"
+_MOST_BYTES: Final = 1 << 24
+
+
+class Graph:
+    """The graph of a dataset, worked out when a state is first taken or compared, for the fingerprint of its node.
+
+    Equal in every process where the program is the same. Of paths only the names count: files may lie elsewhere.
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+
+    def tolist(self) -> list[str]:
+        """What a fingerprint asks values for. Of datasets that hold much in memory only the classes: writing the
+        values down takes many seconds.
+
+        Raises:
+            FailedPreconditionError: Its elements come in another order each time.
+        """
+        parts = list(_with_inputs(self._dataset))
+        if sum(map(_held_bytes, parts)) > _MOST_BYTES:
+            _check_attributes(parts)
+            return [type(part).__name__ for part in parts]
+        try:
+            written = self._dataset._as_serialized_graph().numpy()  # noqa: SLF001 (there is no public name)
+        except (tf.errors.OpError, ValueError):  # such as functions of no graph
+            return [type(part).__name__ for part in parts]
+        graph = tf.compat.v1.GraphDef.FromString(written)
+        bodies = [function.node_def for function in graph.library.function]
+        for nodes in (graph.node, *bodies):
+            _check_seeds(nodes)
+        if any(node.attr["reshuffle_each_iteration"].b for node in _shuffles(graph.node)):
+            warnings.warn(
+                "from_tf: a shuffle of the tf.data.Dataset gives another order in each iteration. A state goes on "
+                "exactly in the first iteration of a new process only; pass reshuffle_each_iteration=False to it.",
+                stacklevel=2,
+            )
+        functions = sorted(
+            f"{_name(function.signature.name)} {_digest(function.node_def)} {sorted(function.ret.items())}"
+            for function in graph.library.function
+        )
+        return [_digest(graph.node), *functions]
+
+
+def _check_seeds(nodes: Any) -> None:
+    by_name = {node.name: node for node in nodes}
+    for node in nodes:
+        if node.op.startswith(_SHUFFLES):
+            seeds = node.input[2:4]
+        elif node.op.startswith(_RANDOM):
+            seeds = node.input[:2]
+        else:
+            continue
+        found = [by_name.get(name.split(":")[0]) for name in seeds]
+        if all(seed is not None and seed.op == "Const" and _is_zero(seed) for seed in found):
+            raise _no_seed(node.op)
+
+
+def _no_seed(name: str) -> FailedPreconditionError:
+    return FailedPreconditionError(
+        f"from_tf: no position can be kept, since a {name} of the tf.data.Dataset has no seed: its elements come in "
+        "another order each time. Pass seed= to it (list_files and sample_from_datasets take one too) or call "
+        "tf.random.set_seed before, and shuffle with reshuffle_each_iteration=False."
+    )
+
+
+def _with_inputs(dataset: Any) -> Iterator[Any]:
+    yield dataset
+    for part in dataset._inputs():  # noqa: SLF001 (there is no public name)
+        yield from _with_inputs(part)
+
+
+def _held_bytes(dataset: Any) -> int:
+    held = [part for part in getattr(dataset, "_tensors", ()) if isinstance(part, tf.Tensor)]
+    return sum(int(tf.size(part)) * part.dtype.size for part in held)
+
+
+def _check_attributes(datasets: Iterable[Any]) -> None:
+    for dataset in datasets:
+        seeds = [getattr(dataset, name, None) for name in ("_seed", "_seed2")]
+        if all(isinstance(seed, tf.Tensor) and int(seed) == 0 for seed in seeds):
+            raise _no_seed(type(dataset).__name__.strip("_"))
+
+
+def _is_zero(seed: Any) -> bool:
+    return not tf.make_ndarray(seed.attr["value"].tensor).any()
+
+
+def _shuffles(nodes: Iterable[Any]) -> Iterator[Any]:
+    return (node for node in nodes if node.op.startswith(_SHUFFLES))
+
+
+def _digest(nodes: Iterable[Any]) -> str:
+    digest = blake2b(digest_size=8)
+    for node in nodes:
+        digest.update(f"{node.name} {node.op} {list(node.input)}".encode())
+        for name in sorted(node.attr):
+            if name not in _CHANGES_NO_ROW:
+                digest.update(name.encode())
+                digest.update(_attribute(node.attr[name]))
+    return digest.hexdigest()
+
+
+def _attribute(value: Any) -> bytes:
+    """Bytes of an attribute without the counters that TensorFlow puts behind names of functions."""
+    kind = value.WhichOneof("value")
+    if kind == "tensor" and value.tensor.dtype in (tf.resource.as_datatype_enum, tf.variant.as_datatype_enum):
+        return b""
+    kept = type(value)()
+    kept.CopyFrom(value)
+    if kind == "tensor":
+        kept.tensor.string_val[:] = [text.rpartition(b"/")[2] for text in value.tensor.string_val]
+    for function in (kept.func,) if kind == "func" else kept.list.func if kind == "list" else ():
+        function.name = _name(function.name)
+    written: bytes = kept.SerializeToString(deterministic=True)
+    return written
+
+
+def _name(function: str) -> str:
+    return sub(r"_\d+$", "", function)

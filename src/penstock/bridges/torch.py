@@ -1,0 +1,235 @@
+"""Rows for PyTorch: datasets for its loaders, and a loader of our own that needs no processes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch.utils.data
+
+from penstock.bridges.torch_loader import DataLoader
+from penstock.bridges.torch_shares import (
+    Ends,
+    Epochs,
+    Group,
+    Share,
+    check_pickled,
+    dataset_of,
+    group_of,
+    of_pass,
+    part_of,
+    process_group,
+    share_of,
+)
+from penstock.bridges.torch_states import PassState, check_state, pass_state, stood
+from penstock.bridges.torch_tensors import Masked, RaggedTensor, tensors_of
+from penstock.dataset import Dataset
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.run.iterator import RowIterator
+
+__all__ = ["DataLoader", "IterableDataset", "MapDataset", "Masked", "RaggedTensor", "resume", "tensors_of"]
+
+LoaderState: TypeAlias = dict[str, Any]
+
+
+class MapDataset(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
+    """The rows of a dataset by number, as tensors, for `torch.utils.data.DataLoader` and its samplers.
+
+    A whole batch is one gather: by `__getitems__`, which loaders use, and by a list of numbers as the index.
+
+    Args:
+        ds: A dataset whose rows can be reached by number.
+        read_only: Share also memory that must not be written to; see `tensors_of`.
+
+    Raises:
+        ArgumentTypeError: `ds` is no dataset.
+        FailedPreconditionError: Its rows cannot be reached by number.
+    """
+
+    def __init__(self, ds: Dataset, *, read_only: bool = False) -> None:
+        self._ds = dataset_of("MapDataset", ds)
+        self._read_only = read_only
+        len(self)
+
+    def __len__(self) -> int:
+        return len(self._ds)
+
+    def __getitem__(self, rows: int | Sequence[int]) -> Any:
+        """Row i, or one batch of the rows asked for."""
+        return tensors_of(self._ds[rows], read_only=self._read_only)
+
+    def __getitems__(self, rows: Sequence[int]) -> list[Any]:
+        """The rows asked for, one by one, read together."""
+        numbers, n = np.asarray(rows, np.int64), len(self)
+        source = self._ds.plan.rows
+        if source is None or not len(numbers) or numbers.min() < 0 or numbers.max() >= n:
+            return [self[i] for i in rows]
+        return [tensors_of(row, read_only=self._read_only) for row in source.gather(numbers)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        check_pickled("MapDataset", self._ds)
+        return self.__dict__
+
+
+class IterableDataset(torch.utils.data.IterableDataset[Any]):  # type: ignore[misc]
+    """The rows of a dataset in order, as tensors, for `torch.utils.data.DataLoader` and `StatefulDataLoader`.
+
+    Ranks, and the workers of each, take turns at the rows of one order: together they give every row once, and a rank
+    gives the same rows with any number of workers. Where rows are batches already, pass `batch_size=None` to the
+    loader: batches then come in the same order too.
+
+    `StatefulDataLoader` saves and restores the position exactly; `resume` also where the number of workers or ranks is
+    another one.
+
+    Args:
+        ds: The rows.
+        rank, world: Which part of the rows, of how many; both None for those of the process group, if there is one.
+        ends: What happens where the rows cannot be dealt out evenly; see `Dataset.distribute`. The workers of all ranks
+            count.
+        read_only: Share also memory that must not be written to; see `tensors_of`.
+
+    Raises:
+        ArgumentTypeError: `ds` is no dataset.
+        ArgumentError: A rank without a world, or outside of it.
+    """
+
+    def __init__(
+        self,
+        ds: Dataset,
+        *,
+        rank: int | None = None,
+        world: int | None = None,
+        ends: Ends = "apart",
+        read_only: bool = False,
+    ) -> None:
+        self._ds = dataset_of("IterableDataset", ds)
+        self._given = group_of("IterableDataset", rank, world)
+        self._ends, self._read_only = ends, read_only
+        self._epochs = Epochs()
+        self._resumed: tuple[int, int, list[Any]] | None = None
+
+    def __iter__(self) -> _Rows:
+        epoch, group = self._epochs.begin(), self._group
+        rows = _Rows(self, epoch, share_of(group))
+        if self._resumed is not None:
+            resume, of_epoch, states = self._resumed
+            if self._epochs.takes_up(resume) and of_epoch == epoch:
+                rows.go_on(states)
+        return rows
+
+    def __len__(self) -> int:
+        """Rows of this rank. Loaders divide it by the size of a batch, and know nothing of the short ones of workers.
+
+        Raises:
+            UnknownLengthError: Only a pass can tell.
+        """
+        return len(part_of(self._ds, self._group, self._ends))
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say the number of the next pass, from 0, which is what shuffling depends on. Passes are counted without."""
+        self._epochs.set(epoch)
+
+    @property
+    def _group(self) -> Group:
+        return self._given or process_group()
+
+    def open(self, epoch: int, share: Share) -> RowIterator:
+        """The rows of a share in an epoch, as NumPy values."""
+        return iter(of_pass(part_of(self._ds, share, self._ends), epoch))
+
+    def note_epoch(self, epoch: int) -> None:
+        """The pass that runs in this worker is another one."""
+        self._epochs.note(epoch)
+
+    def tensors(self, row: Any) -> Any:
+        """A row as tensors."""
+        return tensors_of(row, read_only=self._read_only)
+
+    def go_on(self, epoch: int, states: list[Any], workers: int) -> None:
+        """Have the next pass be that epoch, from where the shares of all ranks stood; from its start without any.
+
+        Only one pass goes on: the next one of a loader of so many workers.
+        """
+        self._epochs.set(epoch)
+        self._resumed = (self._epochs.resume(workers), epoch, states) if states else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        check_pickled("IterableDataset", self._ds)
+        # A worker that is spawned has no process group to ask. Where there is none yet, ranks are spawned: they will.
+        group = self._group
+        return {**self.__dict__, "_given": group if group[1] > 1 else self._given}
+
+
+class _Rows(Iterator[Any]):
+    """The rows of a share as tensors, with a position that `StatefulDataLoader` keeps and restores."""
+
+    def __init__(self, dataset: IterableDataset, epoch: int, share: Share) -> None:
+        self._dataset, self._epoch, self._share = dataset, epoch, share
+        self._rows = dataset.open(epoch, share)
+
+    def __next__(self) -> Any:
+        return self._dataset.tensors(next(self._rows))
+
+    def go_on(self, states: Any) -> None:
+        self._rows.set_state(states)
+
+    def state_dict(self) -> PassState:
+        return pass_state(self._epoch, self._share, self._rows.get_state())
+
+    def load_state_dict(self, state: PassState) -> None:
+        state = check_state("IterableDataset", state)
+        if tuple(state["share"]) != self._share:
+            got, want = (f"part {number} of {of}" for number, of in (state["share"], self._share))
+            help = "With another number of workers or ranks, go on by ps.torch.resume(loader, states)."
+            raise ArgumentError("IterableDataset", "state", got=got, want=want, help=help)
+        self._epoch = state["epoch"]
+        self._dataset.note_epoch(self._epoch)
+        self._rows = self._dataset.open(self._epoch, self._share)
+        self._rows.set_state(state["rows"])
+
+
+def resume(
+    loader: Any,
+    state: LoaderState | Sequence[LoaderState],
+    *,
+    strict: bool | None = None,
+    allow: Collection[str] = (),
+) -> None:
+    """Have a loader go on where others stood, with any number of workers and ranks then and now.
+
+    Exactly the rows follow that no rank had been given. To be called before iterating, on every rank.
+
+    Args:
+        loader: A new `StatefulDataLoader` over `IterableDataset`, of the same dataset, batch size and `drop_last`.
+        state: What `loader.state_dict()` gave; of several ranks the list of all of them, in any order.
+        strict: Whether differences of the pipeline are refused; see `RowIterator.set_state`.
+        allow: Arguments that may differ, as the message of a refusal names them.
+
+    Raises:
+        ArgumentTypeError: It is no loader over `IterableDataset`.
+        ArgumentError: The state is none, was altered, is of another dataset, or that of a single rank of several.
+    """
+    dataset = getattr(loader, "dataset", None)
+    if not isinstance(dataset, IterableDataset) or not hasattr(loader, "load_state_dict"):
+        want = "a StatefulDataLoader over ps.torch.IterableDataset"
+        raise ArgumentTypeError("resume", "loader", got=loader, want=want)
+    all_stood = [stood("resume", saved) for saved in (state if isinstance(state, list | tuple) else [state])]
+    workers = [worker for each in all_stood for worker in each.workers]
+    shares = {tuple(worker["share"]) for worker in workers}
+    if len(shares) != len(workers) or {n for _, n in shares} != {len(workers)}:
+        got = f"states of {len(shares)} parts of {max((n for _, n in shares), default=0)}"
+        raise ArgumentError("resume", "state", got=got, want="those of all ranks, in a list")
+    loader.load_state_dict({})
+    epoch = max(worker["epoch"] for worker in workers)
+    if all(each.finished for each in all_stood):
+        dataset.go_on(epoch + 1, [], loader.num_workers)
+        return
+    states = [
+        now
+        for each in all_stood
+        for now in each.states_now(
+            dataset.open, loader.batch_size, loader.drop_last, strict=strict, allow=allow
+        )
+    ]
+    dataset.go_on(epoch, states, loader.num_workers)

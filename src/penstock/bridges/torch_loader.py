@@ -1,0 +1,237 @@
+"""A loader for PyTorch whose batches are made by threads."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from penstock.bridges.torch_shares import (
+    Ends,
+    Group,
+    Share,
+    dataset_of,
+    group_of,
+    of_pass,
+    part_of,
+    process_group,
+)
+from penstock.bridges.torch_states import PassState, check_state, pass_state
+from penstock.bridges.torch_tensors import tensors_of
+from penstock.dataset import Dataset
+from penstock.errors import ArgumentError, FailedPreconditionError
+from penstock.graph.node import END
+from penstock.nodes.arguments import whole_number
+from penstock.run.ahead import Ahead
+from penstock.run.iterator import RowIterator
+from penstock.spec import map_structure
+
+__all__ = ["DataLoader"]
+
+
+class DataLoader:
+    """Batches of a dataset as tensors, in the dataset's own structure, made by threads: no processes, no collating.
+
+    Ranks take turns at batches, so that together they give every batch of one order. `state_dict` is the position after
+    the last batch that was given, whatever lies ready; iterating again begins the next epoch.
+
+    Args:
+        ds: The rows; batches already where `batch_size` is None.
+        batch_size: Rows in a batch, grouped as by `Dataset.batches`: lists of different lengths become `RaggedTensor`.
+        drop_last: Leave out a last batch of fewer rows.
+        rank, world: Which batches, of how many parts; both None for those of the process group, if there is one.
+        ends: What happens where the batches cannot be dealt out evenly; see `Dataset.distribute`.
+        prefetch: Batches that a thread makes ahead; 0 for none and no thread.
+        pin_memory: Copy tensors into pinned memory, from which GPUs copy without waiting; without CUDA a warning.
+        device: Where tensors are copied to, by the same thread; None to leave them in memory.
+        read_only: Share also memory that must not be written to; see `tensors_of`.
+
+    Raises:
+        ArgumentTypeError: `ds` is no dataset.
+        ArgumentError: A wrong size, a rank without a world or outside of it, or a device that is not there.
+    """
+
+    def __init__(
+        self,
+        ds: Dataset,
+        batch_size: int | None = None,
+        *,
+        drop_last: bool = False,
+        rank: int | None = None,
+        world: int | None = None,
+        ends: Ends = "apart",
+        prefetch: int = 2,
+        pin_memory: bool = False,
+        device: torch.device | str | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self.dataset = dataset_of("DataLoader", ds)
+        self._batches = ds if batch_size is None else ds.batches(batch_size, drop_remainder=drop_last)
+        self._given, self._ends = group_of("DataLoader", rank, world), ends
+        self._prefetch = whole_number("DataLoader", "prefetch", prefetch, above=-1)
+        self._convert = _Convert(_can_pin(pin_memory), _device_of(device), read_only)
+        self._epoch = 0
+        self._current: _Batches | None = None
+        self._is_new = False
+
+    def __iter__(self) -> _Batches:
+        if self._current is None or not self._is_new:
+            self._current = self._begin(self._epoch)
+        self._is_new = False
+        self._epoch = self._current.epoch + 1
+        return self._current
+
+    def __len__(self) -> int:
+        """Batches of this rank in an epoch.
+
+        Raises:
+            UnknownLengthError: Only a pass can tell.
+        """
+        return len(part_of(self._batches, self._group, self._ends))
+
+    @property
+    def _group(self) -> Group:
+        return self._given or process_group()
+
+    def _begin(
+        self, epoch: int, state: Any = None, strict: bool | None = None, allow: Collection[str] = ()
+    ) -> _Batches:
+        group = self._group
+        rows = iter(of_pass(part_of(self._batches, group, self._ends), epoch))
+        if state is not None:
+            rows.set_state(state, strict=strict, allow=allow)
+        return _Batches(rows, epoch, group, self._convert, self._prefetch)
+
+    def state_dict(self) -> PassState:
+        """Where the pass stands that was begun last, as a small JSON-able dict."""
+        if self._current is None:
+            self._current, self._is_new = self._begin(self._epoch), True
+        return self._current.state_dict()
+
+    def load_state_dict(
+        self,
+        state_dict: PassState | Sequence[PassState],
+        *,
+        strict: bool | None = None,
+        allow: Collection[str] = (),
+    ) -> None:
+        """Have the next `iter()` go on where a state was taken.
+
+        Args:
+            state_dict: What `state_dict` gave on this rank, or the list of those of all ranks, in any order and of any
+                number.
+            strict: Whether differences of the pipeline are refused; see `RowIterator.set_state`.
+            allow: Arguments that may differ, as the message of a refusal names them.
+
+        Raises:
+            ArgumentError: It is no state, was altered, or is one of another dataset.
+        """
+        given = state_dict if isinstance(state_dict, list | tuple) else [state_dict]
+        states = [check_state("DataLoader", state) for state in given]
+        if not states:
+            raise ArgumentError("DataLoader", "state", got=state_dict, want="at least one state")
+        epoch = max(state["epoch"] for state in states)
+        if all(state["finished"] for state in states):
+            self._current, self._epoch = None, epoch + 1
+            return
+        rows = [state["rows"] for state in states]
+        one_or_all = rows if len(rows) > 1 else rows[0]
+        self._current, self._is_new = self._begin(epoch, one_or_all, strict, allow), True
+
+
+def _can_pin(asked: bool) -> bool:
+    """Whether to pin: where it was asked for and there is CUDA; a warning where there is none, as of PyTorch's own."""
+    if not asked or torch.cuda.is_available():
+        return asked
+    warnings.warn("DataLoader: pin_memory=True is left out, since PyTorch finds no CUDA here.", stacklevel=3)
+    return False
+
+
+def _device_of(device: torch.device | str | None) -> torch.device | None:
+    """The device, once a tensor could be made on it.
+
+    Raises:
+        ArgumentError: There is no such device here.
+    """
+    if device is None:
+        return None
+    try:
+        found = torch.device(device)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError) as error:  # AssertionError: PyTorch without CUDA
+        help = f"PyTorch says: {error}"
+        want = "a device that PyTorch has here, as 'cpu'"
+        raise ArgumentError("DataLoader", "device", got=str(device), want=want, help=help) from error
+    return found
+
+
+class _Batches(Iterator[Any]):
+    """The batches of a pass."""
+
+    def __init__(self, rows: RowIterator, epoch: int, share: Share, convert: _Convert, prefetch: int) -> None:
+        self.epoch, self._share, self._prefetch = epoch, share, prefetch
+        self._made = _Made(rows, convert)
+        self._ahead: Ahead | None = None
+        self._later: Callable[[], Any] = rows.later_state()
+        self._finished = False
+        self._process = os.getpid()
+
+    def __next__(self) -> Any:
+        if self._finished:
+            raise StopIteration
+        if self._process != os.getpid():
+            raise FailedPreconditionError(
+                "DataLoader: this pass was begun in another process, whose threads are not here. Begin one by iter()."
+            )
+        self._later, batch = self._next()
+        if batch is END:
+            self._finished, self._ahead = True, None
+            raise StopIteration
+        return batch
+
+    def _next(self) -> Any:
+        if not self._prefetch:
+            return self._made.next()
+        if self._ahead is None:
+            self._ahead = Ahead(self._made, self._prefetch)
+        try:
+            return self._ahead.next()
+        except Exception:
+            self._ahead = None  # its thread has ended; the rows go on after the error
+            raise
+
+    def state_dict(self) -> PassState:
+        return pass_state(self.epoch, self._share, self._later(), finished=self._finished)
+
+
+class _Made:
+    """Batches, and the positions after them."""
+
+    def __init__(self, rows: RowIterator, convert: _Convert) -> None:
+        self._rows, self._convert = rows, convert
+
+    def next(self) -> Any:
+        row = next(self._rows, END)
+        return self._rows.later_state(), row if row is END else self._convert(row)
+
+
+class _Convert:
+    """A row as tensors, where they are wanted."""
+
+    def __init__(self, pin: bool, device: torch.device | None, read_only: bool) -> None:
+        self._pin = pin
+        self._device = None if device is None or device.type == "cpu" else device
+        self._read_only = read_only or self._pin or self._device is not None  # copied anyway
+
+    def __call__(self, row: Any) -> Any:
+        batch = tensors_of(row, read_only=self._read_only)
+        return map_structure(self._moved, batch) if self._pin or self._device is not None else batch
+
+    def _moved(self, value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        value = value.pin_memory() if self._pin else value
+        return value if self._device is None else value.to(self._device, non_blocking=self._pin)

@@ -1,0 +1,155 @@
+"""Positions of loaders: what `StatefulDataLoader` and our own save, for any number of workers to go on from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import cycle, islice
+from typing import Any, TypeAlias
+
+from penstock.bridges.torch_shares import Share
+from penstock.errors import ArgumentError
+from penstock.run.iterator import RowIterator
+from penstock.run.position import open_state
+from penstock.run.told import Told
+
+__all__ = ["OpenShare", "PassState", "Stood", "check_state", "pass_state", "stood"]
+
+PassState: TypeAlias = dict[str, Any]
+"""Where a pass over a share stands: {"version", "epoch", "share", "finished", "rows", "checksum"}, plain JSON."""
+
+OpenShare: TypeAlias = Callable[[int, Share], RowIterator]
+"""The rows of a share in an epoch, from the start."""
+
+_VERSION = 1
+_KEYS = {"version", "epoch", "share", "finished", "rows", "checksum"}
+
+
+def pass_state(epoch: int, share: Share, rows: Any, *, finished: bool = False) -> PassState:
+    """The state of a pass over a share, of plain dicts: `torch.load` reads no others without being told to trust."""
+    state = {
+        "version": _VERSION,
+        "epoch": epoch,
+        "share": list(share),
+        "finished": finished,
+        "rows": dict(rows),
+    }
+    return {**state, "checksum": _checksum(state)}
+
+
+def _checksum(state: Mapping[str, Any]) -> str:
+    """Of all but the rows, which have one of their own, and of that one."""
+    share = state["share"]
+    parts = [state["version"], state["epoch"], *share, state["finished"], state["rows"]["checksum"]]
+    return blake2b(repr(parts).encode(), digest_size=8).hexdigest()
+
+
+def check_state(where: str, state: Any) -> PassState:
+    """The same state.
+
+    Raises:
+        ArgumentError: It is none, was altered, or is of a later version.
+    """
+    want = f"a state of version {_VERSION}, as state_dict gives it"
+    if not isinstance(state, dict) or "version" not in state or "rows" not in state:
+        raise ArgumentError(where, "state", got=state, want=want)
+    version = state["version"]
+    if type(version) is int and version > _VERSION:
+        help = "Upgrade it with: pip install -U penstock"
+        raise ArgumentError(where, "state", got=Told(f"one of version {version}"), want=want, help=help)
+    open_state(state["rows"], where)
+    if state.keys() != _KEYS or not _is_whole(state):
+        altered = Told("one that was altered or cut off: its checksum is of another state")
+        raise ArgumentError(where, "state", got=altered, want=want)
+    return state
+
+
+def _is_whole(state: Mapping[str, Any]) -> bool:
+    return isinstance(state["share"], list | tuple) and bool(state["checksum"] == _checksum(state))
+
+
+@dataclass
+class Stood:
+    """Where a loader stood when its state was taken.
+
+    Attributes:
+        workers: The states of its workers, at the last snapshot that it took.
+        steps: Batches that it gave since, workers taking turns.
+        last: The worker that gave the last batch before the snapshot.
+        finished: Whether it had come to the end of its pass.
+    """
+
+    workers: list[PassState]
+    steps: int = 0
+    last: int = -1
+    finished: bool = False
+
+    def states_now(
+        self,
+        open_share: OpenShare,
+        batch_size: int | None,
+        drop_last: bool,
+        *,
+        strict: bool | None = None,
+        allow: Collection[str] = (),
+    ) -> list[Any]:
+        """The states of the rows of all workers, once those that were given since the snapshot are passed over.
+
+        Where `strict` or `allow` says what may differ, they are states of the pipeline as it is now.
+        """
+        if not self.steps and strict is None and not allow:
+            return [worker["rows"] for worker in self.workers]
+        passes = [_opened(worker, open_share, strict, allow) for worker in self.workers]
+        steps = self.steps
+        ended: set[int] = set()
+        for worker in islice(cycle(range(len(passes))), self.last + 1, None):
+            if not steps or len(ended) == len(passes):
+                break
+            given = sum(1 for _ in islice(passes[worker], batch_size or 1))
+            if not given or (drop_last and given < (batch_size or 1)):
+                ended.add(worker)
+            else:
+                steps -= 1
+        return [rows.get_state() for rows in passes]
+
+
+def stood(where: str, saved: Any) -> Stood:
+    """Where a loader stood, from what `StatefulDataLoader.state_dict()` gave or from the state of a single pass.
+
+    Raises:
+        ArgumentError: It is neither, or of other datasets than ours.
+    """
+    try:
+        if "_snapshot" in saved:  # of several workers
+            snapshot = saved["_snapshot"]
+            workers = snapshot["_worker_snapshots"]
+            states = [
+                workers[f"worker_{i}"]["fetcher_state"]["dataset_iter_state"] for i in range(len(workers))
+            ]
+            steps, last = saved["_steps_since_snapshot"], snapshot["_last_yielded_worker_id"]
+            found = Stood(states, steps, last, saved["_iterator_finished"])
+        elif "fetcher_state" in saved:
+            found = Stood(
+                [saved["fetcher_state"]["dataset_iter_state"]], finished=saved["_iterator_finished"]
+            )
+        else:
+            found = Stood([saved], finished=saved["finished"])
+    except (KeyError, TypeError) as error:
+        want = "what state_dict() of a loader over ps.torch.IterableDataset gave"
+        raise ArgumentError(where, "state", got=saved, want=want) from error
+    for state in found.workers:
+        check_state(where, state)
+    numbers = type(found.steps) is type(found.last) is int and found.steps >= 0
+    if not found.workers or not numbers or type(found.finished) is not bool:
+        raise ArgumentError(where, "state", got=saved, want="one as state_dict() of the loader gave it")
+    return found
+
+
+def _opened(
+    state: PassState, open_share: OpenShare, strict: bool | None, allow: Collection[str]
+) -> RowIterator:
+    number, shares = state["share"]
+    rows = open_share(state["epoch"], (number, shares))
+    rows.set_state(state["rows"], strict=strict, allow=allow)
+    return rows

@@ -1,0 +1,162 @@
+"""Rows as PyTorch tensors, in the user's structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from penstock.column.values import Ragged, Sparse
+from penstock.errors import InvalidArgumentError
+from penstock.spec import map_structure
+
+__all__ = ["Masked", "RaggedTensor", "tensors_of"]
+
+
+class RaggedTensor(NamedTuple):
+    """Rows of different lengths: row `i` is `values[row_splits[i]:row_splits[i + 1]]`.
+
+    A tuple of tensors, so that PyTorch pins, sends and collates it as any other.
+
+    Attributes:
+        values: Tensor `[k, ...]` of all rows one after the other; a `RaggedTensor` of k rows where rows hold rows.
+        row_splits: int64 `[n + 1]`, from 0 to k.
+    """
+
+    values: Any
+    row_splits: torch.Tensor
+
+    def rows(self) -> list[Any]:
+        """The n rows, sharing memory."""
+        bounds = pairwise(self.row_splits.tolist())
+        if not isinstance(self.values, RaggedTensor):
+            return [self.values[start:stop] for start, stop in bounds]
+        inner = self.values
+        return [
+            RaggedTensor(
+                inner.values[int(inner.row_splits[start]) : int(inner.row_splits[stop])],
+                inner.row_splits[start : stop + 1] - inner.row_splits[start],
+            )
+            for start, stop in bounds
+        ]
+
+    def to_nested(self) -> torch.Tensor:
+        """The rows as a nested tensor of the jagged layout, sharing the values. One ragged axis only."""
+        nested: torch.Tensor = torch.nested.nested_tensor_from_jagged(self.values, self.row_splits)
+        return nested
+
+    def to_padded(self, padding: float = 0.0) -> torch.Tensor:
+        """All rows in one tensor `[n, longest, ...]`, shorter rows filled up. One ragged axis only."""
+        return torch.nn.utils.rnn.pad_sequence(self.rows(), batch_first=True, padding_value=padding)
+
+
+class Masked(NamedTuple):
+    """Values of which some are missing.
+
+    Attributes:
+        values: Tensor `[n, ...]`; what stands in place of a missing value says nothing.
+        missing: bool, of the same shape.
+    """
+
+    values: torch.Tensor
+    missing: torch.Tensor
+
+
+def tensors_of(row: Any, *, read_only: bool = False) -> Any:
+    """A row with its arrays as tensors; they share memory where nobody else would see what is written to them.
+
+    Arrays that belong to the row alone are handed over as they are. Those that more is made of (mapped files, caches,
+    arrays of the user) can only be read, which no tensor can say of itself: they are copied, except with `read_only`.
+    bytes and text stay Python's, arrays of them become lists.
+
+    Args:
+        row: What a dataset gives.
+        read_only: Share also memory that must not be written to.
+
+    Raises:
+        InvalidArgumentError: An array of a dtype that PyTorch has not.
+    """
+    convert = _shared if read_only else _own
+    if isinstance(row, dict):  # the usual rows without recursion
+        kinds = set(map(type, row.values()))
+        if kinds == {np.ndarray}:
+            return {name: convert(value) for name, value in row.items()}
+    return map_structure(lambda value: _leaf(value, convert), row)
+
+
+_Convert = Callable[[NDArray[Any]], Any]
+
+
+def _leaf(value: Any, convert: _Convert) -> Any:
+    if isinstance(value, np.ma.MaskedArray):
+        return Masked(convert(value.data), convert(np.ma.getmaskarray(value)))
+    if isinstance(value, np.ndarray):
+        return convert(value)
+    if isinstance(value, np.generic):
+        return convert(np.asarray(value))
+    if isinstance(value, Ragged):
+        splits = convert(value.row_splits.astype(np.int64, copy=False))
+        return RaggedTensor(_leaf(value.values, convert), splits)
+    if isinstance(value, Sparse):
+        places = torch.from_numpy(np.ascontiguousarray(value.indices.T).copy())
+        return torch.sparse_coo_tensor(places, _own(value.values), value.shape, check_invariants=True)
+    return value
+
+
+def _own(array: NDArray[Any]) -> Any:
+    return _tensor(array if array.flags.writeable else array.copy())
+
+
+def _shared(array: NDArray[Any]) -> Any:
+    return _tensor(array)
+
+
+def _tensor(array: NDArray[Any]) -> Any:
+    kind = array.dtype.kind
+    if kind in "OSU":
+        return array.tolist()
+    if kind == "V" or (kind == "f" and array.itemsize == 1):
+        return _extended(array)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if any(stride < 0 for stride in array.strides):
+        array = array.copy()
+    try:
+        # Of memory that cannot be written to, from_numpy warns.
+        return torch.from_numpy(array) if array.flags.writeable else torch.from_dlpack(array)
+    except BufferError:  # PyTorch before 2.10 cannot share it
+        return torch.from_numpy(array.copy())
+    except TypeError as error:
+        raise _no_such_dtype(array.dtype) from error
+
+
+# Numbers that NumPy knows by the package ml_dtypes, as bits of the same width.
+_EXTENDED: Final = {
+    name: getattr(torch, name)
+    for name in (
+        "bfloat16",
+        "float8_e4m3fn",
+        "float8_e4m3fnuz",
+        "float8_e5m2",
+        "float8_e5m2fnuz",
+        "float8_e8m0fnu",
+    )
+    if hasattr(torch, name)
+}
+
+
+def _extended(array: NDArray[Any]) -> torch.Tensor:
+    found = _EXTENDED.get(array.dtype.name)
+    if found is None:
+        raise _no_such_dtype(array.dtype)
+    bits: torch.Tensor = _tensor(array.view(f"u{array.dtype.itemsize}"))
+    return bits.view(found)
+
+
+def _no_such_dtype(dtype: np.dtype[Any]) -> InvalidArgumentError:
+    help = "Map it before to numbers, such as by .astype or .view, or leave that leaf out."
+    return InvalidArgumentError(f"ps.torch: PyTorch has no dtype for {dtype}.", help=help)

@@ -1,0 +1,87 @@
+"""`penstock rerun`: a saved dataset made anew by the pipeline that made it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+from importlib import import_module
+from types import ModuleType
+
+import click
+
+from penstock.cli.output import json_option, print_json, say
+from penstock.cli.saved import manifest_of
+from penstock.dataset import Dataset
+from penstock.errors import ArgumentError, FailedPreconditionError
+from penstock.graph.recipe import changed_inputs, plan_of_recipe
+from penstock.show.render import count_text, escape
+from penstock.sources.saved import content_of
+from penstock.store.folder import SavedFolder
+from penstock.store.manifest import Made, Manifest
+
+__all__ = ["command"]
+
+
+@click.command("rerun")
+@click.argument("path", metavar="DIR")
+@click.argument("target", metavar="OUT")
+@click.option(
+    "--version", "version", type=click.IntRange(min=1), help="Which one; without it the current one."
+)
+@click.option("--functions", metavar="MODULE", help="Where functions are that are recorded by name only.")
+@click.option("--allow-changed", is_flag=True, help="Take functions whose code is another one now.")
+@json_option
+def command(
+    path: str, target: str, version: int | None, functions: str | None, allow_changed: bool, as_json: bool
+) -> None:
+    """Make a saved dataset anew, by the pipeline that made it, from its input files as they are now.
+
+    OUT must not hold a dataset yet. Runs no code but that of MODULE, which is imported from the current folder or
+    from where Python finds it.
+
+    Example: penstock rerun prepared/ again/
+    """
+    manifest = manifest_of(path, version)
+    parts = _parts(path, manifest)
+    module = None if functions is None else _module(functions)
+    plans = [plan_of_recipe(part.recipe, module, allow_changed=allow_changed) for part in parts]
+    changed = [one for part in parts for one in changed_inputs(part.recipe)]
+    for i, (plan, part) in enumerate(zip(plans, parts, strict=True)):
+        Dataset(plan).save(
+            target,
+            format=manifest.format,
+            compression=None if manifest.compression == "none" else manifest.compression,
+            shards=part.shards,
+            mode="append" if i else "error",
+        )
+    made = manifest_of(target, None)
+    same = content_of(made) == content_of(manifest)
+    if as_json:
+        print_json({"rows": made.rows, "same": same, "changed_inputs": [asdict(one) for one in changed]})
+        return
+    told = "the same files, byte for byte" if same else f"not the same files as in {escape(path)}"
+    say("\n".join([f"{count_text(made.rows, 'row')}: {told}", *(escape(str(one)) for one in changed)]))
+
+
+def _parts(path: str, manifest: Manifest) -> tuple[Made, ...]:
+    """How the rows of the version were made, the oldest first; all of it has a recipe."""
+    parts = SavedFolder(path).made_by(manifest)
+    if any(part.recipe is None for part in parts):
+        raise FailedPreconditionError(
+            f"{path}: version {manifest.version} has rows without a recorded pipeline. Make it by the program that "
+            "made it."
+        )
+    return parts
+
+
+def _module(name: str) -> ModuleType:
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise ArgumentError("rerun", "functions", got=name, want="the name of a module, such as prepare")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        want = f"a module that Python finds from {os.getcwd()}"
+        raise ArgumentError("rerun", "functions", got=name, want=want) from error

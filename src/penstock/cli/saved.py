@@ -1,0 +1,66 @@
+"""Saved datasets among the arguments of a verb."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from penstock.dataset import Dataset
+from penstock.load import load, saved_folder
+from penstock.spec import flatten
+from penstock.store.folder import SavedFolder
+from penstock.store.manifest import Manifest
+from penstock.store.tf_saved import is_tf_saved
+
+__all__ = ["bytes_of", "first_rows", "loadable_among", "manifest_of", "names_of", "saved_among"]
+
+
+def saved_among(sources: Sequence[str]) -> tuple[list[SavedFolder], list[str]]:
+    """The saved datasets of ours that the arguments name, and the other arguments."""
+    folders = {source: SavedFolder(source) for source in sources}
+    saved = [folder for folder in folders.values() if folder.is_saved]
+    return saved, [source for source, folder in folders.items() if not folder.is_saved]
+
+
+def loadable_among(sources: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The folders among the arguments that `load` reads, ours and those of tf.data, and the other arguments."""
+    found = [
+        source for source in dict.fromkeys(sources) if SavedFolder(source).is_saved or is_tf_saved(source)
+    ]
+    return found, [source for source in sources if source not in found]
+
+
+def names_of(dataset: Dataset) -> list[str]:
+    """A name for each leaf of the rows: its path."""
+    return [path or "value" for path in dataset.plan.spec.paths()]
+
+
+def bytes_of(path: str) -> int:
+    """Bytes on disk of the version of a saved dataset that `load` gives."""
+    manifest = SavedFolder(path).current()
+    if manifest is not None:
+        return manifest.nbytes
+    files = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    return sum(os.lstat(file).st_size for file in files)
+
+
+def first_rows(path: str, n: int) -> Iterator[dict[str, Any]]:
+    """The first n rows of a saved dataset, as flat dicts by the paths of their leaves."""
+    dataset = load(path)
+    names = names_of(dataset)
+    for row in islice(dataset, n):
+        yield dict(zip(names, flatten(row), strict=True))
+
+
+def manifest_of(path: str, version: int | None) -> Manifest:
+    """The manifest of a version of a saved dataset, of the current one for None.
+
+    Raises:
+        NotFoundError: There is no saved dataset of ours, or no such version.
+    """
+    folder = saved_folder(path)
+    manifest = folder.current() if version is None else folder.version(version)
+    assert manifest is not None, "it is saved"
+    return manifest

@@ -1,0 +1,131 @@
+"""Groups of consecutive rows as one row each, and their undoing.
+
+The functions take groups of `size` rows and a shorter last group. Where some groups cannot be made, `each_group`
+makes the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from penstock.column.base import Column
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.column.ragged import RaggedColumn
+from penstock.column.shaped import ShapedColumn
+from penstock.column.unify import shaped_of
+from penstock.errors import DataLossError, InvalidArgumentError
+from penstock.spec import pack
+
+__all__ = ["different_shapes", "each_group", "in_groups", "regular", "stack"]
+
+
+def stack(chunk: Chunk, size: int) -> Chunk:
+    """Rows in groups of `size`, each stacked to one row; a last group of fewer rows is kept.
+
+    Arrays gain a leading axis, `ps.Ragged` and `ps.Sparse` too, None stays None.
+
+    Raises:
+        InvalidArgumentError: Arrays of one group differ in shape.
+        ArgumentTypeError: A leaf is a dataset.
+
+    >>> stack(Chunk(FixedColumn(np.arange(5))), 2).to_list()
+    [array([0, 1]), array([2, 3]), array([4])]
+    """
+    return in_groups(chunk, size, _stacked)
+
+
+def in_groups(chunk: Chunk, size: int, group: Callable[[Column, int, int], Column]) -> Chunk:
+    """Every leaf in groups of `size` and a shorter last one; `group` is given the column, the size and the leaf."""
+    n = len(chunk)
+    whole = n // size * size
+    parts = [(chunk.slice(0, whole), size)] if whole else []
+    parts += [(chunk.slice(whole, n), n - whole)] if whole < n or n == 0 else []
+    made = [
+        Chunk(
+            pack(part.template, [group(column, max(k, 1), i) for i, column in enumerate(part.columns)]),
+            len(part) // max(k, 1),
+        ).made_of(None if part.origins is None else part.origins.grouped(max(k, 1)))
+        for part, k in parts
+    ]
+    return Chunk.concat(made)
+
+
+def each_group(
+    chunk: Chunk, size: int, make: Callable[[Chunk], Chunk]
+) -> tuple[Chunk | None, list[tuple[int, Exception]]]:
+    """The groups that can be made, and the errors of the others with their places among all groups.
+
+    Args:
+        chunk: Rows of which `make` failed on all together.
+        size: Rows in a group; the last may be shorter.
+        make: Makes one row of a group.
+    """
+    made: list[Chunk] = []
+    errors: list[tuple[int, Exception]] = []
+    for i, start in enumerate(range(0, len(chunk), size)):
+        try:
+            made.append(make(chunk.slice(start, min(start + size, len(chunk)))))
+        except (InvalidArgumentError, DataLossError) as error:
+            errors.append((i, error))
+    return Chunk.concat(made) if made else None, errors
+
+
+def _stacked(column: Column, size: int, leaf: int) -> Column:
+    if isinstance(column, RaggedColumn) and isinstance(column.inner, FixedColumn | BytesColumn):
+        return _stacked_lists(column, size, leaf)
+    if isinstance(column, ShapedColumn):
+        return _stacked_shapes(column, size, leaf)
+    return column.grouped(size)
+
+
+def _stacked_lists(column: RaggedColumn, size: int, leaf: int) -> Column:
+    lengths = np.diff(column.offsets)
+    if len(lengths) and (lengths == lengths[0]).all():
+        items = column.inner.slice(int(column.offsets[0]), int(column.offsets[-1]))
+        return regular(items, (len(column) // size, size, int(lengths[0])))
+    return _stacked_shapes(shaped_of(column), size, leaf)
+
+
+def _stacked_shapes(column: ShapedColumn, size: int, leaf: int) -> Column:
+    rank = column.shapes.shape[1]
+    groups = column.shapes.reshape(-1, size, rank)
+    firsts = groups[:, 0]
+    differ = (groups != firsts[:, None]).any(axis=2)
+    if differ.any():
+        group, row = np.unravel_index(int(differ.argmax()), differ.shape)
+        raise different_shapes(leaf, firsts[group].tolist(), int(row), groups[group, row].tolist())
+    flat = column.flat
+    if len(firsts) and (firsts == firsts[0]).all():
+        items = flat.inner.slice(int(flat.offsets[0]), int(flat.offsets[-1]))
+        return regular(items, (len(firsts), size, *firsts[0].tolist()))
+    shapes = np.column_stack([np.full(len(firsts), size, np.int64), firsts])
+    return ShapedColumn(RaggedColumn(flat.offsets[::size], flat.inner), shapes, (size, *column.shape))
+
+
+def different_shapes(leaf: int, first: list[int], row: int, other: list[int]) -> InvalidArgumentError:
+    """What a batch raises whose rows do not stack."""
+    return InvalidArgumentError(
+        f"Cannot batch tensors with different shapes in component {leaf}. "
+        f"First element had shape {_bracketed(first)} and element {row} had shape {_bracketed(other)}.",
+        help="To fill the shorter ones up, use padded_batch; to keep their lengths, ragged_batch.",
+    )
+
+
+def _bracketed(shape: list[int]) -> str:
+    return f"[{','.join(map(str, shape))}]"
+
+
+def regular(items: Column, shape: tuple[int, ...]) -> Column:
+    """Items as rows: `shape` begins with the number of rows, and the axes of the items follow."""
+    n, *sizes = shape
+    if isinstance(items, FixedColumn):
+        rest = items.values.shape[1:]
+        valid = None if items.valid is None else items.valid.reshape(*shape, *items.valid.shape[1:])
+        return FixedColumn(items.values.reshape(*shape, *rest), valid)
+    assert isinstance(items, BytesColumn)
+    valid = None if items.valid is None else items.valid.reshape(*shape, *items.valid.shape[1:])
+    return BytesColumn(items.offsets, items.data, valid, (*sizes, *items.shape), items.dtype, n)

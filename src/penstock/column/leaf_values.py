@@ -1,0 +1,117 @@
+"""Single values held against a dtype and a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.column.packing import pack_value
+from penstock.errors import ArgumentError
+from penstock.spec import Shape, string, text
+
+__all__ = ["array_of", "fits_shape", "number_array"]
+
+_PYTHON: Final = (bool, int, float, complex, list, range)
+_PACKED_WHOLE: Final = (np.int32, np.int64)
+
+
+def number_array(values: Sequence[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Scalars as an array of the dtype given; None where not all of them fit it.
+
+    Python numbers fit where the dtype can hold them; fast where all values are of one type.
+
+    >>> number_array([1, 2], np.dtype(np.int8)), number_array([1, 200], np.dtype(np.int8))
+    (array([1, 2], dtype=int8), None)
+    """
+    kinds = set(map(type, values))
+    if kinds == {dtype.type} and dtype.kind not in "mM":  # times of another unit have the same type
+        return np.array(values, dtype)
+    if kinds == {int} and dtype.kind in "iu":
+        return _whole_numbers(values, dtype)
+    if kinds <= {int, float} and dtype.kind in "fc":
+        return _floats(values, dtype)
+    if kinds == {bool} and dtype.kind == "b":
+        return np.array(values, dtype)
+    arrays = [array_of(value, dtype) for value in values]
+    if any(array is None or array.ndim for array in arrays):
+        return None
+    return np.array([array[()] for array in arrays if array is not None], dtype)
+
+
+def _whole_numbers(values: Sequence[int], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    if dtype == np.uint64:
+        return np.array(values, dtype) if min(values) >= 0 and max(values) < 2**64 else None
+    try:
+        array = np.fromiter(values, np.int64, len(values))
+    except OverflowError:
+        return None
+    return array.astype(dtype, copy=False) if _in_range(array, dtype) else None
+
+
+def _floats(values: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    try:
+        with np.errstate(over="ignore"):
+            return np.array(values, dtype)
+    except OverflowError:  # a whole number beyond the largest float
+        return None
+
+
+def _in_range(array: NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    if not array.size:
+        return True
+    limits = np.iinfo(dtype)
+    return bool(limits.min <= int(array.min()) and int(array.max()) <= limits.max)
+
+
+def fits_shape(found: Shape, wanted: Shape) -> bool:
+    """Whether a shape is one that `wanted` allows; unknown sizes in it are taken on trust."""
+    return len(found) == len(wanted) and all(
+        want is None or size is None or size == want for size, want in zip(found, wanted, strict=True)
+    )
+
+
+def array_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """A value as an array of the dtype given (of objects for strings); None where it does not fit it."""
+    if isinstance(value, _PYTHON) and not isinstance(value, np.generic):
+        return _array_of_python(value, dtype)
+    if dtype == text and isinstance(value, str | bytes | np.ndarray):
+        array = np.asarray(value, object)
+        return array if all(isinstance(item, str | bytes | None) for item in array.reshape(-1)) else None
+    packed = _packed(value)
+    if packed is None:
+        return None
+    if isinstance(packed, bytes):
+        return np.array(packed, object) if dtype in (string, text) else None
+    array = packed if isinstance(packed, np.ndarray) else np.asarray(packed)
+    if dtype in (string, text):
+        return array if array.dtype == object else None
+    return array if array.dtype == dtype else None
+
+
+def _packed(value: Any) -> Any:
+    """The packed value where it is an array, a scalar or a string; else None."""
+    try:
+        packed = pack_value(value)
+    except ArgumentError:
+        return None
+    return packed if isinstance(packed, np.ndarray | np.generic | bytes) else None
+
+
+def _array_of_python(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Python numbers, and lists of them, as an array of the dtype given where it can hold them."""
+    packed = _packed(value)
+    if packed is None:
+        is_huge = dtype == np.uint64 and isinstance(value, int) and 0 <= value < 2**64
+        return np.array(value, dtype) if is_huge else None
+    array = np.asarray(packed)
+    if array.dtype == dtype or (array.dtype == object and dtype in (string, text)):
+        return array
+    if not array.size:
+        return np.zeros(array.shape, object if dtype in (string, text) else dtype)
+    if dtype.kind in "fc" and array.dtype in (*_PACKED_WHOLE, np.float32):
+        return _floats(value, dtype)
+    is_whole = dtype.kind in "iu" and array.dtype in _PACKED_WHOLE
+    return array.astype(dtype) if is_whole and _in_range(array, dtype) else None

@@ -1,0 +1,241 @@
+"""Python values as rows hold them, by tf.data's rules.
+
+A float becomes float32, a whole number int32 (int64 where it does not fit), a bool bool, a str its UTF-8 bytes, a
+list an array by the same rules. NumPy values keep their dtype. Numbers packed here lie in NumPy scalars and arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.column.values import Ragged, Sparse
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.spec import (
+    DatasetSpec,
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    SparseSpec,
+    Spec,
+    TensorSpec,
+    is_structure,
+    map_structure,
+    string,
+    text,
+)
+
+__all__ = ["normal_function_result", "pack_row", "pack_value", "spec_of"]
+
+_WAY_OUT: Final = "Give numbers, bytes, str, lists of them, NumPy arrays, ps.Ragged, ps.Sparse or None."
+_INT32: Final = (-(2**31), 2**31 - 1)
+_INT64: Final = (-(2**63), 2**63 - 1)
+
+
+def pack_row(row: Any) -> Any:
+    """A row with every leaf packed; a list inside the structure is a leaf.
+
+    Raises:
+        ArgumentTypeError: A leaf is nothing that a row can hold.
+        ArgumentError: A list does not form an array, or a number passes 64 bits.
+
+    >>> pack_row({"a": 1.5, "b": ("x", [1, 2])})
+    {'a': np.float32(1.5), 'b': (b'x', array([1, 2], dtype=int32))}
+    """
+    return map_structure(pack_value, row) if is_structure(row) else pack_value(row)
+
+
+def normal_function_result(row: Any) -> Any:
+    """What a user's function returned as a row: as `pack_row`, but a list returned as it is is a tuple of components.
+
+    A list inside a tuple or a dict is an array, as everywhere.
+
+    >>> normal_function_result([1, [2.0, 3.0]])
+    (np.int32(1), array([2., 3.], dtype=float32))
+    """
+    return pack_row(tuple(row) if isinstance(row, list) else row)
+
+
+def pack_value(value: Any) -> Any:
+    r"""One leaf as rows hold it.
+
+    Returns:
+        A NumPy scalar or array (strings: `bytes`, or an array of them), `Ragged`, `Sparse`, None or a dataset.
+
+    Raises:
+        ArgumentTypeError: The value is nothing that a row can hold.
+        ArgumentError: A list does not form an array, or a number passes 64 bits.
+
+    >>> pack_value(2**40), pack_value("é")
+    (np.int64(1099511627776), b'\xc3\xa9')
+    """
+    packer = _PACKERS.get(type(value))
+    if packer is not None:
+        return packer(value)
+    if isinstance(value, np.ndarray | np.generic):
+        return _pack_array(np.asarray(value))
+    for kind in (bool, int, float, complex, bytes, str, list):
+        if isinstance(value, kind):
+            return _PACKERS[kind](value)
+    if hasattr(value, "plan"):
+        return value
+    return _pack_foreign(value)
+
+
+def _pack_int(value: int) -> Any:
+    if _INT32[0] <= value <= _INT32[1]:
+        return np.int32(value)
+    if _INT64[0] <= value <= _INT64[1]:
+        return np.int64(value)
+    raise ArgumentError("row", "a number", got=value, want="64 bits at most", help="Give a float or a str.")
+
+
+def _pack_float(value: float) -> Any:
+    return np.float32(value) if -3e38 < value < 3e38 else _float32(value)
+
+
+def _pack_array(value: NDArray[Any]) -> Any:
+    if value.dtype.kind in "OSUT":
+        value = _strings(value)
+    elif value.dtype.kind == "V" and value.dtype.names is not None:
+        raise ArgumentTypeError(
+            "row", "an array", got=value.dtype, want="one dtype", help="Give a dict of arrays."
+        )
+    return value[()] if value.ndim == 0 else value
+
+
+def _strings(value: NDArray[Any]) -> NDArray[Any]:
+    """`object[...]` of bytes from an array of bytes or str."""
+    packed = np.empty(value.shape, object)
+    flat = [_pack_text(item) if isinstance(item, str) else item for item in value.reshape(-1).tolist()]
+    wrong = next((item for item in flat if not isinstance(item, bytes | None)), None)
+    if wrong is not None:
+        raise _unfit(wrong, "an entry of an array of objects")
+    packed.reshape(-1)[:] = flat
+    return packed
+
+
+def _pack_list(value: list[Any]) -> Any:
+    kinds = set(map(type, _scalars(value)))
+    if kinds & {bytes, str}:
+        return _strings(_formed(value, object))
+    array = _formed(value, None)
+    if array.dtype == object:
+        for item in array.reshape(-1).tolist():
+            if not isinstance(item, int | float):
+                raise _unfit(item, "an entry of a list")
+        raise ArgumentError("row", "a list", got=value, want="numbers of 64 bits at most")
+    if bool in kinds and len(kinds) > 1:
+        raise ArgumentError("row", "a list", got=value, want="only numbers, or only True and False")
+    if not array.size or (kinds <= {int, float} and float in kinds):
+        return _float32(array)
+    if kinds == {int}:
+        fits = int(array.min()) >= _INT32[0] and int(array.max()) <= _INT32[1]
+        return array.astype(np.int32 if fits else np.int64)
+    return _pack_array(array)
+
+
+def _float32(value: Any) -> Any:
+    with np.errstate(over="ignore"):
+        return np.asarray(value).astype(np.float32)[()]
+
+
+def _scalars(value: list[Any]) -> Iterator[Any]:
+    """The single values of nested lists and tuples; an array counts as one."""
+    for item in value:
+        if isinstance(item, list | tuple):
+            yield from _scalars(list(item))
+        else:
+            yield item
+
+
+def _formed(value: list[Any], dtype: Any) -> NDArray[Any]:
+    try:
+        return np.array(value, dtype)
+    except ValueError as error:
+        help = "For lists of different lengths, give ps.Ragged."
+        raise ArgumentError("row", "a list", got=value, want="lists of one length", help=help) from error
+
+
+def _pack_foreign(value: Any) -> Any:
+    """A tensor of another library, through its `__array__` or DLPack."""
+    if hasattr(value, "__array__"):
+        return _pack_array(np.asarray(value))
+    if hasattr(value, "__dlpack__"):
+        return _pack_array(np.from_dlpack(value))
+    raise _unfit(value, "a value")
+
+
+def _unfit(value: Any, name: str) -> ArgumentTypeError:
+    named = f"{name} of type {type(value).__qualname__}"
+    return ArgumentTypeError("row", named, got=value, want="a value that rows can hold", help=_WAY_OUT)
+
+
+def _pack_text(value: str) -> bytes:
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        want = "text that UTF-8 can hold, without half a surrogate pair"
+        raise ArgumentError("row", "a text", got=value, want=want) from None
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_PACKERS: Final[dict[type, Any]] = {
+    bool: np.bool_,
+    int: _pack_int,
+    float: _pack_float,
+    complex: np.complex128,
+    bytes: bytes,
+    bytearray: bytes,
+    memoryview: bytes,
+    str: _pack_text,
+    np.bytes_: bytes,
+    np.str_: _pack_text,
+    list: _pack_list,
+    range: lambda value: _pack_list(list(value)),
+    np.ndarray: _pack_array,
+    np.ma.MaskedArray: _as_it_is,
+    Ragged: _as_it_is,
+    Sparse: _as_it_is,
+    type(None): _as_it_is,
+    **{np.dtype(code).type: _as_it_is for code in "?bBhHiIlLqQefdFD"},
+}
+
+
+def spec_of(row: Any) -> Spec:
+    """The spec of a row of packed values, or of values that a dataset gave (there, text may be `str`).
+
+    >>> spec_of(pack_row((1, [1.0, 2.0], None)))
+    Spec(structure=(TensorSpec(shape=(), dtype=int32), TensorSpec(shape=(2,), dtype=float32), NoneSpec()))
+    """
+    return Spec(map_structure(_spec_of_value, row))
+
+
+def _spec_of_value(value: Any) -> LeafSpec:
+    if value is None:
+        return NoneSpec()
+    if isinstance(value, bytes | str):
+        return TensorSpec((), text if isinstance(value, str) else string)
+    if isinstance(value, Ragged):
+        return RaggedSpec(value.shape, _dtype_of(value.flat_values), value.ragged_rank)
+    if isinstance(value, Sparse):
+        return SparseSpec(value.shape, _dtype_of(value.values))
+    if isinstance(value, np.ndarray | np.generic):
+        return TensorSpec(value.shape, _dtype_of(value))
+    plan = getattr(value, "plan", None)
+    if plan is None:
+        raise _unfit(value, "a value")
+    return DatasetSpec(plan.spec.structure, plan.cardinality)
+
+
+def _dtype_of(array: NDArray[Any] | np.generic) -> np.dtype[Any]:
+    """The dtype of an array; of objects, that of the strings it holds."""
+    if array.dtype != object:
+        return array.dtype
+    return text if any(isinstance(item, str) for item in np.ravel(array)[:1]) else string

@@ -1,0 +1,123 @@
+"""The names of `tf.data.experimental` that code still uses, over what `Dataset` has.
+
+Functions that TensorFlow passes to `Dataset.apply` are given here the same way:
+
+>>> import penstock as ps
+>>> ds = ps.Dataset.range(4).apply(ps.experimental.dense_to_ragged_batch(3))
+>>> [batch.tolist() for batch in ds]
+[[0, 1, 2], [3]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.dataset import Dataset
+from penstock.graph.node import AUTOTUNE
+from penstock.graph.node import INFINITE as INFINITE_CARDINALITY
+from penstock.graph.node import UNKNOWN as UNKNOWN_CARDINALITY
+from penstock.nodes.group_by_reducer import Reducer
+from penstock.nodes.with_options import ThreadingOptions
+from penstock.run.iterator import RowIterator
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Counter",
+    "CsvDataset",
+    "RandomDataset",
+    "Reducer",
+    "ThreadingOptions",
+    "assert_cardinality",
+    "bucket_by_sequence_length",
+    "cardinality",
+    "choose_from_datasets",
+    "dense_to_ragged_batch",
+    "dense_to_sparse_batch",
+    "enumerate_dataset",
+    "from_list",
+    "get_next_as_optional",
+    "get_single_element",
+    "group_by_reducer",
+    "group_by_window",
+    "ignore_errors",
+    "make_batched_features_dataset",
+    "make_csv_dataset",
+    "map_and_batch",
+    "pad_to_cardinality",
+    "parallel_interleave",
+    "parse_example_dataset",
+    "rejection_resample",
+    "sample_from_datasets",
+    "scan",
+    "shuffle_and_repeat",
+    "take_while",
+    "unbatch",
+    "unique",
+]
+
+
+def _applied(name: str) -> Callable[..., Callable[[Dataset], Dataset]]:
+    """The method of a dataset as a function to be applied to one."""
+
+    def arguments(*args: Any, **kwargs: Any) -> Callable[[Dataset], Dataset]:
+        def function(dataset: Dataset) -> Dataset:
+            made: Dataset = getattr(dataset, name)(*args, **kwargs)
+            return made
+
+        return function
+
+    arguments.__name__ = arguments.__qualname__ = name
+    arguments.__doc__ = f"What `Dataset.{name}` does, to be passed to `Dataset.apply`."
+    return arguments
+
+
+assert_cardinality = _applied("assert_cardinality")
+bucket_by_sequence_length = _applied("bucket_by_sequence_length")
+dense_to_ragged_batch = _applied("ragged_batch")
+dense_to_sparse_batch = _applied("sparse_batch")
+enumerate_dataset = _applied("enumerate")
+group_by_reducer = _applied("group_by_reducer")
+group_by_window = _applied("group_by_window")
+ignore_errors = _applied("ignore_errors")
+map_and_batch = _applied("map_and_batch")
+pad_to_cardinality = _applied("pad_to_cardinality")
+parallel_interleave = _applied("parallel_interleave")
+parse_example_dataset = _applied("parse_example")
+rejection_resample = _applied("rejection_resample")
+scan = _applied("scan")
+shuffle_and_repeat = _applied("shuffle_and_repeat")
+take_while = _applied("take_while")
+unbatch = _applied("unbatch")
+unique = _applied("unique")
+
+Counter = Dataset.counter
+CsvDataset = Dataset.CsvDataset
+RandomDataset = Dataset.random
+choose_from_datasets = Dataset.choose_from_datasets
+from_list = Dataset.from_list
+make_batched_features_dataset = Dataset.make_batched_features_dataset
+make_csv_dataset = Dataset.make_csv_dataset
+sample_from_datasets = Dataset.sample_from_datasets
+
+
+def cardinality(dataset: Dataset) -> int:
+    """Rows of a dataset, or `INFINITE_CARDINALITY`, or `UNKNOWN_CARDINALITY`.
+
+    >>> import penstock as ps
+    >>> ps.experimental.cardinality(ps.Dataset.range(7))
+    7
+    """
+    return dataset.cardinality()
+
+
+def get_single_element(dataset: Dataset) -> Any:
+    """The only row of a dataset; see `Dataset.get_single_element`."""
+    return dataset.get_single_element()
+
+
+def get_next_as_optional(iterator: RowIterator) -> Any:
+    """The next row of an iterator as an object with `has_value()` and `get_value()`; see `RowIterator`."""
+    return iterator.get_next_as_optional()

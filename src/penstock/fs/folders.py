@@ -1,0 +1,214 @@
+"""Folders and small files that are made, replaced, read and removed whole: what saved datasets are built from."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from typing import Final
+
+from penstock.errors import (
+    AlreadyExistsError,
+    ArgumentError,
+    LimitError,
+    NotFoundError,
+)
+from penstock.fs.disk import Data, the_disk
+from penstock.fs.files import AtomicWriter
+from penstock.fs.paths import TEMPORARY_SUFFIX, kind_of
+
+__all__ = [
+    "create_exclusively",
+    "is_temporary",
+    "list_folder",
+    "make_folder",
+    "open_regular",
+    "read_regular",
+    "remove_file",
+    "remove_tree",
+    "replace_file",
+    "sync_folder",
+]
+
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_BLOCK_BYTES: Final = 1 << 20
+
+
+def make_folder(path: str, *, durable: bool = True) -> None:
+    """Make one folder, which is on the disk when this returns.
+
+    Raises:
+        AlreadyExistsError: The name is taken.
+        NotFoundError: The folder around it is not there.
+        OSError: The system's own; the folder is not there then.
+    """
+    try:
+        the_disk().make_folder(path)
+    except FileExistsError:
+        raise AlreadyExistsError(f"{path}: something of that name is there already.") from None
+    except FileNotFoundError:
+        raise NotFoundError(f"{path}: the folder above it is not there; make it first.") from None
+    if durable:
+        try:
+            sync_folder(os.path.dirname(path))
+        except BaseException:
+            with contextlib.suppress(OSError):
+                the_disk().remove_folder(path)
+            raise
+
+
+def sync_folder(path: str) -> None:
+    """Bring the names in a folder to the disk; "" is the current folder. OSError is the system's own."""
+    the_disk().sync_folder(path or ".")
+
+
+def list_folder(path: str) -> list[str]:
+    """The names in a folder, sorted; "" is the current folder. OSError is the system's own."""
+    return the_disk().names(path or ".")
+
+
+def create_exclusively(path: str, data: Data, *, durable: bool = True) -> None:
+    """Make a file that nobody else has made: of all who try at once, exactly one succeeds.
+
+    The file is whole from the moment it has its name. (On a file system without hard links it is empty for a
+    moment, and stays so when the process is killed in that moment.)
+
+    Raises:
+        AlreadyExistsError: The name is taken.
+        NotFoundError: There is no such folder.
+        OSError: The system's own; nothing has the name then.
+    """
+    with AtomicWriter(path, durable=durable) as writer:
+        writer.write(data)
+
+
+def replace_file(path: str, data: Data, *, durable: bool = True) -> None:
+    """Switch a file from its old bytes (or none) to new ones: whoever opens it finds the ones or the others.
+
+    Raises:
+        NotFoundError: There is no such folder.
+        ArgumentError: The name belongs to something that is not a regular file.
+        OSError: The system's own. The file is as it was, unless the folder could not be synced.
+    """
+    with AtomicWriter(path, overwrite=True, durable=durable) as writer:
+        writer.write(data)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file of this name was being written; a kill may have left it.
+
+    >>> is_temporary(".x.0123456789abcdef.penstock-tmp"), is_temporary("x")
+    (True, False)
+    """
+    return name.startswith(".") and name.endswith(TEMPORARY_SUFFIX)
+
+
+def remove_file(path: str) -> None:
+    """Take a name away from a file, or from a link itself. OSError is the system's own."""
+    the_disk().unlink(path)
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder with all that is in it, or one file; does nothing where nothing is there.
+
+    Links are removed, never followed. What another process has removed meanwhile is no error.
+
+    Raises:
+        OSError: The system's own; what came before is removed.
+    """
+    for place in reversed(list(_tree(path))):
+        with contextlib.suppress(FileNotFoundError):
+            if the_disk().kind(place) == "folder":
+                the_disk().remove_folder(place)
+            else:
+                the_disk().unlink(place)
+
+
+def open_regular(folder: str, name: str) -> int:
+    """A descriptor of a regular file, for reading; not a single link below `folder` is followed.
+
+    Args:
+        folder: A folder that the user named; its own path may have links.
+        name: A path below it: names joined by "/", without "." and "..".
+
+    Raises:
+        NotFoundError: There is no such file.
+        ArgumentError: There is something else than a regular file (a FIFO is not waited for), or a link on the way.
+        OSError: The system's own.
+    """
+    parts = name.split("/")
+    if any(part in {"", ".", ".."} or "\0" in part or os.sep in part for part in parts):
+        raise ArgumentError("open", "name", got=name, want='names joined by "/", without "." and ".."')
+    path = os.path.join(folder, *parts)
+    try:
+        descriptor = _opened(folder or ".", parts)
+    except FileNotFoundError:
+        raise NotFoundError(f"{path}: no such file.") from None
+    except OSError as error:
+        if error.errno not in {errno.ELOOP, errno.ENOTDIR, errno.ENXIO}:
+            raise
+        raise _not_regular(path, None) from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        the_disk().close(descriptor)
+        raise _not_regular(path, mode)
+    return descriptor
+
+
+def read_regular(path: str, limit_bytes: int) -> bytes:
+    """All bytes of a regular file, opened as by `open_regular` in its folder, whose errors are raised here too.
+
+    Raises:
+        LimitError: It has more than `limit_bytes`; no more than that is read.
+    """
+    descriptor = open_regular(*os.path.split(path))
+    try:
+        data = bytearray()
+        # The size that the system tells may change, so the limit holds for what is read.
+        while block := os.read(descriptor, min(_BLOCK_BYTES, limit_bytes + 1 - len(data))):
+            data += block
+            if len(data) > limit_bytes:
+                raise LimitError(
+                    f"the file has more than the {limit_bytes} bytes that it may have.", path=path
+                )
+        return bytes(data)
+    finally:
+        the_disk().close(descriptor)
+
+
+def _opened(folder: str, parts: list[str]) -> int:
+    """Folder by folder, each opened in the one before, so that no name on the way can be changed to a link."""
+    disk = the_disk()
+    if not disk.opens_in_folders:
+        return disk.open(os.path.join(folder, *parts), os.O_RDONLY | _NO_WAIT)
+    try:
+        here = disk.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    except NotADirectoryError:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder) from None
+    try:
+        for part in parts[:-1]:
+            below = disk.open(part, _FOLDER, folder=here)
+            here, above = below, here
+            disk.close(above)
+        return disk.open(parts[-1], os.O_RDONLY | _NO_WAIT, folder=here)
+    finally:
+        disk.close(here)
+
+
+def _tree(path: str) -> Iterator[str]:
+    """A path and everything below it, each folder before what is in it."""
+    waiting = [path]
+    while waiting:
+        place = waiting.pop()
+        yield place
+        if the_disk().kind(place) == "folder":
+            with contextlib.suppress(FileNotFoundError):
+                waiting += [os.path.join(place, name) for name in the_disk().names(place)]
+
+
+def _not_regular(path: str, mode: int | None) -> ArgumentError:
+    what = "a link, or there is one on the way" if mode is None else kind_of(mode)
+    return ArgumentError("open", "path", got=path, want="a regular file", help=f"It is {what}.")

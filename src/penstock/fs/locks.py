@@ -1,0 +1,72 @@
+"""Locks on folders that end with the process that holds them, however it ends."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from penstock.fs.disk import Disk, the_disk
+
+fcntl: Any = import_module("fcntl") if os.name == "posix" else None
+
+__all__ = ["FolderLock", "lock_folder", "locked"]
+
+
+class FolderLock:
+    """A lock, held until `release`, until it is dropped, or until the process ends."""
+
+    def __init__(self, descriptor: int, disk: Disk) -> None:
+        self._release = weakref.finalize(self, disk.close, descriptor)
+
+    def release(self) -> None:
+        """Let go of it; the second time does nothing."""
+        self._release()
+
+
+def lock_folder(path: str, *, shared: bool = False, wait: bool = False) -> FolderLock | None:
+    """A lock on a folder, which stops nobody who does not ask for one too.
+
+    Args:
+        path: The folder.
+        shared: Whether others may hold a shared lock at the same time.
+        wait: Whether to wait for others to let go.
+
+    Returns:
+        None where another has it, or where this file system has no locks (some network file systems, Windows).
+
+    Raises:
+        OSError: The folder cannot be opened.
+    """
+    if fcntl is None:
+        return None
+    disk = the_disk()
+    descriptor = disk.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        fcntl.flock(descriptor, how if wait else how | fcntl.LOCK_NB)
+    except OSError:  # held by another, or no locks here
+        disk.close(descriptor)
+        return None
+    except BaseException:
+        disk.close(descriptor)
+        raise
+    return FolderLock(descriptor, disk)
+
+
+@contextmanager
+def locked(path: str) -> Iterator[None]:
+    """Wait for one's turn in a folder, whose path may have links. Where there are no locks, nobody waits.
+
+    Raises:
+        OSError: The folder cannot be opened.
+    """
+    lock = lock_folder(os.path.realpath(path or "."), wait=True)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()

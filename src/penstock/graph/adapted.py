@@ -1,0 +1,53 @@
+"""A user's function that is called with other values than rows hold, such as the tensors of `penstock.tf`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Adapted", "users_function"]
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A function as penstock calls it: all but the call sees the user's function, its name, code and signature.
+
+    Args:
+        function: The user's.
+        given: What it is given, of a part of a row.
+        taken: The row, of what it returned.
+
+    >>> as_text = Adapted(len, given=str, taken=float)
+    >>> as_text(1234), as_text.__name__
+    (4.0, 'len')
+    """
+
+    function: Callable[..., Any]
+    given: Callable[[Any], Any]
+    taken: Callable[[Any], Any]
+
+    def __call__(self, *parts: Any) -> Any:
+        return self.taken(self.function(*map(self.given, parts)))
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.function)
+
+    @property
+    def __code__(self) -> Any:
+        return self.function.__code__  # AttributeError where the user's function has none
+
+
+def users_function(function: Any) -> Any:
+    """The function that a user wrote.
+
+    >>> users_function(Adapted(len, given=str, taken=float))
+    <built-in function len>
+    """
+    return function.function if isinstance(function, Adapted) else function

@@ -1,0 +1,257 @@
+"""What a plan is made of, down to the last byte: what its rows depend on, as one digest.
+
+A fingerprint is short, and looks at some of the values. This looks at all: arrays and the values that functions use
+whole, files by their identity. Where two digests are equal, the rows are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from threading import Lock
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from penstock import _native
+from penstock.column.batches import Batches
+from penstock.column.chunk import Chunk
+from penstock.errors import ArgumentError, NotFoundError
+from penstock.fs.files import identity
+from penstock.graph.adapted import Adapted
+from penstock.graph.fingerprint import fields_of, fingerprint
+from penstock.graph.node import Node
+from penstock.graph.plan import Plan
+from penstock.graph.seeds import Drawn
+from penstock.graph.uses import content_of, is_library, names_in
+from penstock.spec import Spec, form
+
+__all__ = ["content_digest", "has_drawn"]
+
+_DEEPEST: Final = 40
+_PLAIN: Final = (bool, int, float, complex, str, np.dtype, type(None), type(Ellipsis))
+
+
+def content_digest(plan: Plan) -> str:
+    """32 hex digits that stand for the rows of a plan, and for the files that it reads as they are now.
+
+    Files that only a function opens are not known.
+
+    Raises:
+        ArgumentError: A node or a function uses a value that cannot be told from others.
+    """
+    known: str | None = plan.__dict__.get("_content")
+    if known is None:
+        known = plan.__dict__["_content"] = _digest([_native.__version__, fingerprint(plan), *_nodes(plan)])
+    digest: str = _native.digest("\n".join([known, *_files(plan)]).encode())
+    return digest
+
+
+def has_drawn(plan: Plan) -> bool:
+    """Whether a seed in a plan was drawn: the same program draws another one when it runs again."""
+    return any(isinstance(value, Drawn) for node in _nodes(plan) for value in vars(node).values())
+
+
+def _nodes(plan: Plan) -> Iterator[Node]:
+    yield plan.node
+    for part in plan.inputs:
+        yield from _nodes(part)
+
+
+# --- files ---
+
+_known_files: dict[tuple[str, int, int], str] = {}
+_files_lock: Final = Lock()
+
+
+def _files(plan: Plan) -> Iterator[str]:
+    """A line for each file that sources read."""
+    for node in _nodes(plan):
+        for path in _paths_of(node):
+            if "://" not in path:
+                yield _file(path)
+
+
+def _paths_of(node: Node) -> Iterator[str]:
+    yield from map(os.fsdecode, getattr(node, "paths", ()))
+    for part in fields_of(node):
+        value = getattr(node, part.name)
+        if isinstance(value, Node):
+            yield from _paths_of(value)
+
+
+def _file(path: str) -> str:
+    try:
+        status = os.stat(path)
+        key = (os.path.abspath(path), status.st_size, status.st_mtime_ns)
+        with _files_lock:
+            found = _known_files.get(key)
+        if found is None:
+            found = identity(path).digest
+            with _files_lock:
+                _known_files[key] = found
+    except (OSError, NotFoundError, ArgumentError):  # reading it says what is wrong with it
+        return json.dumps([path, None])
+    return json.dumps([path, *key[1:], found])
+
+
+# --- values ---
+
+
+def _digest(values: Iterable[Any]) -> str:
+    walk = _Walk()
+    for value in values:
+        walk.add(value)
+    digest: str = walk.digest.hexdigest()
+    return digest
+
+
+class _Walk:
+    """Goes through values and all that they hold."""
+
+    def __init__(self) -> None:
+        self.digest = _native.Digest()
+        self._within: set[int] = set()
+
+    def add(self, value: Any) -> None:
+        """Take a value into the digest."""
+        if id(value) in self._within or len(self._within) > _DEEPEST:
+            self._note("again")
+            return
+        self._within.add(id(value))
+        try:
+            self._add(value)
+        finally:
+            self._within.discard(id(value))
+
+    def _note(self, *words: str) -> None:
+        self._bytes("\0".join(words).encode())
+
+    def _bytes(self, data: bytes) -> None:
+        self.digest.update(len(data).to_bytes(8, "little"))
+        self.digest.update(data)
+
+    def _each(self, kind: str, values: Iterable[Any]) -> None:
+        self._note(kind)
+        for value in values:
+            self.add(value)
+        self._note("end")
+
+    def _add(self, value: Any) -> None:  # noqa: C901, PLR0912  (one for each kind)
+        kind = type(value)
+        if isinstance(value, Drawn):
+            self._note("drawn")  # rows of any order are as good
+        elif isinstance(value, _PLAIN):
+            self._note(kind.__name__, repr(value))
+        elif isinstance(value, bytes | bytearray):
+            self._bytes(bytes(value))
+        elif isinstance(value, np.ndarray | np.generic):
+            self._array(np.asarray(value))
+        elif isinstance(value, Spec):
+            self._note("spec", str(value.structure))
+        elif isinstance(value, Chunk):
+            self._each("rows", [str(form(value.template)), *value.columns])
+        elif isinstance(value, Batches):
+            self._each("batches", value.chunks())
+        elif isinstance(value, Plan):
+            self._each("plan", _nodes(value))
+        elif isinstance(value, Mapping):
+            self._each("map", (part for entry in value.items() for part in entry))
+        elif isinstance(value, list | tuple):
+            self._each("list", value)
+        elif isinstance(value, frozenset | set):
+            self._note("set", *sorted(_digest([part]) for part in value))
+        elif isinstance(value, Node):
+            names = [part.name for part in fields_of(value) if part.name not in value.changes_no_row]
+            self._each(kind.__qualname__, [getattr(value, name) for name in names if name != "paths"])
+        elif isinstance(value, type | ModuleType | np.ufunc | BuiltinFunctionType):
+            self._named(value)
+        elif isinstance(value, partial):
+            self._each("partial", [value.func, value.args, value.keywords])
+        elif isinstance(value, MethodType):
+            self._each("method", [value.__func__, value.__self__])
+        elif isinstance(value, FunctionType):
+            self._function(value)
+        elif isinstance(value, Adapted):  # given other values, it may return others
+            self._each("adapted", [value.given.__qualname__, value.taken.__qualname__, value.function])
+        elif isinstance(value, CodeType):
+            self._each("code", [value.co_code, value.co_consts, value.co_names])
+        else:
+            self._object(value)
+
+    def _array(self, values: np.ndarray[Any, Any]) -> None:
+        self._note("array", str(values.dtype), str(values.shape))
+        if values.dtype == object:
+            self._each("objects", values.reshape(-1).tolist())
+        elif values.size:
+            self.digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8))
+
+    def _named(self, value: Any) -> None:
+        """A class, module or built-in function: by name, and by its methods where a user wrote it."""
+        self._note(str(getattr(value, "__module__", "")), getattr(value, "__qualname__", value.__name__))
+        if isinstance(value, type):
+            for kind in value.__mro__:
+                if not is_library(kind.__module__):
+                    self._each("class", _members(kind))
+        if isinstance(value, BuiltinFunctionType) and not isinstance(value.__self__, ModuleType | type(None)):
+            self.add(value.__self__)
+
+    def _function(self, function: FunctionType) -> None:
+        """Its code, and every value that it uses from around it."""
+        self._note("function", function.__qualname__)
+        self.add(function.__code__)
+        if is_library(function.__module__):
+            return
+        self.add(function.__defaults__)
+        self.add(function.__kwdefaults__)
+        self._each("around", (content_of(cell) for cell in function.__closure__ or ()))
+        names, around = sorted(names_in(function.__code__)), function.__globals__
+        self._each("globals", (around[name] for name in names if name in around))
+        modules = [around[name] if name in around else sys.modules.get(name) for name in names]
+        self._each("modules", _used_of(modules, names))
+        self.add(vars(function))
+
+    def _object(self, value: Any) -> None:
+        parts = fields_of(value)
+        if parts:
+            self._each(
+                type(value).__qualname__, [type(value), *(getattr(value, part.name) for part in parts)]
+            )
+        elif callable(value) and hasattr(value, "__dict__"):
+            self._each("object", [type(value), vars(value), getattr(value, "__wrapped__", None)])
+        else:
+            self.add(type(value))
+            try:
+                self._bytes(pickle.dumps(value, protocol=4))
+            except Exception as error:
+                help = "Keep rows in memory with cache(), or make the value of numbers, strings and arrays."
+                want = "values that can be told from others, as a cache on disk is for one pipeline only"
+                raise ArgumentError("cache", "the pipeline", got=value, want=want, help=help) from error
+
+
+def _members(kind: type) -> Iterator[Any]:
+    """The methods of a class, and its attributes that are plain values."""
+    for name, part in vars(kind).items():
+        function = getattr(part, "fget", None) or getattr(part, "__func__", part)
+        if isinstance(function, FunctionType):
+            yield function
+        elif isinstance(part, _PLAIN) and name not in {"__doc__", "__module__", "__firstlineno__"}:
+            yield (name, part)
+
+
+def _used_of(modules: Iterable[Any], names: list[str]) -> Iterator[Any]:
+    """What of users' own modules has one of the names that a function uses, also of modules within them."""
+    waiting, seen = list(modules), set[int]()
+    while waiting:
+        module = waiting.pop(0)
+        if not isinstance(module, ModuleType) or id(module) in seen or is_library(module.__name__):
+            continue
+        seen.add(id(module))
+        used = [vars(module)[name] for name in names if name in vars(module)]
+        waiting += used
+        yield from (part for part in used if isinstance(part, (FunctionType, type, np.ndarray, *_PLAIN)))

@@ -1,0 +1,96 @@
+"""A plan as a tree to read: what runs how, and what can be reached by number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import PenstockError
+from penstock.graph.fingerprint import fields_of
+from penstock.graph.node import INFINITE, UNKNOWN, Node, registered
+from penstock.graph.plan import Plan
+
+__all__ = ["call_of", "explain"]
+
+
+def explain(plan: Plan) -> str:
+    """The nodes of a plan, the last one first, each with what it gives and how it runs."""
+    return "\n".join(_lines(plan, "", ""))
+
+
+def _lines(plan: Plan, head: str, below: str) -> Iterator[str]:
+    yield f"{head}{call_of(plan.node)}"
+    inner = "│ " if plan.inputs else "  "
+    for fact in _facts(plan):
+        yield f"{below}{inner}    {fact}"
+    for i, part in enumerate(plan.inputs):
+        is_last = i == len(plan.inputs) - 1
+        yield from _lines(
+            part, f"{below}{'└─' if is_last else '├─'} ", f"{below}{'   ' if is_last else '│  '}"
+        )
+
+
+def _facts(plan: Plan) -> Iterator[str]:
+    count = {INFINITE: "endless", UNKNOWN: "rows not counted"}.get(
+        plan.cardinality, f"{plan.cardinality} rows"
+    )
+    by_number = ", by number" if plan.rows is not None else ""
+    yield f"{count}{by_number}: {_spec(plan)}"
+    how = plan.node.how_over(*plan.inputs)
+    if how:
+        yield how
+
+
+def _spec(plan: Plan) -> str:
+    try:
+        return str(plan.spec.structure)
+    except PenstockError as error:
+        return f"spec not known ({error})"
+
+
+def call_of(node: Node) -> str:
+    """A node as the call that makes it, without arguments that have their default.
+
+    >>> call_of(registered()["ragged_batch"](3))
+    'ragged_batch(3)'
+    """
+    names = {made: name for name, made in registered().items()}
+    name = names.get(type(node), type(node).__name__)
+    return f"{name}({', '.join(_arguments(node))})"
+
+
+def _arguments(node: Node) -> Iterator[str]:
+    parts = fields_of(node)
+    for i, part in enumerate(part for part in parts if part.repr):
+        value = getattr(node, part.name)
+        if value is part.default or _equal(value, part.default):
+            continue
+        yield _shown(value) if i == 0 else f"{part.name}={_shown(value)}"
+
+
+def _equal(value: Any, default: Any) -> bool:
+    if isinstance(value, np.dtype):
+        return isinstance(default, type | np.dtype) and value == default
+    return (
+        type(value) is type(default)
+        and isinstance(value, int | float | str | bool | tuple)
+        and value == default
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.dtype):
+        return str(value)
+    code = getattr(value, "__code__", None)
+    if code is not None:
+        return f"{_name(value)} ({PurePath(code.co_filename).name}:{code.co_firstlineno})"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _name(function: Callable[..., Any]) -> str:
+    name: str = getattr(function, "__name__", repr(function))
+    return name

@@ -1,0 +1,413 @@
+"""What a pipeline is, in a few words a node: enough to tell that a state belongs to another one.
+
+A fingerprint is plain JSON: for each node, the last one first, [name, arguments, number of inputs]. Short arguments are
+kept as they are, so that a message can show them; of all others there is a digest. Functions are a name and a digest of
+their code, files their names below the directory that they share, their sizes and a digest of how some of them begin
+and end, arrays their dtype, their shape and a digest of some of their values. What changes no row (threads, chunk
+sizes) is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import Field, dataclass, fields, is_dataclass
+from functools import partial
+from hashlib import blake2b
+from pathlib import PurePath
+from types import CodeType
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from penstock.column.batches import Batches, RowsInMemory
+from penstock.column.chunk import Chunk
+from penstock.errors import PenstockError
+from penstock.fs.files import ends_of, middle_of
+from penstock.fs.paths import names_pattern
+from penstock.graph.adapted import users_function
+from penstock.graph.node import Node, registered
+from penstock.graph.plan import Plan
+from penstock.graph.recorded import CodeMark, RecordedFunction
+from penstock.graph.seeds import Drawn
+from penstock.graph.uses import uses_of
+from penstock.spec import Spec
+
+__all__ = [
+    "Difference",
+    "Fingerprint",
+    "call_text",
+    "chain",
+    "code_mark",
+    "differences",
+    "fields_of",
+    "fingerprint",
+    "name_of",
+]
+
+Fingerprint: TypeAlias = list[Any]
+
+_SHORT: Final = 24
+_FEW: Final = 4
+_ROWS: Final = 32
+_ARRAY_BYTES: Final = 1 << 14
+_DEEPEST: Final = 6
+
+# Of files: not in states of before, and not known of files elsewhere.
+_WHERE_KNOWN: Final = frozenset({"names", "ends", "blocks"})
+
+# Of more files than this some are looked into, evenly spread: opening 10,000 would take seconds where disks are far.
+_MOST_OPENED: Final = 16
+_MOST_LOOKED_INTO: Final = 256
+
+
+def fingerprint(plan: Plan) -> Fingerprint:
+    """What a plan is; worked out once and then kept with it.
+
+    >>> fingerprint(Plan(registered()["take"](3)))
+    [['take', {'count': 3}, 0]]
+    """
+    known: Fingerprint | None = plan.__dict__.get("_fingerprint")
+    if known is None:
+        known = plan.__dict__["_fingerprint"] = list(_nodes(plan))
+    return known
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where a pipeline is not the one of a state.
+
+    Attributes:
+        argument: The argument, as `node.argument`; the node alone where that is another one.
+        theirs: What the state says, as a call.
+        ours: What this pipeline says.
+        is_function: Whether it is the code of a function.
+        is_node: Whether there is another node.
+    """
+
+    argument: str
+    theirs: str
+    ours: str
+    is_function: bool = False
+    is_node: bool = False
+
+
+def differences(theirs: Any, ours: Fingerprint) -> Iterator[Difference]:
+    """Where two fingerprints differ, the last node first; after one of another kind nothing more is compared.
+
+    Args:
+        theirs: One that was read from somewhere, and may be anything.
+        ours: One of `fingerprint`.
+    """
+    if not isinstance(theirs, list):
+        yield Difference("state", "no pipeline", call_text(*ours[0][:2]), is_node=True)
+        return
+    for mine, other in zip(ours, theirs, strict=False):
+        if not _is_node(other) or (mine[0], mine[2]) != (other[0], other[2]):
+            found = call_text(*other[:2]) if _is_node(other) else "no node"
+            yield Difference(mine[0], found, call_text(*mine[:2]), is_node=True)
+            return
+        yield from _arguments_that_differ(mine[0], other[1], mine[1])
+    if len(theirs) != len(ours):
+        yield Difference(ours[0][0], f"{len(theirs)} nodes", f"{len(ours)} nodes", is_node=True)
+
+
+def _arguments_that_differ(
+    name: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]
+) -> Iterator[Difference]:
+    for argument in {**ours, **theirs}:
+        other, mine = theirs.get(argument), ours.get(argument)
+        if other == mine or (argument in _WHERE_KNOWN and "files" in ours and None in (other, mine)):
+            continue
+        is_function = _is_function(other) and _is_function(mine)
+        if is_function and (_is_of_another_python(other, mine) or _is_same_function(other, mine)):
+            continue
+        texts = call_text(name, {argument: other}), call_text(name, {argument: mine})
+        if texts[0] == texts[1]:
+            texts = f"{texts[0]} that uses other functions or values", texts[1]
+        yield Difference(f"{name}.{argument}", *texts, is_function)
+
+
+def chain(pipeline: Any) -> str:
+    """A fingerprint as the names of its nodes, the source first.
+
+    >>> chain([["batch", {"batch_size": 2}, 1], ["Range", {"stop": 5}, 0]])
+    'Range.batch'
+    """
+    nodes = pipeline if isinstance(pipeline, list) else []
+    return ".".join(node[0] if _is_node(node) else "?" for node in reversed(nodes))
+
+
+def _is_node(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 3
+        and isinstance(value[0], str)
+        and isinstance(value[1], dict)
+    )
+
+
+def _is_of_another_python(other: Any, mine: Any) -> bool:
+    """Whether two functions of one name cannot be compared: code looks different to every version of Python."""
+    return bool(other["python"] != mine["python"] and other["function"] == mine["function"])
+
+
+def _is_same_function(other: Any, mine: Any) -> bool:
+    """Whether two functions are alike in all that is known of both: states of before do not say what one uses."""
+    known = other.keys() & mine.keys()
+    return all(other[part] == mine[part] for part in known)
+
+
+def _is_function(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() - {"uses"} == {"function", "code", "python"}
+
+
+def call_text(name: str, arguments: Mapping[str, Any]) -> str:
+    """A node of a fingerprint as a call.
+
+    >>> call_text("take", {"count": 3})
+    'take(count=3)'
+    """
+    shown = (
+        f"{argument}={value['function'] + ' #' + value['code'] if _is_function(value) else value}"
+        for argument, value in arguments.items()
+    )
+    return f"{name}({', '.join(shown)})"
+
+
+# --- a plan in words ---
+
+
+def _nodes(plan: Plan) -> Iterator[list[Any]]:
+    yield [name_of(plan.node), _arguments(plan.node), len(plan.inputs)]
+    for part in plan.inputs:
+        yield from _nodes(part)
+
+
+def name_of(node: Node) -> str:
+    """The name of a node's method, or that of its class."""
+    return next((name for name, made in registered().items() if made is type(node)), type(node).__name__)
+
+
+def _arguments(node: Node) -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for part in fields_of(node):
+        if not part.init or part.name in node.changes_no_row | node.in_state:
+            continue
+        value = getattr(node, part.name)
+        if part.name == "paths":
+            named |= _files(value)
+        elif isinstance(value, Node):
+            named |= _arguments(value)
+        elif value is None or not _is_default(value, part.default):
+            named[part.name] = _described(value)
+    return named
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    # By value: what was pickled or read from a recipe is equal to the default, and another object.
+    is_plain = isinstance(value, bool | int | float | str) or is_dataclass(value)
+    return value is default or (is_plain and type(value) is type(default) and bool(value == default))
+
+
+def fields_of(value: Any) -> list[Field[Any]]:
+    """The fields of a data class that take part in comparing it; none of anything else."""
+    return [part for part in fields(value) if part.compare] if is_dataclass(value) else []
+
+
+def _described(value: Any) -> Any:
+    """A short value as it is; else what kind it is and a digest."""
+    if isinstance(value, Drawn):
+        return "drawn"
+    if (
+        value is None
+        or isinstance(value, bool | int | float)
+        or (isinstance(value, str) and len(value) <= _SHORT)
+    ):
+        return value
+    if (
+        isinstance(value, tuple)
+        and len(value) <= _FEW
+        and all(isinstance(part, int | float) for part in value)
+    ):
+        return list(value)
+    if callable(value) and not isinstance(value, type):
+        mark = code_mark(value)
+        named = {"function": mark.name, "code": mark.code, "python": mark.python}
+        uses = None if isinstance(value, RecordedFunction) else uses_of(users_function(value))
+        return named if uses is None else {**named, "uses": uses}
+    return str(value) if isinstance(value, np.dtype) else f"{_kind(value)} #{_digest(value)}"
+
+
+def code_mark(function: Callable[..., Any]) -> CodeMark:
+    """What tells the code of a function from others; of a recorded one what its code was."""
+    if isinstance(function, RecordedFunction):
+        return function.mark
+    function = users_function(function)
+    version = ".".join(map(str, sys.version_info[:2]))
+    return CodeMark(_function_name(function), _digest(function), version)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, RowsInMemory):
+        return f"{len(value)} rows"
+    return f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else type(value).__name__
+
+
+def _function_name(function: Any) -> str:
+    inner = function.func if isinstance(function, partial) else function
+    name: str = getattr(inner, "__name__", type(inner).__name__)
+    return name[:_SHORT]
+
+
+def _files(paths: tuple[Any, ...]) -> dict[str, Any]:
+    names = [os.fsdecode(path) for path in paths]
+    shared = os.path.commonpath(set(map(os.path.dirname, names))) if _can_share(names) else ""
+    below = [_posix(name[len(shared) :].lstrip("/\\")) for name in names]
+    is_one = len(below) == 1 and len(below[0]) <= 2 * _SHORT
+    named: dict[str, Any] = {"files": below[0] if is_one else f"{len(below)} #{_digest(below)}"}
+    if not is_one and (pattern := names_pattern([os.path.basename(name) for name in below])):
+        named["names"] = pattern
+    if any(isinstance(path, bytes) for path in paths):
+        return {**named, "length_bytes": _digest([])}
+    sizes = [_size(name) for name in names]
+    named["length_bytes"] = sizes[0] if len(sizes) == 1 else _digest(sizes)
+    if (ends := _looked_into(names, _MOST_OPENED, ends_of)) is not None:
+        named["ends"] = ends
+        if (blocks := _looked_into(names, _MOST_LOOKED_INTO, middle_of)) is not None:
+            named["blocks"] = blocks
+    return named
+
+
+def _posix(name: str) -> str:
+    return name if os.sep == "/" and "//" not in name and "/." not in name else PurePath(name).as_posix()
+
+
+def _can_share(names: list[str]) -> bool:
+    return bool(names) and len({os.path.isabs(name) for name in names}) == 1
+
+
+def _size(name: str) -> int | None:
+    # Of a file elsewhere asking would take a request each; what has changed shows as it is read.
+    if "://" in name:
+        return None
+    try:
+        return os.stat(name).st_size
+    except OSError:
+        return None
+
+
+def _looked_into(names: list[str], most: int, read: Callable[[str], bytes]) -> str | None:
+    """A digest of parts of files, of a few where there are many; None where one cannot be read."""
+    n = len(names)
+    few = range(n) if n <= most else [i * (n - 1) // (most - 1) for i in range(most)]
+    digest = blake2b(digest_size=6)
+    for i in few:
+        if "://" in names[i]:
+            return None
+        try:
+            digest.update(read(names[i]))
+        except (PenstockError, OSError):
+            return None
+    return digest.hexdigest()
+
+
+# --- digests ---
+
+
+def _digest(value: Any) -> str:
+    digest = blake2b(digest_size=6)
+    for part in _parts(value, 0):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _parts(value: Any, depth: int) -> Iterator[bytes]:
+    """Bytes that tell a value from others, the same in every process; of what is unknown only the type."""
+    kind: type = Chunk if isinstance(value, Batches) else type(value)
+    yield f"{kind.__name__}:".encode()
+    if isinstance(value, _AsMarked):
+        yield code_mark(value.function).code.encode()
+    elif value is None or isinstance(value, bool | int | float | complex | str | np.generic | np.dtype):
+        yield repr(value).encode()
+    elif isinstance(value, bytes | bytearray):
+        yield bytes(value)
+    elif isinstance(value, np.ndarray):
+        yield from _array(value, depth)
+    elif isinstance(value, Spec):
+        yield str(value.structure).encode()
+    elif isinstance(value, RowsInMemory):
+        yield from _chunk(value, depth)
+    elif depth < _DEEPEST:
+        yield from _deeper(value, depth + 1)
+
+
+@dataclass(frozen=True)
+class _AsMarked:
+    """A function that is part of another value: its mark alone counts, which a recipe keeps."""
+
+    function: Callable[..., Any]
+
+
+def _as_marked(value: Any) -> Any:
+    return _AsMarked(value) if callable(value) and not isinstance(value, type) else value
+
+
+def _deeper(value: Any, depth: int) -> Iterator[bytes]:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _parts(key, depth)
+            yield from _parts(part, depth)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _parts(part, depth)
+    elif isinstance(value, frozenset | set):
+        yield from sorted(repr(part).encode() for part in value)
+    elif isinstance(value, CodeType):
+        yield value.co_code
+        yield f"{value.co_argcount} {value.co_posonlyargcount} {value.co_kwonlyargcount} {value.co_flags}".encode()
+        yield from _parts((value.co_consts, value.co_names), depth)
+    elif isinstance(value, partial):
+        named = {name: _as_marked(part) for name, part in value.keywords.items()}
+        yield from _parts((_as_marked(value.func), tuple(map(_as_marked, value.args)), named), depth)
+    elif isinstance(value, type) or (callable(value) and not hasattr(value, "__code__")):
+        yield str(getattr(value, "__qualname__", "")).encode()
+    elif callable(value):
+        yield from _code(value, depth)
+    elif is_dataclass(value):
+        yield from _parts([_as_marked(getattr(value, part.name)) for part in fields_of(value)], depth)
+    elif hasattr(value, "tolist"):
+        yield from _parts(value.tolist(), depth)
+
+
+def _code(function: Callable[..., Any], depth: int) -> Iterator[bytes]:
+    """The code of a function, and the values around it that it uses."""
+    yield from _parts(getattr(function, "__code__", None), depth)
+    yield from _parts(getattr(function, "__defaults__", None), depth)
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            value = cell.cell_contents
+        except ValueError:  # not set yet
+            continue
+        # Lists, dicts and objects may be what a function counts in.
+        if callable(value) or isinstance(value, bool | int | float | str | bytes | np.generic):
+            yield from _parts(value, depth)
+
+
+def _array(values: np.ndarray[Any, Any], depth: int) -> Iterator[bytes]:
+    yield f"{values.dtype}{values.shape}".encode()
+    if values.dtype == object:
+        yield from _parts(values.reshape(-1)[:_ROWS].tolist(), depth)
+    elif values.size:
+        flat = values.reshape(-1)
+        most = max(1, _ARRAY_BYTES // values.itemsize)
+        for part in (flat[:most], flat[-most:], flat[:: max(1, len(flat) // most)]):
+            yield np.ascontiguousarray(part).tobytes()
+
+
+def _chunk(rows: RowsInMemory, depth: int) -> Iterator[bytes]:
+    yield f"{len(rows)} {rows.spec.structure}".encode()
+    if len(rows):
+        places = np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.int64))
+        yield from _parts(rows.gather(places).to_list(), depth)

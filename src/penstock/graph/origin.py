@@ -1,0 +1,62 @@
+"""Where a row comes from, as far as its nodes can tell without reading anything."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.graph.explain import call_of
+from penstock.graph.plan import Plan
+
+__all__ = ["origin"]
+
+
+class _AskedError(Exception):
+    def __init__(self, number: int, row: int) -> None:
+        super().__init__(number, row)
+        self.number, self.row = number, row
+
+
+class _Asking:
+    """In place of the rows of an input: tells which of them a node asks for."""
+
+    def __init__(self, number: int, plan: Plan) -> None:
+        self._number, self._n = number, plan.cardinality if plan.cardinality >= 0 else 1 << 62
+        self.rows, self.spec, self.is_shuffled = self, plan.spec, _is_mixed(plan)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def gather(self, rows: IntArray) -> NoReturn:
+        raise _AskedError(self._number, int(rows[0]))
+
+
+def origin(plan: Plan, row: int) -> str:
+    """Which row of which source row `row` of a plan is, or the first of several; else of the node that knows no more.
+
+    >>> from penstock.testing import Samples
+    >>> from penstock.graph.node import registered
+    >>> origin(Plan(registered()["ragged_batch"](3), (Plan(Samples(9)),)), 2)
+    'row 6 of Samples(9)'
+    """
+    while plan.inputs:
+        inputs: list[Any] = [_Asking(i, part) for i, part in enumerate(plan.inputs)]
+        source = None if _is_mixed(plan) else plan.node.by_number(*inputs)
+        if source is None:
+            break
+        try:
+            source.gather(np.array([row]))
+        except _AskedError as asked:
+            plan, row = plan.inputs[asked.number], asked.row
+        except Exception:  # noqa: BLE001  (a node that looks at more than numbers: it knows no more)
+            break
+    return plan.node.row_name(row) or f"row {row} of {call_of(plan.node)}"
+
+
+def _is_mixed(plan: Plan) -> bool:
+    """Whether its rows stand in another order in each epoch."""
+    if not plan.is_shuffled:
+        return False
+    return (plan.node.is_shuffled and not plan.node.keeps_order) or any(map(_is_mixed, plan.inputs))

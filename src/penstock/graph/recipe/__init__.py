@@ -1,0 +1,43 @@
+"""Recipes: pipelines as plain JSON.
+
+document.py      a plan as a document and back
+nodes.py         nodes and other values of penstock by the names that documents have
+writing.py       arguments of nodes, written
+reading.py       and read
+arrays.py        arrays and rows in memory
+functions.py     functions, by what they do or by name
+files.py         input files, by size and digest
+checked.py       what is read is checked before it is used
+text.py          a document as a tree to read
+differences.py   where two documents differ
+"""
+
+from penstock.graph.recipe.differences import RecipeDifference, changed_inputs, recipe_differences
+from penstock.graph.recipe.document import (
+    MAX_ARRAY_BYTES,
+    plan_of_recipe,
+    plan_of_text,
+    recipe_of,
+    recipe_text_of,
+    text_of,
+)
+from penstock.graph.recipe.functions import Functions
+from penstock.graph.recipe.nodes import recorded
+from penstock.graph.recipe.reading import set_dataset_reader
+from penstock.graph.recipe.text import recipe_text
+
+__all__ = [
+    "MAX_ARRAY_BYTES",
+    "Functions",
+    "RecipeDifference",
+    "changed_inputs",
+    "plan_of_recipe",
+    "plan_of_text",
+    "recipe_differences",
+    "recipe_of",
+    "recipe_text",
+    "recipe_text_of",
+    "recorded",
+    "set_dataset_reader",
+    "text_of",
+]

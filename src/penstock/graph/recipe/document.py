@@ -1,0 +1,208 @@
+"""A plan as a document of plain JSON, and back.
+
+    {"penstock recipe": 1, "plans": [{"node": name, "arguments": {...}, "inputs": [numbers]}, ...]}
+
+Plans stand after their inputs, each once however often it is used; the last one is the pipeline.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+from penstock.column.batches import RowsInMemory
+from penstock.errors import ArgumentTypeError, PenstockError
+from penstock.graph.node import Function
+from penstock.graph.plan import Plan, first_rows, plan_of
+from penstock.graph.recipe.arrays import chunk_digest
+from penstock.graph.recipe.checked import VERSION, WrittenPlan, document_of_text, malformed, plans_of
+from penstock.graph.recipe.functions import Functions, Lookup
+from penstock.graph.recipe.nodes import arguments_of
+from penstock.graph.recipe.reading import Reading
+from penstock.graph.recipe.writing import Writing
+
+__all__ = [
+    "MAX_ARRAY_BYTES",
+    "plan_of_recipe",
+    "plan_of_text",
+    "plans_of",
+    "recipe_of",
+    "recipe_text_of",
+    "text_of",
+]
+
+MAX_ARRAY_BYTES: Final = 1 << 20
+_HEAD_ROWS: Final = 2
+_PLACES: Final = {"path", "paths", "files"}
+
+
+def text_of(recipe: Any) -> str:
+    """The one text of a recipe: members sorted by name, no spaces, ASCII."""
+    return json.dumps(recipe, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def recipe_text_of(plan: Plan, max_array_bytes: int = MAX_ARRAY_BYTES) -> str:
+    """The recipe of a plan as text."""
+    return text_of(recipe_of(plan, max_array_bytes))
+
+
+def recipe_of(plan: Plan, max_array_bytes: int = MAX_ARRAY_BYTES) -> dict[str, Any]:
+    """What makes a plan again: its nodes, their arguments, its input files and functions.
+
+    Files are read for their digests. A function that has run is written as the trace that it ran as; of others the
+    first rows are made, to see that their traces do the same.
+
+    Args:
+        plan: The pipeline.
+        max_array_bytes: Arrays and rows in memory that are larger are left out, with a digest in their place.
+
+    Raises:
+        ArgumentTypeError: An argument is something that cannot be written.
+    """
+    writer = _Writer(max_array_bytes)
+    try:
+        writer.number_of(plan)
+    finally:
+        writer.let_go()
+    return {"penstock recipe": VERSION, "plans": writer.plans}
+
+
+class _Writer:
+    def __init__(self, max_array_bytes: int) -> None:
+        self.plans: list[dict[str, Any]] = []
+        self._numbers: dict[int, int] = {}
+        self._kept: list[Plan] = []  # an id is that of one plan only as long as the plan lives
+        self._writing = Writing(self.number_of, max_array_bytes)
+        self._max_bytes = max_array_bytes
+
+    def number_of(self, plan: Plan) -> int:
+        """The number of a plan, which is written where it was not."""
+        waiting = [plan]
+        while waiting:
+            part = waiting[-1]
+            below = [inner for inner in part.inputs if id(inner) not in self._numbers]
+            if below and id(part) not in self._numbers:
+                waiting.extend(reversed(below))
+                continue
+            waiting.pop()
+            if id(part) not in self._numbers:
+                self._write(part)
+        return self._numbers[id(plan)]
+
+    def let_go(self) -> None:
+        """Forget the plans: the writer and what it writes with hold each other, and would hold their files as long."""
+        self._kept.clear()
+
+    def _write(self, plan: Plan) -> None:
+        document = self._writing.node(plan.node, self._traces(plan), "")
+        document["inputs"] = [self._numbers[id(part)] for part in plan.inputs]
+        self._numbers[id(plan)] = len(self.plans)
+        self._kept.append(plan)
+        self.plans.append(document)
+
+    def _traces(self, plan: Plan) -> dict[str, Any]:
+        """The traces of the functions of a node, in plain JSON; of those that run row by row there is none."""
+        try:
+            known = dict(plan.node.functions(*(part.spec for part in plan.inputs)))
+            head = partial(first_rows, plan.inputs[0], _HEAD_ROWS) if plan.inputs else _nothing
+            made = {name: self._trace(function, head) for name, function in known.items()}
+        except Exception:  # noqa: BLE001  (users' functions are called; where one fails, nobody knows how it runs)
+            return {}
+        return {name: trace for name, trace in made.items() if trace is not None}
+
+    def _trace(self, function: Function, head: Any) -> Any:
+        trace = function.recorded(head)
+        return None if trace is None or trace.constants_bytes > self._max_bytes else trace.to_json()
+
+
+def _nothing() -> None:
+    return None
+
+
+# --- reading ---
+
+
+def plan_of_text(
+    text: str | bytes, functions: Functions = None, *, allow_changed: bool = False, rows: Sequence[Any] = ()
+) -> Plan:
+    """The plan of a recipe in a text; see `plan_of_recipe`."""
+    return plan_of_recipe(document_of_text(text), functions, allow_changed=allow_changed, rows=rows)
+
+
+def plan_of_recipe(
+    recipe: Any, functions: Functions = None, *, allow_changed: bool = False, rows: Sequence[Any] = ()
+) -> Plan:
+    """The plan that a recipe describes. No input is read, no code is looked for but in `functions`.
+
+    Args:
+        recipe: The document.
+        functions: Where functions are found that the recipe has by name only: a dict by name, a module, or a list.
+        allow_changed: Whether a function with other code than that recorded will do.
+        rows: Datasets of rows in memory, for those that the recipe left out.
+
+    Raises:
+        InvalidArgumentError: It is no recipe, or one that this version cannot read.
+        ArgumentError: Functions are missing or were changed; names all of them.
+        SidecarError: It is of a later version of the format.
+    """
+    lookup = Lookup(functions, allow_changed)
+    reader = _Reader(lookup, rows)
+    for plan in plans_of(recipe):
+        reader.read(plan)
+    lookup.check()
+    return reader.plans[-1]
+
+
+class _Reader:
+    def __init__(self, lookup: Lookup, rows: Sequence[Any]) -> None:
+        self.plans: list[Plan] = []
+        self._with_files: list[bool] = []
+        self._reading = Reading(self.plans, lookup, _by_digest(rows))
+
+    def read(self, written: WrittenPlan) -> None:
+        """The next plan."""
+        name, below = written.node, tuple(self.plans[i] for i in written.inputs)
+        plan = Plan(self._reading.node({"node": name, "arguments": written.arguments}, ""), below)
+        wanted = _arity(plan)
+        if wanted != len(below):
+            raise malformed(f"{len(below)} inputs", str(wanted), name)
+        has_files = bool(_PLACES & written.arguments.keys()) or any(
+            self._with_files[i] for i in written.inputs
+        )
+        self._with_files.append(has_files)
+        if not has_files:  # of those with files it may open them
+            _check_count(plan, name)
+        self.plans.append(plan)
+
+
+def _arity(plan: Plan) -> int:
+    takes = inspect.signature(type(plan.node).spec).parameters
+    return plan.node.arity if len(takes) > 1 else 0
+
+
+def _check_count(plan: Plan, name: str) -> None:
+    """Numbers that no source or transformation takes show as rows are counted."""
+    try:
+        _ = plan.cardinality
+    except PenstockError:
+        raise
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
+        found = f"{type(error).__name__}: {error}"
+        raise malformed(found, "arguments that can be used", name) from error
+
+
+def _by_digest(datasets: Sequence[Any]) -> dict[str, RowsInMemory]:
+    """The rows in memory of datasets, by the digest that a recipe has of them."""
+    writing = Writing(lambda _: 0, 0)
+    found: dict[str, RowsInMemory] = {}
+    for dataset in datasets:
+        node = plan_of(dataset, "from_json", "rows").node
+        chunks = [value for value in arguments_of(node).values() if isinstance(value, RowsInMemory)]
+        if not chunks:
+            want = "datasets of rows in memory, as from_tensor_slices makes them"
+            raise ArgumentTypeError("from_json", "rows", got=dataset, want=want)
+        found |= {chunk_digest(chunk, writing.value): chunk for chunk in chunks}
+    return found

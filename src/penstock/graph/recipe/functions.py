@@ -1,0 +1,132 @@
+"""Functions in recipes: as traces, which say what they do; else by name, to be looked up by whoever reads them.
+
+Nothing that a recipe names is imported or looked for anywhere but in what the reader was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Final, TypeAlias
+
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.graph.adapted import users_function
+from penstock.graph.fingerprint import code_mark
+from penstock.graph.recipe.checked import a_text, malformed, members
+from penstock.graph.recorded import CodeMark, RecordedFunction
+
+__all__ = ["Functions", "Lookup", "function_to_json"]
+
+Functions: TypeAlias = Mapping[str, Callable[..., Any]] | ModuleType | Iterable[Callable[..., Any]] | None
+"""Functions by name, those of a module, or functions that are found by their own names and code."""
+
+_MEMBERS: Final = ("path", "name", "code", "python")
+_MOST_LISTED: Final = 5
+
+
+def function_to_json(function: Callable[..., Any], trace: Any) -> dict[str, Any]:
+    """A function by name and mark, with its trace (plain JSON) where it runs as one."""
+    if isinstance(function, RecordedFunction):
+        return _written(function.path, function.mark, function.form)
+    return _written(_path(users_function(function)), code_mark(function), trace)
+
+
+def _written(path: str, mark: CodeMark, trace: Any) -> dict[str, Any]:
+    document = {"path": path, "name": mark.name, "code": mark.code, "python": mark.python}
+    return document if trace is None else {**document, "trace": trace}
+
+
+def _path(function: Any) -> str:
+    """Module and qualified name; of an object that can be called those of its class."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{getattr(named, '__module__', None) or 'builtins'}.{named.__qualname__}"
+
+
+@dataclass
+class Lookup:
+    """Finds the functions of a recipe.
+
+    Args:
+        functions: Where to look.
+        allow_changed: Whether a function whose code is another one than that recorded will do.
+
+    Attributes:
+        missing: Those that were not found: what is wrong with each.
+    """
+
+    functions: Any
+    allow_changed: bool
+    missing: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        given = self.functions
+        if given is not None and not isinstance(given, Mapping | ModuleType):
+            try:
+                self.functions = list(given)
+            except TypeError:
+                want = "a dict of functions by name, a module, or a list of functions"
+                raise ArgumentTypeError("from_json", "functions", got=given, want=want) from None
+
+    def read(self, document: Any, at: str) -> Callable[..., Any]:
+        """The function that was written; a stand-in where it is missing."""
+        if isinstance(document, dict) and "trace" in document:
+            *texts, form = members(document, (*_MEMBERS, "trace"), at)
+            path, *mark = (a_text(text, at) for text in texts)
+            return RecordedFunction(path, CodeMark(*mark), _checked(form, at))
+        path, *mark = (a_text(text, at) for text in members(document, _MEMBERS, at))
+        return self._found(path, CodeMark(*mark), at)
+
+    def _found(self, path: str, mark: CodeMark, at: str) -> Callable[..., Any]:
+        candidates: list[Callable[..., Any]] = list(filter(callable, self._candidates(path, mark)))
+        same = [function for function in candidates if _is_same(function, mark)]
+        usable = same or (candidates if self.allow_changed else [])
+        if usable:
+            return usable[0]
+        why = "has other code now" if candidates else "is not among them"
+        self.missing.append(f"{path} ({at}, code {mark.code}) {why}")
+        return _stand_in
+
+    def _candidates(self, path: str, mark: CodeMark) -> Iterable[Any]:
+        given = self.functions
+        if isinstance(given, ModuleType):
+            # Only what the module itself defines: a recipe is not to reach what it happens to import.
+            mine = (value for value in vars(given).values() if _path(value) == path)
+            return [value for value in mine if getattr(value, "__module__", None) == given.__name__]
+        if isinstance(given, Mapping):
+            names = (f"{path}#{mark.code}", path, path.partition(".")[2], mark.name)
+            return [given[name] for name in names if name in given]
+        return [
+            function for function in given or () if path in (_path(users_function(function)), f"{mark.name}")
+        ]
+
+    def check(self) -> None:
+        """Raises ArgumentError where functions are missing; names all of them."""
+        if not self.missing:
+            return
+        shown = "; ".join(dict.fromkeys(self.missing[:_MOST_LISTED]))
+        more = f"; and {len(self.missing) - _MOST_LISTED} more" if len(self.missing) > _MOST_LISTED else ""
+        help = (
+            'Pass them as functions={"name": function}, a module or a list; those whose code was changed on purpose '
+            "with allow_changed=True."
+        )
+        want = f"all that the recipe names: {shown}{more}"
+        raise ArgumentError("from_json", "functions", got=self.functions, want=want, help=help)
+
+
+def _is_same(function: Any, mark: CodeMark) -> bool:
+    """Whether the code is that recorded. Other versions of Python make other code of the same source."""
+    mine = code_mark(function)
+    return mine.code == mark.code or mine.python != mark.python
+
+
+def _checked(form: Any, at: str) -> Any:
+    """A trace in its outer form; the rest is checked as it is put together."""
+    _, steps, _ = members(form, ("input", "steps", "output"), at)
+    if not isinstance(steps, list):
+        raise malformed(steps, "the steps of a function", at)
+    return form
+
+
+def _stand_in(*_: Any) -> None:
+    raise AssertionError("a plan with missing functions is never given out")

@@ -1,0 +1,132 @@
+"""Which seeds an operation gets, by tf.data's rules (formats.md, section 6.3)."""
+
+from __future__ import annotations
+
+import os
+import random
+from threading import Lock
+from typing import Final, TypeAlias
+
+from penstock import _native
+from penstock.errors import ArgumentTypeError
+
+__all__ = ["Drawn", "SeedPair", "epoch_seeds", "next_seeds", "seed_pair", "set_seed"]
+
+SeedPair: TypeAlias = tuple[int, int]
+"""The seeds of a stream of random numbers, each in [0, 2**64)."""
+
+
+class Drawn(tuple[int, int]):
+    """Seeds that were drawn from the system, because none were given: they are others in every process."""
+
+    __slots__ = ()
+
+
+_LARGEST: Final = 2**31 - 1
+_WITHOUT_GLOBAL: Final = 87654321
+
+
+class _GlobalSeed:
+    """The global seed, and the generator that gives seeds to operations made without one."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self.set(None)
+
+    def set(self, seed: int | None) -> None:
+        with self._lock:
+            self._seed = seed
+            self._drawn: dict[int, int] = {}
+            self._seeds = random.Random(seed)  # noqa: S311 - tf.data's own order needs this generator
+
+    def pair(self, seed: int | None) -> SeedPair:
+        with self._lock:
+            if self._seed is not None:
+                return self._seed, self._seeds.randint(0, _LARGEST) if seed is None else seed
+        return (_WITHOUT_GLOBAL, seed) if seed is not None else Drawn((_from_system(), _from_system()))
+
+    def count(self, seed: int) -> int:
+        """How many times this was asked for a seed since the global seed was set."""
+        with self._lock:
+            self._drawn[seed] = self._drawn.get(seed, -1) + 1
+            return self._drawn[seed]
+
+
+_GLOBAL: Final = _GlobalSeed()
+
+
+def set_seed(seed: int | None) -> None:
+    """Set the global seed: each operation that is made from now on gets its seed from it.
+
+    Operations without a seed of their own then get one each, in the order in which they are made; setting the
+    global seed again begins anew. As `tf.random.set_seed`, with the same orders.
+
+    Args:
+        seed: Any integer, or None for no global seed.
+
+    Raises:
+        ArgumentTypeError: `seed` is neither an integer nor None.
+
+    >>> set_seed(5)
+    >>> seed_pair(None), seed_pair(None), seed_pair(7)
+    ((5, 1097127993), (5, 1539898300), (5, 7))
+    >>> set_seed(None)
+    """
+    _GLOBAL.set(None if seed is None else _integer("set_seed", seed))
+
+
+def seed_pair(seed: int | None) -> SeedPair:
+    """The seeds of an operation that is made now, from the seed it was given.
+
+    Without a seed, and with no global one, they are drawn from the system and differ each time.
+
+    Args:
+        seed: Any integer, or None.
+
+    Raises:
+        ArgumentTypeError: `seed` is neither an integer nor None.
+
+    >>> seed_pair(1), seed_pair(-1)
+    ((87654321, 1), (87654321, 2147483646))
+    """
+    given = _GLOBAL.pair(None if seed is None else _integer("seed", seed))
+    pair = given[0] % _LARGEST, given[1] % _LARGEST
+    if isinstance(given, Drawn):
+        return Drawn(pair)
+    return pair if pair != (0, 0) else (0, _LARGEST)
+
+
+def next_seeds(seed: int | None) -> SeedPair:
+    """The seeds of a call that draws by itself, in no pipeline: each call with one seed gets others.
+
+    Args:
+        seed: Any integer, or None.
+
+    >>> set_seed(5)
+    >>> next_seeds(1) == next_seeds(1)
+    False
+    >>> set_seed(None)
+    """
+    first, second = seed_pair(seed)
+    return first, second if seed is None else second + (_GLOBAL.count(seed) << 31)
+
+
+def epoch_seeds(pair: SeedPair, epoch: int) -> SeedPair:
+    """The seeds of an epoch, counted from 0, of an operation that is random anew in each.
+
+    >>> epoch_seeds((87654321, 1), 0)
+    (2870909127, 3455438759)
+    """
+    first, second = _native.philox(*pair, 2 * epoch, 2).tolist()
+    return first, second
+
+
+def _from_system() -> int:
+    return int.from_bytes(os.urandom(8), "little")
+
+
+def _integer(where: str, seed: object) -> int:
+    try:
+        return seed.__index__()  # type: ignore[attr-defined, no-any-return]
+    except AttributeError:
+        raise ArgumentTypeError(where, "seed", got=seed, want="an integer or None") from None

@@ -1,0 +1,77 @@
+"""What a node must say that gives a rank its share of the rows, so that states of other ranks can be joined."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from penstock.column.base import IntArray
+from penstock.graph.node import Node, State
+
+__all__ = ["Given", "Joined", "Share"]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a rank had been given.
+
+    Attributes:
+        state: A state of its share.
+        n: Rows that it was given since.
+        kept: int64[k] rising, those of the n rows that are due all the same.
+    """
+
+    state: State
+    n: int
+    kept: IntArray
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Where a share goes on after those of all ranks of another world.
+
+    Attributes:
+        state: The state of the share.
+        place: The rank whose input it goes on from, as it was with the state, without rows on hold.
+        rows: Rows that all ranks together were given in this epoch.
+    """
+
+    state: State
+    place: int
+    rows: int
+
+
+class Share(Node):
+    """A node that gives one of several ranks its rows."""
+
+    rank: int
+    world: int
+
+    @abstractmethod
+    def whose(self, state: State) -> tuple[int, int] | None:
+        """The rank and the world that a state says; None where it says none."""
+
+    @abstractmethod
+    def of_rank(self, rank: int, world: int) -> Self:
+        """The share of another rank."""
+
+    @abstractmethod
+    def at_number(self, state: State, number: int) -> State:
+        """A state where rows have numbers, and its input stands at one of them: rows that failed are before it too."""
+
+    @abstractmethod
+    def joined(self, given: Sequence[Given]) -> Joined | None:
+        """Where this share goes on, so that all of them have the rows that nobody had been given.
+
+        Args:
+            given: What each rank of another world had been given, by rank.
+
+        Returns:
+            None where these are no shares of the same rows, or too far apart.
+        """
+
+    @abstractmethod
+    def in_step(self, given: Given, world: int) -> Joined | None:
+        """As `joined`, where each rank of a world was given as many rows as the one that is known."""

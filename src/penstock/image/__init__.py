@@ -1,0 +1,88 @@
+"""Functions with the names of `tf.image`: pictures resized, cut, filled up, turned, and their values changed.
+
+Pictures are arrays `[height, width, channels]`, or several of one size, `[batch, height, width, channels]`.
+In a function of `map` each of them works on whole chunks.
+
+>>> import numpy as np, penstock as ps
+>>> ps.image.resize(np.zeros((375, 500, 3), np.uint8), [128, 128]).shape
+(128, 128, 3)
+"""
+
+from penstock.image.adjust import adjust_brightness, adjust_contrast, per_image_standardization
+from penstock.image.convert import convert_image_dtype
+from penstock.image.crop import (
+    central_crop,
+    crop_to_bounding_box,
+    pad_to_bounding_box,
+    resize_with_crop_or_pad,
+)
+from penstock.image.drawing import (
+    random_brightness,
+    random_contrast,
+    random_crop,
+    random_flip_left_right,
+    random_flip_up_down,
+)
+from penstock.image.gray import grayscale_to_rgb, rgb_to_grayscale
+from penstock.image.resize import ResizeMethod, resize
+from penstock.image.stateless import (
+    stateless_random_brightness,
+    stateless_random_contrast,
+    stateless_random_crop,
+    stateless_random_flip_left_right,
+    stateless_random_flip_up_down,
+)
+from penstock.image.turn import flip_left_right, flip_up_down, rot90, transpose
+from penstock.image.with_pad import resize_with_pad
+from penstock.io import (
+    decode_and_crop_jpeg,
+    decode_bmp,
+    decode_gif,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    encode_png,
+    extract_jpeg_shape,
+    is_jpeg,
+)
+
+__all__ = [
+    "ResizeMethod",
+    "adjust_brightness",
+    "adjust_contrast",
+    "central_crop",
+    "convert_image_dtype",
+    "crop_to_bounding_box",
+    "decode_and_crop_jpeg",
+    "decode_bmp",
+    "decode_gif",
+    "decode_image",
+    "decode_jpeg",
+    "decode_png",
+    "encode_jpeg",
+    "encode_png",
+    "extract_jpeg_shape",
+    "flip_left_right",
+    "flip_up_down",
+    "grayscale_to_rgb",
+    "is_jpeg",
+    "pad_to_bounding_box",
+    "per_image_standardization",
+    "random_brightness",
+    "random_contrast",
+    "random_crop",
+    "random_flip_left_right",
+    "random_flip_up_down",
+    "resize",
+    "resize_with_crop_or_pad",
+    "resize_with_pad",
+    "rgb_to_grayscale",
+    "rot90",
+    "stateless_random_brightness",
+    "stateless_random_contrast",
+    "stateless_random_crop",
+    "stateless_random_flip_left_right",
+    "stateless_random_flip_up_down",
+    "transpose",
+]

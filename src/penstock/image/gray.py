@@ -1,0 +1,61 @@
+"""Colours to grey, and back to three channels."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.errors import ArgumentError
+from penstock.image.convert import converted
+from penstock.image.pictures import picture_operation
+
+__all__ = ["grayscale_to_rgb", "rgb_to_grayscale"]
+
+_RED, _GREEN, _BLUE = (np.float32(weight) for weight in (0.2989, 0.5870, 0.1140))
+_FLOAT: Final = np.dtype(np.float32)
+
+
+@picture_operation("rgb_to_grayscale")
+def rgb_to_grayscale(images: NDArray[Any]) -> NDArray[Any]:
+    """Pictures in grey, as `tf.image.rgb_to_grayscale` weighs the colours, equal to the bit.
+
+    Args:
+        images: `[height, width, 3]` or `[batch, height, width, 3]`.
+
+    Returns:
+        The same dtype, `[..., 1]`.
+
+    Raises:
+        ArgumentError: There are not three channels.
+
+    >>> rgb_to_grayscale(np.array([[[255, 0, 0], [0, 255, 0]]], np.uint8))[:, :, 0].tolist()
+    [[76, 149]]
+    """
+    _channels("rgb_to_grayscale", images, 3)
+    values = converted(images, _FLOAT)
+    grey = values[..., 0] * _RED + values[..., 1] * _GREEN + values[..., 2] * _BLUE
+    return converted(grey[..., np.newaxis], images.dtype)
+
+
+@picture_operation("grayscale_to_rgb")
+def grayscale_to_rgb(images: NDArray[Any]) -> NDArray[Any]:
+    """Pictures whose grey stands in three channels, as `tf.image.grayscale_to_rgb` gives them.
+
+    Args:
+        images: `[height, width, 1]` or `[batch, height, width, 1]`.
+
+    Raises:
+        ArgumentError: There is not one channel.
+
+    >>> grayscale_to_rgb(np.array([[[7]]])).tolist()
+    [[[7, 7, 7]]]
+    """
+    _channels("grayscale_to_rgb", images, 1)
+    return np.repeat(images, 3, axis=-1)
+
+
+def _channels(where: str, images: NDArray[Any], want: int) -> None:
+    if images.shape[-1] != want:
+        raise ArgumentError(where, "channels", got=images.shape[-1], want=str(want))

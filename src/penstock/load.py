@@ -1,0 +1,261 @@
+"""`penstock.load`: saved datasets, ours and those of tf.data."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.dataset import Dataset
+from penstock.errors import ArgumentError, ArgumentTypeError, NotFoundError
+from penstock.graph.plan import Plan
+from penstock.sources.saved import saved_rows
+from penstock.sources.tf_saved import tf_rows
+from penstock.spec import Spec, is_structure
+from penstock.store.digests import check_shard
+from penstock.store.folder import TF_FILES, SavedFolder
+from penstock.store.manifest import Manifest
+from penstock.store.tf_saved import open_tf_saved
+
+__all__ = ["Version", "gc", "load", "saved_folder", "versions"]
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a saved dataset.
+
+    Attributes:
+        version: Its number.
+        created: When it was committed: UTC, as "2026-01-31T12:00:00Z".
+        rows: How many it has.
+        nbytes: On disk; versions made by appending share bytes with the one before.
+        shards: How many files.
+        format: Of the shards.
+        compression: Of the shards.
+        is_current: Whether `load` gives it when no version is asked for.
+    """
+
+    version: int
+    created: str
+    rows: int
+    nbytes: int
+    shards: int
+    format: str
+    compression: str
+    is_current: bool
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    version: int | None = None,
+    columns: Sequence[str] | str | None = None,
+    verify: str = "shard",
+    compression: str | None = None,
+    element_spec: Any = None,
+    cycle_length: int | None = None,
+    allow_unfinished: bool = False,
+) -> Dataset:
+    """The rows of a saved dataset, in the structure, dtypes and shapes in which they were saved.
+
+    Reads what `Dataset.save` wrote in any format, and what `tf.data.Dataset.save` wrote. Loading runs no code of the
+    dataset's. Rows can be reached by number, and a version stays as it is while others are saved.
+
+    Args:
+        path: The folder.
+        version: A number that `versions` lists; None for the current one.
+        columns: Names of leaves to read (`"image"`, `"meta/id"`, or `"meta"` for all below), where rows are dicts.
+        verify: "shard": each file's digest is compared before its first row is given, once in a process as long as its
+            size and time stay the same. "all": all of them now. "none": only the checks of the format itself.
+        compression: For a folder of tf.data: None finds it out.
+        element_spec: For a folder of tf.data that has lost its own.
+        cycle_length: For a folder of tf.data: read so many shards in turn, as TensorFlow does on a machine of so many
+            processors. None: one after the other.
+        allow_unfinished: For a folder of tf.data: read what is there of a save that did not come to its end.
+
+    Raises:
+        NotFoundError: There is no saved dataset, or no such version.
+        DataLossError: A file is damaged, missing, or another one; names it.
+        ArgumentError: A column that is not there.
+
+    >>> import tempfile
+    >>> import penstock as ps
+    >>> path = os.path.join(tempfile.mkdtemp(), "squares")
+    >>> saved = ps.Dataset.range(5).map(lambda n: {"n": n, "square": n * n}).save(path)
+    >>> ds = ps.load(path)
+    >>> len(ds), ds[4]
+    (5, {'n': np.int64(4), 'square': np.int64(16)})
+    >>> list(ps.load(path, columns="square").take(2))
+    [{'square': np.int64(0)}, {'square': np.int64(1)}]
+    """
+    if verify not in ("shard", "all", "none"):
+        raise ArgumentError("load", "verify", got=verify, want="'shard', 'all' or 'none'")
+    target = SavedFolder(path)
+    foreign = {
+        "compression": compression,
+        "element_spec": element_spec,
+        "cycle_length": cycle_length,
+        "allow_unfinished": allow_unfinished or None,
+    }
+    if not target.is_saved and any(os.path.lexists(target.at(name)) for name in TF_FILES):
+        if version is not None:
+            raise ArgumentError("load", "version", got=version, want="None: tf.data keeps one version only")
+        return Dataset(_tf_plan(target, columns, foreign))
+    saved_folder(path)
+    for name, value in foreign.items():
+        if value is not None:
+            want = "None: the manifest says it, this is only for folders that tf.data wrote"
+            raise ArgumentError("load", name, got=value, want=want)
+    manifest = _manifest(target, version)
+    if verify == "all":
+        for shard in manifest.shards:
+            check_shard(target.at(*shard.place.split("/")), shard)
+    return Dataset(Plan(saved_rows(target, manifest, _places(manifest.spec, columns), verify)))
+
+
+def versions(path: str | os.PathLike[str]) -> list[Version]:
+    """The versions of a saved dataset, the oldest first.
+
+    Raises:
+        NotFoundError: There is no saved dataset.
+        SidecarError: A manifest is damaged.
+
+    >>> import tempfile
+    >>> import penstock as ps
+    >>> path = os.path.join(tempfile.mkdtemp(), "numbers")
+    >>> _ = ps.Dataset.range(5).save(path)
+    >>> _ = ps.Dataset.range(5, 8).save(path, mode="append")
+    >>> [(version.version, version.rows) for version in ps.versions(path)]
+    [(1, 5), (2, 8)]
+    """
+    target = saved_folder(path)
+    damaged = target.damaged()
+    for number in damaged:
+        text = f"{target.path}: the manifest of version {number} is damaged, it is left out; see penstock verify."
+        warnings.warn(text, stacklevel=2)
+    manifests = [target.version(number) for number in target.numbers() if number not in damaged]
+    return [_version(manifest, manifest is manifests[-1]) for manifest in manifests]
+
+
+def gc(path: str | os.PathLike[str], *, keep: Iterable[int] | int = 1) -> tuple[list[int], list[int]]:
+    """Remove old versions of a saved dataset and what killed saves left over.
+
+    The current version stays, and so do versions that somebody has loaded and reads, in any process of this machine.
+
+    Args:
+        path: The folder.
+        keep: How many of the latest versions stay, at least 1; or the numbers of versions that stay beside the current.
+
+    Returns:
+        The versions that were removed, and those that were let be since they are read.
+
+    Raises:
+        NotFoundError: There is no saved dataset.
+        ArgumentError: A `keep` below 1.
+
+    >>> import tempfile
+    >>> import penstock as ps
+    >>> path = os.path.join(tempfile.mkdtemp(), "numbers")
+    >>> for n in (5, 6):
+    ...     _ = ps.Dataset.range(n).save(path, mode="overwrite")
+    >>> ps.gc(path), len(ps.load(path))
+    (([1], []), 6)
+    """
+    target = saved_folder(path)
+    numbers = target.numbers()
+    if isinstance(keep, int):
+        if keep < 1:
+            raise ArgumentError("gc", "keep", got=keep, want="1 or more: the current version always stays")
+        kept = set(numbers[-keep:])
+    else:
+        kept = set(keep)
+        for number in kept - set(numbers):
+            raise ArgumentError("gc", "keep", got=number, want=f"versions of {numbers}")
+    return target.gc(kept)
+
+
+def saved_folder(path: str | os.PathLike[str]) -> SavedFolder:
+    """The folder of a saved dataset of ours.
+
+    Raises:
+        NotFoundError: There is none; the message tells what is there.
+    """
+    target = SavedFolder(path)
+    if not target.is_saved:
+        raise NotFoundError(f"{target.path}: no saved dataset is there{_what_is(target)}.")
+    return target
+
+
+def _what_is(target: SavedFolder) -> str:
+    if not os.path.lexists(target.path):
+        return ", nothing of that name"
+    if not os.path.isdir(target.path):
+        return ", but a file; penstock.open reads files of records"
+    if any(os.path.lexists(target.at(name)) for name in TF_FILES):
+        return " by penstock, but one that tf.data wrote, which has no versions and no recorded pipeline; load reads it"
+    unfinished = any(name.startswith("data-") for name in os.listdir(target.path))
+    return ", only a save that did not come to its end; run it again with resume=True" if unfinished else ""
+
+
+def _manifest(target: SavedFolder, version: int | None) -> Manifest:
+    if version is None:
+        current = target.current()
+        assert current is not None
+        return current
+    if type(version) is not int or version < 1:
+        raise ArgumentError("load", "version", got=version, want="None or the number of a version")
+    return target.version(version)
+
+
+def _tf_plan(target: SavedFolder, columns: Any, arguments: dict[str, Any]) -> Plan:
+    saved = open_tf_saved(
+        target.path,
+        compression=arguments["compression"],
+        element_spec=arguments["element_spec"],
+        allow_unfinished=bool(arguments["allow_unfinished"]),
+    )
+    return tf_rows(saved, cycle_length=arguments["cycle_length"], columns=_places(saved.spec, columns))
+
+
+def _version(manifest: Manifest, is_current: bool) -> Version:
+    return Version(
+        manifest.version,
+        manifest.created,
+        manifest.rows,
+        manifest.nbytes,
+        len(manifest.shards),
+        manifest.format,
+        manifest.compression,
+        is_current,
+    )
+
+
+def _places(spec: Spec, columns: Any) -> list[int] | None:
+    """The places of the leaves that were asked for by name."""
+    if columns is None:
+        return None
+    names = [columns] if isinstance(columns, str) else columns
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise ArgumentTypeError("load", "columns", got=columns, want="a name or a list of names")
+    if not isinstance(spec.structure, dict) or not _are_dicts(spec.structure):
+        raise ArgumentError(
+            "load", "columns", got=columns, want=f"None: rows are {spec.structure}, not dicts"
+        )
+    paths = spec.paths()
+    found: set[int] = set()
+    for name in names:
+        places = {i for i, path in enumerate(paths) if path == name or path.startswith(f"{name}/")}
+        if not places:
+            raise ArgumentError("load", "columns", got=name, want=f"names among {', '.join(paths)}")
+        found |= places
+    if not found:
+        raise ArgumentError("load", "columns", got=columns, want="at least one name")
+    return sorted(found)
+
+
+def _are_dicts(structure: Any) -> bool:
+    return all(
+        isinstance(part, dict) and _are_dicts(part) for part in structure.values() if is_structure(part)
+    )

@@ -1,0 +1,221 @@
+"""Many items as one: sums, means, the largest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from penstock.math.functions import floats
+from penstock.ops.face import face, refused
+from penstock.ops.operands import axes_of, dtype_of, is_floating, numbers
+
+__all__ = [
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "reduce_all",
+    "reduce_any",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_std",
+    "reduce_sum",
+    "reduce_variance",
+]
+
+Axis: TypeAlias = int | Sequence[int] | None
+
+
+@face
+def reduce_sum(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The sum along axes, in the dtype of the items: whole numbers wrap around, where NumPy would take int64.
+
+    Floats are added up in another order than TensorFlow's: the last digits may differ.
+
+    Args:
+        input_tensor: Numbers.
+        axis: All of them where None.
+        keepdims: Whether the axes stay, of size 1.
+
+    >>> reduce_sum([[1, 2], [3, 4]], axis=0), reduce_sum(np.array([255, 255], np.uint8))
+    (array([4, 6], dtype=int32), np.uint8(254))
+    """
+    value = _numeric("math.reduce_sum", input_tensor)
+    return np.sum(value, axis=axes_of(axis), dtype=value.dtype, keepdims=keepdims)
+
+
+@face
+def reduce_prod(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The product along axes, in the dtype of the items, as `reduce_sum`.
+
+    >>> reduce_prod([2, 3])
+    np.int32(6)
+    """
+    value = _numeric("math.reduce_prod", input_tensor)
+    return np.prod(value, axis=axes_of(axis), dtype=value.dtype, keepdims=keepdims)
+
+
+@face
+def reduce_mean(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The mean along axes, in the dtype of the items: of whole numbers it is cut off at the point, towards 0.
+
+    NumPy gives float64 for whole numbers. To get a float, cast first. The mean of no floats is NaN, of no whole
+    numbers 0.
+
+    >>> reduce_mean([1, 2]), reduce_mean([1.0, 2.0])
+    (np.int32(1), np.float32(1.5))
+    """
+    value, axes = _numeric("math.reduce_mean", input_tensor), axes_of(axis)
+    if is_floating(value):
+        return np.mean(value, axis=axes, keepdims=keepdims)
+    wide = np.uint64 if value.dtype == np.uint64 else np.int64
+    total = np.sum(value, axis=axes, dtype=wide, keepdims=keepdims)
+    return _cut(total, np.maximum(np.sum(np.ones_like(value, wide), axis=axes, keepdims=keepdims), 1)).astype(
+        value.dtype
+    )
+
+
+def _cut(total: Any, count: Any) -> Any:
+    """A division of whole numbers, cut off towards 0."""
+    return np.multiply(np.sign(total), np.floor_divide(np.abs(total), count.astype(total.dtype)))
+
+
+@face
+def reduce_max(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The largest item along axes; NaN where one is. No items are an error; TensorFlow gives the smallest number.
+
+    >>> reduce_max([[1, 5], [7, 2]], axis=1)
+    array([5, 7], dtype=int32)
+    """
+    return _extreme(np.max, "math.reduce_max", input_tensor, axis, keepdims)
+
+
+@face
+def reduce_min(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The smallest item along axes; NaN where one is. No items are an error, as for `reduce_max`.
+
+    >>> reduce_min([[1, 5], [7, 2]], axis=1)
+    array([1, 2], dtype=int32)
+    """
+    return _extreme(np.min, "math.reduce_min", input_tensor, axis, keepdims)
+
+
+def _extreme(function: Callable[..., Any], where: str, value: Any, axis: Axis, keepdims: bool) -> Any:
+    return function(_numeric(where, value), axis=axes_of(axis), keepdims=keepdims)
+
+
+@face
+def reduce_all(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Whether all items along axes are true. Bools only; NumPy takes any number but 0 as true.
+
+    >>> reduce_all([True, False])
+    np.False_
+    """
+    return np.all(_truth("math.reduce_all", input_tensor), axis=axes_of(axis), keepdims=keepdims)
+
+
+@face
+def reduce_any(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Whether an item along axes is true. Bools only, as `reduce_all`.
+
+    >>> reduce_any([True, False])
+    np.True_
+    """
+    return np.any(_truth("math.reduce_any", input_tensor), axis=axes_of(axis), keepdims=keepdims)
+
+
+@face
+def reduce_variance(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The mean of the squared distances from the mean. Floats only.
+
+    >>> reduce_variance([1.0, 3.0])
+    np.float32(1.0)
+    """
+    value = floats("math.reduce_variance", input_tensor)
+    return np.var(value, axis=axes_of(axis), keepdims=keepdims)
+
+
+@face
+def reduce_std(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The root of the variance. Floats only.
+
+    >>> reduce_std([1.0, 3.0])
+    np.float32(1.0)
+    """
+    value = floats("math.reduce_std", input_tensor)
+    return np.std(value, axis=axes_of(axis), keepdims=keepdims)
+
+
+@face
+def argmax(input: Any, axis: int | None = None, output_type: DTypeLike = np.int64) -> Any:
+    """The place of the largest item along an axis, the first one where several are; NaN is passed over.
+
+    NumPy looks at all axes in a line where `axis` is None, and takes NaN as the largest.
+
+    Args:
+        input: Real numbers of at least one axis.
+        axis: 0 where None.
+        output_type: The dtype of the places.
+
+    >>> argmax([[1, 5], [7, 2]])
+    array([1, 0])
+    """
+    return _place(np.argmax, "math.argmax", input, axis, output_type, -np.inf)
+
+
+@face
+def argmin(input: Any, axis: int | None = None, output_type: DTypeLike = np.int64) -> Any:
+    """The place of the smallest item along an axis, as `argmax`.
+
+    >>> argmin([[1, 5], [7, 2]], axis=1)
+    array([0, 1])
+    """
+    return _place(np.argmin, "math.argmin", input, axis, output_type, np.inf)
+
+
+def _place(
+    function: Callable[..., Any],
+    where: str,
+    input: Any,
+    axis: int | None,
+    output_type: DTypeLike,
+    worst: float,
+) -> Any:
+    value = numbers(where, "input", input)
+    if not value.ndim:
+        raise refused(where, "input", input, "a value of at least one axis")
+    if is_floating(value):
+        value = np.where(np.isnan(value), value.dtype.type(worst), value)
+    return function(value, axis=0 if axis is None else axis).astype(
+        dtype_of(where, "output_type", output_type)
+    )
+
+
+@face
+def count_nonzero(input: Any, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike = np.int64) -> Any:
+    """How many items along axes are not 0.
+
+    >>> count_nonzero([1, 0, 2])
+    np.int64(2)
+    """
+    is_there = np.not_equal(numbers("math.count_nonzero", "input", input), 0)
+    wanted = dtype_of("math.count_nonzero", "dtype", dtype)
+    return np.sum(is_there, axis=axes_of(axis), dtype=wanted, keepdims=keepdims)
+
+
+def _numeric(where: str, value: Any) -> Any:
+    array = numbers(where, "input_tensor", value)
+    if array.dtype == np.bool_:
+        raise refused(where, "input_tensor", value, "numbers", "ps.cast(value, 'int32') makes them of bools.")
+    return array
+
+
+def _truth(where: str, value: Any) -> Any:
+    array = numbers(where, "input_tensor", value)
+    if array.dtype != np.bool_:
+        raise refused(where, "input_tensor", value, "bools", "ps.cast(value, bool) makes them.")
+    return array

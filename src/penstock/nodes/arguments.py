@@ -1,0 +1,68 @@
+"""Checks of arguments that many transformations share."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.graph.node import AUTOTUNE
+
+__all__ = ["flag", "is_count", "parallel_calls", "whole_number"]
+
+_INT64 = np.iinfo(np.int64)
+
+
+def whole_number(where: str, name: str, value: Any, *, above: int | None = None) -> int:
+    """An argument as an int.
+
+    Raises:
+        ArgumentTypeError: It is no whole number; a bool is none.
+        ArgumentError: It is not greater than `above`, or passes 64 bits.
+
+    >>> whole_number("take", "count", np.int32(3))
+    3
+    """
+    try:
+        number = index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool | np.bool_):
+        raise ArgumentTypeError(where, name, got=value, want="a whole number")
+    if above is not None and number <= above:
+        want = "a number greater than zero" if above == 0 else f"a number of at least {above + 1}"
+        raise ArgumentError(where, name, got=value, want=want)
+    if not _INT64.min <= number <= _INT64.max:
+        raise ArgumentError(where, name, got=value, want="a number that int64 can hold")
+    return number
+
+
+def flag(where: str, name: str, value: Any) -> bool:
+    """An argument as a bool; 0 and 1 are taken for one.
+
+    Raises:
+        ArgumentTypeError: It is something else.
+    """
+    if isinstance(value, bool | np.bool_) or (isinstance(value, int | np.integer) and value in (0, 1)):
+        return bool(value)
+    raise ArgumentTypeError(where, name, got=value, want="True or False")
+
+
+def parallel_calls(where: str, value: Any) -> int | None:
+    """`num_parallel_calls` as an argument: None, `AUTOTUNE`, or a number of threads.
+
+    Raises:
+        ArgumentError: A number below 1 that is not `AUTOTUNE`.
+        ArgumentTypeError: It is no whole number.
+    """
+    if value is None:
+        return None
+    number = whole_number(where, "num_parallel_calls", value)
+    return number if number == AUTOTUNE else whole_number(where, "num_parallel_calls", value, above=0)
+
+
+def is_count(state: Any, limit: int | None = None) -> bool:
+    """Whether a state that was read from somewhere is a number of rows, at most `limit`."""
+    return type(state) is int and state >= 0 and (limit is None or state <= limit)

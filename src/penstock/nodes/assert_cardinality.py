@@ -1,0 +1,102 @@
+"""Rows whose number is promised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from penstock.errors import FailedPreconditionError
+from penstock.graph.node import (
+    END,
+    INFINITE,
+    Before,
+    Broken,
+    Node,
+    PlainRows,
+    Rows,
+    RowSource,
+    State,
+    Step,
+    transform,
+)
+from penstock.nodes.arguments import is_count, whole_number
+from penstock.spec import Spec
+
+__all__ = ["AssertCardinality"]
+
+
+@transform("assert_cardinality")
+@dataclass(frozen=True)
+class AssertCardinality(Node):
+    """The same rows, with a number of them that you know: `len` works without a pass.
+
+    Where there are fewer or more, a FailedPreconditionError comes after the rows that were expected.
+
+    Args:
+        expected_cardinality: Rows; -1 where they never end.
+
+    Raises:
+        ArgumentError: A number below -1.
+        ArgumentTypeError: No whole number.
+
+    >>> import penstock as ps
+    >>> len(ps.Dataset.range(9).filter(lambda i: i % 3 == 0).assert_cardinality(3))
+    3
+    """
+
+    only_moves: ClassVar[bool] = True
+
+    expected_cardinality: int
+
+    def __post_init__(self) -> None:
+        n = whole_number("assert_cardinality", "expected_cardinality", self.expected_cardinality, above=-2)
+        object.__setattr__(self, "expected_cardinality", n)
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return self.expected_cardinality
+
+    def start(self, epoch: int) -> State:
+        return (0, False)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 2 and type(state[1]) is bool):
+            return False
+        return is_count(
+            state[0], None if self.expected_cardinality == INFINITE else self.expected_cardinality
+        )
+
+    def step(self, state: State, rows: Rows) -> Step:
+        """The state is the number of rows given, and whether a wrong number was told."""
+        n, is_told = state
+        if is_told:
+            return state, END
+        missing = self.expected_cardinality - n
+        chunk = rows.pull(max(1, missing) if self.expected_cardinality != INFINITE else None)
+        if chunk is not END and missing:
+            return (n + len(chunk), False), chunk
+        if chunk is END and not missing:
+            return state, END
+        found = f"only {n}" if chunk is END else f"at least {n + 1}"
+        expected = "endless" if self.expected_cardinality == INFINITE else self.expected_cardinality
+        error = FailedPreconditionError(
+            f"assert_cardinality: Input dataset was expected to contain {expected} elements but contained {found} "
+            "elements. Give the right number, or leave the call out."
+        )
+        raise Broken(error, (n, True))
+
+    def before(self, state: State, row: int, *n: int) -> Before:
+        return (row, state[1]), (row,)
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return rows
+
+    def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
+        return rows
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls(12)]

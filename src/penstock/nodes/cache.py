@@ -1,0 +1,90 @@
+"""Rows made once and then kept in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, ClassVar
+
+import numpy as np
+
+from penstock.column.chunk import Chunk
+from penstock.graph.node import Node, transform
+from penstock.graph.plan import Plan
+from penstock.nodes.kept import Keeper, Keeping, Kept
+
+__all__ = ["Cache"]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """All rows of a pass, and the mark of the input that it began at."""
+
+    chunks: list[Chunk]
+    starts: list[int]
+    origin: Any
+    mark: None = None
+    is_complete: ClassVar[bool] = True
+
+    @property
+    def rows(self) -> int:
+        return self.starts[-1]
+
+    def from_row(self, row: int) -> Chunk | None:
+        """Rows from this one on; None at the end."""
+        if row >= self.rows:
+            return None
+        i = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return self.chunks[i].slice(row - self.starts[i], len(self.chunks[i]))
+
+
+class _Store:
+    """What a cache keeps for all iterators of a process. Copies, and other processes, begin with nothing."""
+
+    kept: _Rows | None = None
+
+    def __reduce__(self) -> tuple[type[_Store], tuple[()]]:
+        return _Store, ()
+
+
+class _Keeper:
+    """The rows of a pass so far."""
+
+    def __init__(self, store: _Store, origin: Any) -> None:
+        self._store, self._origin = store, origin
+        self._chunks: list[Chunk] = []
+        self.rows = 0
+
+    def add(self, rows: Chunk, mark: Any) -> None:
+        self._chunks.append(rows)
+        self.rows += len(rows)
+
+    def finish(self) -> None:
+        """Keep the rows of a whole pass; those of the first stay."""
+        if self._store.kept is None:
+            starts = list(accumulate(map(len, self._chunks), initial=0))
+            self._store.kept = _Rows(self._chunks, starts, self._origin)
+
+
+@transform("cache")
+@dataclass(frozen=True)
+class Cache(Keeping):
+    """The rows of the first complete pass, in memory."""
+
+    _store: _Store = field(default_factory=_Store, init=False, repr=False, compare=False)
+
+    def kept(self, plan: Plan) -> Kept | None:
+        return self._store.kept  # type: ignore[return-value]
+
+    def keeper(self, plan: Plan, origin: Any, kept: Kept | None) -> Keeper | None:
+        return _Keeper(self._store, origin)
+
+    def emptied(self) -> Node:
+        return Cache()
+
+    def kept_origin(self) -> Any:
+        return None if self._store.kept is None else self._store.kept.origin
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls()]

@@ -1,0 +1,155 @@
+"""Rows made once and then kept in files, for all processes and all later runs."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from penstock.errors import ArgumentError, DataLossError, PenstockError
+from penstock.graph.content import content_digest
+from penstock.graph.fingerprint import fingerprint
+from penstock.graph.node import Node, method
+from penstock.graph.plan import Plan
+from penstock.nodes.cache import Cache
+from penstock.nodes.kept import Keeper, Keeping, Kept
+from penstock.store.arrow_format import ArrowFormat
+from penstock.store.cache_filler import begin
+from penstock.store.cache_folder import CacheEntry, KeptRows, check_cache_folder
+
+__all__ = ["CacheOnDisk", "cache"]
+
+
+@dataclass(frozen=True)
+class CacheOnDisk(Keeping):
+    """The rows of the first complete pass, in files below a folder.
+
+    Args:
+        filename: The folder.
+        limit_bytes: The most that the files may take.
+        compression: Of the files.
+        input: The plan whose rows are kept.
+    """
+
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"filename", "limit_bytes", "compression"})
+    filename: str
+    limit_bytes: int | None = None
+    compression: str = "none"
+    input: Plan | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def keeps_around_errors(self) -> bool:
+        return False  # what failed today, as a network does, may not fail tomorrow
+
+    def kept(self, plan: Plan) -> Kept | None:
+        entry = self._entry(plan)
+        try:
+            return entry.kept(plan.spec)
+        except DataLossError as error:
+            _warn(entry, error)
+            entry.discard()
+            return None
+
+    def keeper(self, plan: Plan, origin: Any, kept: Kept | None) -> Keeper | None:
+        assert kept is None or isinstance(kept, KeptRows)
+        return begin(
+            self._entry(plan),
+            plan.spec,
+            kept,
+            origin,
+            compression=self.compression,
+            limit_bytes=self.limit_bytes,
+            about={"pipeline": fingerprint(plan)},
+        )
+
+    def emptied(self) -> Node:
+        return Cache()
+
+    def kept_origin(self) -> Any:
+        return None if self.input is None else self._entry(self.input).origin()
+
+    def lost(self, kept: Kept, error: DataLossError) -> None:
+        assert isinstance(kept, KeptRows)
+        _warn(kept.entry, error)
+        kept.close()
+        kept.entry.discard()
+
+    def _entry(self, plan: Plan) -> CacheEntry:
+        return CacheEntry(self.filename, content_digest(plan))
+
+
+def _warn(entry: CacheEntry, error: PenstockError) -> None:
+    warnings.warn(
+        f"cache: {error} The rows are made again; a later pass fills {entry.path} anew.", stacklevel=2
+    )
+
+
+@method("cache")
+def cache(
+    plan: Plan,
+    filename: str | os.PathLike[str] = "",
+    *,
+    limit_bytes: int | None = None,
+    compression: str = "none",
+) -> Plan:
+    """The same rows, made once: after the first complete pass they come from memory or files, the input is left alone.
+
+    What is shuffled before keeps the order of the pass that filled the cache; shuffle after it. A position that was
+    saved is found again in another process, whether or not the rows are kept there.
+
+    In memory a pass that ends early keeps nothing, and rows in whose place an error came are not kept. In files a pass
+    that ends early, or is killed, is continued by a later one; a pass with an error does not come to its end, so that
+    its rows are made again. One process fills the files; others that come meanwhile read what is finished and make the
+    rest themselves. The files belong to the pipeline, the values that its functions use and the input files as they
+    are: when one of these changes, a new cache is begun in the same folder (`penstock cache list DIR` shows them,
+    `penstock cache clear DIR` removes them). What only a function knows of (files that it opens, the network, the
+    clock) is not looked at. Damaged files are noticed, and filled again.
+
+    Args:
+        plan: The rows.
+        filename: A folder, made where it is not there, or `""` to keep rows in memory; there all of them have to fit.
+        limit_bytes: The most that the files of this pipeline may take; None for no limit.
+        compression: "none", whose files are mapped, so that reading copies nothing; "lz4" or "zstd".
+
+    Raises:
+        ArgumentError: A file is in the place of the folder, another argument has a wrong value, rows hold datasets, or
+            the pipeline uses values that cannot be told from others.
+        DependencyError: A folder is given, and pyarrow is not installed.
+        LimitError (when iterating): The files would take more than `limit_bytes`. Then the rows go on without them.
+
+    >>> import tempfile
+    >>> import penstock as ps
+    >>> ds = ps.Dataset.range(3).map(lambda i: i * 10).cache()
+    >>> list(ds), list(ds)
+    ([np.int64(0), np.int64(10), np.int64(20)], [np.int64(0), np.int64(10), np.int64(20)])
+    >>> folder = tempfile.mkdtemp()
+    >>> list(ps.Dataset.range(2).cache(folder)) == list(ps.Dataset.range(2).cache(folder))
+    True
+    """
+    if isinstance(filename, str) and filename == "":
+        _check_memory(limit_bytes, compression)
+        return Plan(Cache(), (plan,))
+    return Plan(on_disk("cache", plan, filename, limit_bytes, compression), (plan,))
+
+
+def on_disk(where: str, plan: Plan, filename: Any, limit_bytes: int | None, compression: str) -> CacheOnDisk:
+    """The node of a cache in a folder, its arguments checked."""
+    if not isinstance(filename, str | os.PathLike):
+        raise ArgumentError(where, "filename", got=filename, want="the path of a folder")
+    if limit_bytes is not None and (type(limit_bytes) is not int or limit_bytes < 1):
+        raise ArgumentError(where, "limit_bytes", got=limit_bytes, want="None, or at least 1")
+    if compression not in ArrowFormat.compressions:
+        want = f"one of {', '.join(ArrowFormat.compressions)}"
+        raise ArgumentError(where, "compression", got=compression, want=want)
+    folder = os.path.abspath(check_cache_folder(where, filename))
+    ArrowFormat().check(plan.spec)
+    content_digest(plan)
+    return CacheOnDisk(folder, limit_bytes, compression, plan)
+
+
+def _check_memory(limit_bytes: Any, compression: Any) -> None:
+    for name, value, default in (("limit_bytes", limit_bytes, None), ("compression", compression, "none")):
+        if value != default:
+            want = f"{default!r} where rows are kept in memory (filename is empty)"
+            raise ArgumentError("cache", name, got=value, want=want)

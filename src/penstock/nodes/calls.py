@@ -1,0 +1,417 @@
+"""Calling a user's function over chunks: traced where that gives the same, else row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import starmap
+from pathlib import PurePath
+from time import perf_counter
+from typing import Any, Final, Generic, Literal, Self, TypeVar
+
+import numpy as np
+
+from penstock.column.chunk import Chunk
+from penstock.column.make import chunk_of
+from penstock.column.packing import normal_function_result, spec_of
+from penstock.errors import ArgumentTypeError, FunctionError, PenstockError, SpecError
+from penstock.graph.node import END, Failing, Node, Rows, SpecUnknown, State, _End
+from penstock.graph.plan import Plan
+from penstock.graph.recorded import RecordedFunction, set_trace_reader
+from penstock.nodes.sizes import bounded_rows
+from penstock.spec import NoneSpec, Spec, map_structure
+from penstock.trace import Trace, Untraceable, agrees, call, trace
+
+__all__ = [
+    "BY_ROW",
+    "TRACED",
+    "Calls",
+    "CallsBySpec",
+    "InOrder",
+    "called",
+    "function_error",
+    "has_spec",
+    "pulled",
+    "results_of",
+    "sampled",
+]
+
+_T = TypeVar("_T")
+_C = TypeVar("_C", bound="Calls")
+
+# States of a node that calls a function; None as long as no row has told which.
+TRACED: Final = "traced"
+BY_ROW: Final = "by row"
+
+# A slow function is to hand over what it has after this time.
+_PACE_SECONDS: Final = 0.008
+_PLAIN_ROWS: Final = 8192
+_CHUNK_BYTES: Final = 4 << 20
+
+# After so many rows on which a function has failed, no more are tried for the spec of its results.
+_MOST_TRIED: Final = 4096
+
+
+class CallsBySpec(Generic[_C]):
+    """What a node works out of its function for the rows it has met, once for each spec; it stays in its process."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Spec, _C]] = {}
+
+    def __reduce__(self) -> tuple[type[Self], tuple[()]]:
+        return type(self), ()
+
+    def of(self, rows: Spec, make: Callable[[], _C]) -> _C:
+        """The function over rows of this spec, made where it is not known."""
+        known = self._known.get(id(rows)) or self._known.setdefault(id(rows), (rows, make()))
+        return known[1]
+
+
+@dataclass
+class Calls:
+    """A function over rows of one spec.
+
+    Args:
+        where: The transformation, for errors.
+        function: Takes a row and returns one.
+        rows: The spec of the rows that it takes.
+        result: The spec of what it returns, where the user has said it.
+
+    Attributes:
+        seen: The spec of what it returned first, where nobody has said it.
+    """
+
+    where: str
+    function: Callable[..., Any]
+    rows: Spec
+    result: Spec | None = None
+    _is_checked: bool = field(default=False, init=False)
+    seen: Spec | None = field(default=None, init=False)
+
+    @cached_property
+    def traced(self) -> Trace | Untraceable:
+        """The function as a trace, or why it is none."""
+        if isinstance(self.function, RecordedFunction):
+            return self.function.over(self.rows)  # type: ignore[no-any-return]
+        try:
+            made = trace(self.function, self.rows)
+        except Untraceable as reason:
+            # It is kept: with its traceback it would keep the iterator that asked first, and its threads.
+            return Untraceable(reason.reason, reason.file, reason.line)
+        if self.result is not None and made.spec != self.result:
+            return Untraceable("its result is not what output_signature says", None, None)
+        if self.result is None and _is_nothing(made.spec):
+            return Untraceable("its result holds no value", None, None)
+        return made
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether it runs on whole chunks."""
+        return isinstance(self.traced, Trace)
+
+    @property
+    def spec(self) -> Spec:
+        """The spec of the results. Raises `SpecUnknown` where only a row can tell."""
+        if self.result is not None:
+            return self.result
+        if isinstance(self.traced, Trace):
+            return self.traced.spec
+        if self.seen is not None:
+            return self.seen
+        raise SpecUnknown
+
+    def how(self) -> str:
+        """How it runs, for `Dataset.explain`."""
+        if isinstance(self.traced, Trace):
+            steps = sum(" = " in line and " = row" not in line for line in str(self.traced).splitlines())
+            return f"traced: {steps} step{'' if steps == 1 else 's'} on whole chunks"
+        reason = self.traced
+        place = f" ({PurePath(reason.file).name}, line {reason.line})" if reason.file else ""
+        return f"row by row: {reason.reason}{place}"
+
+    @staticmethod
+    def pace(rows: Rows) -> dict[str, int]:
+        """How many rows the next step should take; apart from other scratch, which work under way must not keep."""
+        pace: dict[str, int] = rows.scratch.setdefault("pace", {})
+        return pace
+
+    def pull(self, rows: Rows) -> Chunk | Literal[_End.END]:
+        """The rows for one step: as many as are at hand, fewer for a function that is slow or makes large rows."""
+        return rows.pull(self.pace(rows).get("rows") or self._first_rows)
+
+    @property
+    def _first_rows(self) -> int:
+        """How many rows the first step takes: a few may be large where a picture comes of some bytes."""
+        return bounded_rows(self.traced.spec, _CHUNK_BYTES) if isinstance(self.traced, Trace) else 1
+
+    def paced(
+        self, over: Callable[[Chunk, int], Chunk | Failing], chunk: Chunk, first: int, pace: dict[str, int]
+    ) -> Chunk | Failing:
+        """What `over` gives; notes how many rows the next step should take."""
+        made = results_of(self.timed(lambda: over(chunk, first), len(chunk), pace), chunk)
+        results = made.rows if isinstance(made, Failing) else made
+        if results is not None and len(results):
+            most = _CHUNK_BYTES // max(1, results.nbytes // len(results))
+            pace["rows"] = max(1, most if self.is_traced else min(pace.get("rows", most), most))
+        return made
+
+    def timed(self, run: Callable[[], _T], n: int, pace: dict[str, int]) -> _T:
+        """What `run` gives for n rows; notes how many rows the next step should take."""
+        if self.is_traced:
+            return run()
+        start = perf_counter()
+        made = run()
+        rows_in_time = _PACE_SECONDS * n / max(perf_counter() - start, 1e-7)
+        pace["rows"] = max(1, int(min(rows_in_time, 8 * n, _PLAIN_ROWS)))
+        return made
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether chunks may be done in any order: how it runs and what it gives does not depend on them."""
+        return self._is_checked if self.is_traced else (self.result or self.seen) is not None
+
+    @property
+    def state(self) -> State:
+        """The state of a node that runs it as it is run now."""
+        if not self.is_settled:
+            return None
+        return TRACED if self.is_traced else BY_ROW
+
+    def settle(self, state: State, node: Node, rows: Rows) -> None:
+        """Run as it ran when the state of its node was made, whatever rows come next."""
+        if state == TRACED:
+            self._is_checked = True
+        elif state == BY_ROW:
+            self._distrust()
+            if not self.is_settled:
+                with suppress(PenstockError):  # the input has changed and has no such rows any more
+                    self.seen = Plan(node, (rows.plan,)).spec
+
+    def _distrust(self) -> None:
+        if self.is_traced:
+            reason = "traced, it gives other results than called with a row (is it random?)"
+            self.__dict__["traced"] = Untraceable(reason, None, None)
+
+    def recorded(self, head: Callable[[], Chunk | None]) -> Trace | None:
+        """The function as a trace, where it runs as one."""
+        made = self.traced
+        if not isinstance(made, Trace) or not self.is_traced:
+            return None
+        rows = None if self._is_checked else head()
+        if rows is None or agrees(made, self.function, rows) or self._fails(rows):
+            return made
+        return None
+
+    def over(self, chunk: Chunk, first: int) -> Chunk | Failing:
+        """The results for the rows of a chunk, of which the first has this position."""
+        made = self.traced
+        if not isinstance(made, Trace):
+            return self.by_row(chunk, first)
+        if not self._is_checked:
+            if not agrees(made, self.function, chunk) and not self._fails(chunk):
+                self._distrust()
+                return self.by_row(chunk, first)
+            self._is_checked = True
+        try:
+            return made.run(chunk)
+        except Exception:  # noqa: BLE001  (row by row it is raised again, where it belongs)
+            return self.by_row(chunk, first)
+
+    def _fails(self, chunk: Chunk) -> bool:
+        """Whether the function raises for one of the first rows, so that the trace could not be compared."""
+        try:
+            for row in chunk.slice(0, min(2, len(chunk))):
+                call(self.function, row)
+        except Exception:  # noqa: BLE001  (it is raised again, where it belongs)
+            return True
+        return False
+
+    def by_row(self, chunk: Chunk, first: int) -> Chunk | Failing:
+        """As `over`, without the trace."""
+        return self.packed(*called(self.function, chunk, first, self.where), first)
+
+    def packed(self, results: list[Any], failed: list[tuple[int, Exception]], first: int) -> Chunk | Failing:
+        """The rows that a function returned, and the errors of others with their places."""
+        try:
+            rows = self._packed(results, first) if results else None
+        except PenstockError:
+            rows, failed = self._packed_singly(results, failed, first)
+        return Failing(rows, failed) if failed or rows is None else rows
+
+    def _packed(self, results: list[Any], first: int) -> Chunk:
+        spec = self.result or self.seen
+        if spec is None:
+            traced = self.__dict__.get("traced")
+            spec = (
+                traced.spec
+                if isinstance(traced, Trace)
+                else _result_spec(normal_function_result(results[0]), self.where)
+            )
+            self.seen = spec
+        try:
+            return chunk_of(_normal(results), spec, start=first)
+        except SpecError:
+            if self.result is not None:
+                raise
+            # Python numbers of the first row have chosen the dtype, such as int32; NumPy's are welcome that fit it.
+            return chunk_of([_freed(normal_function_result(row)) for row in results], spec, start=first)
+
+    def _packed_singly(
+        self, results: list[Any], failed: list[tuple[int, Exception]], first: int
+    ) -> tuple[Chunk | None, list[tuple[int, Exception]]]:
+        """Each result on its own, so that those which are no rows become errors in their places."""
+        good, errors = [], dict(failed)
+        places = (i for i in range(len(results) + len(failed)) if i not in dict(failed))
+        for place, result in zip(list(places), results, strict=True):
+            try:
+                good.append(self._packed([result], first + place))
+            except PenstockError as error:
+                errors[place] = function_error(error, self.where, first + place)
+        return (Chunk.concat(good) if good else None), sorted(errors.items())
+
+
+class InOrder(Calls):
+    """A function of which every call needs the one before, so that it is never traced."""
+
+    @property
+    def traced(self) -> Untraceable:
+        """Why it is no trace."""
+        return Untraceable("each call needs what the one before it gave", None, None)
+
+    @classmethod
+    def of(cls, where: str, function: Callable[..., Any]) -> Self:
+        """The function; the rows that it takes do not matter."""
+        return cls(where, function, Spec(()))
+
+
+def results_of(made: Chunk | Failing, rows: Chunk) -> Chunk | Failing:
+    """What was made of rows, one of each, with their origins where they are followed."""
+    if rows.origins is None:
+        return made
+    rows = rows.made_of(rows.origins.mixed())
+    if isinstance(made, Chunk):
+        return made.came_from(rows)
+    places = [place for place, _ in made.errors]
+    return Failing(None if made.rows is None else made.rows.came_from(rows, places), made.errors)
+
+
+def has_spec(rows: Rows) -> bool:
+    """Whether the rows of an edge have a spec: False where there are none that could tell it.
+
+    Raises the errors of rows that come before the first that is made, one at a time, where only that can tell.
+    """
+    if "is untold" not in rows.scratch:
+        try:
+            _ = rows.spec
+        except PenstockError:
+            rows.scratch["is untold"] = True
+        else:
+            return True
+    if rows.pull(1) is END:
+        return False
+    rows.give_back(1)
+    del rows.scratch["is untold"]
+    return True
+
+
+def pulled(calls_over: Callable[[Spec], _C], rows: Rows) -> tuple[_C, Chunk] | Literal[_End.END]:
+    """A function over the rows of an edge, and the rows for one step."""
+    if not has_spec(rows):
+        return END
+    calls = calls_over(rows.spec)
+    chunk = calls.pull(rows)
+    return END if chunk is END else (calls, chunk)
+
+
+def called(
+    function: Callable[..., Any], chunk: Chunk, first: int, where: str
+) -> tuple[list[Any], list[tuple[int, Exception]]]:
+    """What a function returns for every row, and the errors of rows for which it failed, with their places."""
+    results: list[Any] = []
+    errors: list[tuple[int, Exception]] = []
+    if any(leaf.shape for leaf in chunk.spec.leaves):
+        chunk = chunk.gather(np.arange(len(chunk)))  # the function may write into its arrays
+    rows = iter(chunk)
+    call_all = starmap if type(chunk.template) is tuple else map
+    while len(results) + len(errors) < len(chunk):
+        try:
+            with np.errstate(all="ignore"):  # as traced functions run
+                results.extend(call_all(function, rows))
+            if len(results) + len(errors) < len(chunk):
+                raise RuntimeError("the function raised StopIteration")
+        except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
+            place = len(results) + len(errors)
+            errors.append((place, function_error(error, where, first + place)))
+    return results, errors
+
+
+def sampled(make: Callable[[Any], Any], rows: Iterable[Any], where: str) -> Iterator[Any]:
+    """What a function makes of rows, to learn its spec: rows on which it fails are passed over.
+
+    Raises:
+        FunctionError: It has failed on all of them, or on very many; the first error.
+    """
+    failed: FunctionError | None = None
+    has_made = False
+    for number, row in enumerate(rows):
+        try:
+            made = make(row)
+            if not has_made:
+                _result_spec(made, where)
+        except Exception as error:  # noqa: BLE001  (it is raised again, where it belongs)
+            failed = failed or function_error(error, where, number)
+            if not has_made and number >= _MOST_TRIED:
+                break
+            continue
+        has_made = True
+        yield made
+    if failed is not None and not has_made:
+        raise failed
+
+
+def _result_spec(result: Any, where: str) -> Spec:
+    """The spec of results, of which this one was the first.
+
+    Raises:
+        ArgumentTypeError: It holds no value, so that it is no row.
+    """
+    spec = spec_of(result).loosened()
+    if _is_nothing(spec):
+        help = "A function that does not return, or only by a print, gives None: return the row."
+        raise ArgumentTypeError(where, "result of the function", got=result, want="a row", help=help)
+    return spec
+
+
+def _is_nothing(spec: Spec) -> bool:
+    return all(isinstance(leaf, NoneSpec) for leaf in spec.leaves)
+
+
+def function_error(error: Exception, where: str, row: int) -> FunctionError:
+    """The error for a row on which a user's function failed, with its own as the cause."""
+    made = FunctionError(f"{type(error).__name__}: {error}", node=where, row=row)
+    made.__cause__ = error
+    return made
+
+
+def _freed(row: Any) -> Any:
+    """A row whose numbers lose nothing as Python's, so that they take the dtype of their column."""
+
+    def free(value: Any) -> Any:
+        if isinstance(value, np.integer):
+            return int(value)
+        return float(value) if isinstance(value, np.float64) and np.float32(value) == value else value
+
+    return map_structure(free, row)
+
+
+def _normal(results: list[Any]) -> Sequence[Any]:
+    """Results as rows; numbers as they are, since columns take them at once."""
+    kinds = set(map(type, results))
+    if len(kinds) == 1 and issubclass(kinds.pop(), np.generic | int | float | bytes | np.ndarray):
+        return results
+    return [normal_function_result(result) for result in results]
+
+
+set_trace_reader(Trace.from_json)

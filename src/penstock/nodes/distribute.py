@@ -1,0 +1,310 @@
+"""A rank's share of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any, ClassVar, Final, Literal
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.errors import ArgumentError
+from penstock.graph.epochs import rows_from_start
+from penstock.graph.node import (
+    END,
+    INFINITE,
+    UNKNOWN,
+    Before,
+    Node,
+    PlainRows,
+    Rows,
+    RowSource,
+    State,
+    Step,
+    method,
+    transform,
+)
+from penstock.graph.plan import Plan
+from penstock.graph.seeds import Drawn
+from penstock.graph.share import Given, Joined, Share
+from penstock.nodes.arguments import is_count, whole_number
+from penstock.nodes.dealing import NONE, Deal
+from penstock.nodes.gathered import gathered
+from penstock.nodes.groups import pull_group, pull_groups
+from penstock.nodes.numbered import Renumbered
+from penstock.nodes.places import Places
+from penstock.nodes.positions import Ranges, is_ranges, positions
+from penstock.nodes.sizes import rows_at_once
+from penstock.spec import Spec
+
+__all__ = ["Distribute", "distribute"]
+
+_CHUNK_ROWS: Final = 8192
+_MOST_RANKS: Final = 1 << 32
+_MOST_ROWS: Final = 1 << 61
+_MOST_APART: Final = 1 << 26
+_ENDS: Final = ("apart", "pad", "drop")
+
+
+@method("distribute")
+def distribute(
+    _plan: Plan, rank: int, world: int, *, ends: Literal["apart", "pad", "drop"] = "apart"
+) -> Plan:
+    """The share of one rank: rows `rank`, `rank + world`, `rank + 2 * world`, ... of the rows above.
+
+    All ranks together have exactly the rows of this dataset in its order, whatever `world` is: row i of rank r is
+    row `i * world + r`. Where the rows above have numbers (`ds[i]` works, or `shuffle()` over such rows), a rank
+    reads its own rows only; else it makes all rows and keeps its own.
+
+    A state goes on with another rank or another number of ranks: see `RowIterator.set_state`.
+
+    Args:
+        rank: Which share, in [0, world).
+        world: Ranks, at least 1.
+        ends: What becomes of a last round with fewer rows than ranks. "apart": the first ranks have one row more than
+            the others, and no row is lost or doubled. "drop": nobody gets them. "pad": the ranks that are left get
+            rows of that round again, in turn from its first on; all ranks have as many rows, at least one where
+            there is any row.
+
+    Raises:
+        ArgumentError: A rank outside of the world, no ranks, other ends, or rows in a random order that is another in
+            every process, since it has no seed.
+        ArgumentTypeError: A rank or a world that is no whole number.
+
+    >>> import penstock as ps
+    >>> ds = ps.Dataset.range(7)
+    >>> [[int(row) for row in ds.distribute(rank, 3)] for rank in range(3)]
+    [[0, 3, 6], [1, 4], [2, 5]]
+    >>> [[int(row) for row in ds.distribute(rank, 3, ends="pad")] for rank in range(3)]
+    [[0, 3, 6], [1, 4, 6], [2, 5, 6]]
+    """
+    node = Distribute(rank, world, ends=ends)
+    if node.world > 1 and (drawn := _drawn(_plan)) is not None:
+        want = "one for every node in a random order, so that all ranks have the same order"
+        help = "Pass seed= to it, or call ps.set_seed before it is made."
+        raise ArgumentError("distribute", f"seed of {type(drawn).__name__}", got=None, want=want, help=help)
+    return Plan(node, (_own_epochs(_plan, node),))
+
+
+def _drawn(plan: Plan) -> Node | None:
+    """A node of a plan whose order hangs on seeds that were drawn from the system."""
+    # Places decide about no order: ranks may draw from other numbers.
+    is_drawn = any(isinstance(value, Drawn) for value in vars(plan.node).values())
+    if is_drawn and not isinstance(plan.node, Places):
+        return plan.node
+    return next((node for part in plan.inputs if (node := _drawn(part)) is not None), None)
+
+
+def _own_epochs(plan: Plan, node: Distribute) -> Plan:
+    """The same plan counting epochs for one share alone: shares that are run in one process have the same orders.
+
+    The share of the same rank goes on with those it has counted.
+    """
+    if not plan.is_shuffled:
+        return plan
+    shares: dict[Any, Plan] = plan.__dict__.setdefault("_shares", {})
+    return shares.setdefault((node.rank, node.world), plan.of_pass(0))
+
+
+@transform("distribute")
+@dataclass(frozen=True)
+class Distribute(Share):
+    """A rank's share of the rows.
+
+    An error among the rows counts as one where rows are had by number, and comes to the rank whose row it is; else it
+    counts for none, and comes to all. The state is (rank, world, rows of the input that were passed, how many of
+    them the input has yet to pass over, later ones that were given out when there was another number of ranks, the
+    positions of rows on hold, whether the end has come).
+    """
+
+    only_moves: ClassVar[bool] = True
+
+    in_state: ClassVar[frozenset[str]] = frozenset({"rank", "world"})
+    rank: int
+    world: int
+    _: KW_ONLY
+    ends: str = "apart"
+
+    def __post_init__(self) -> None:
+        world = whole_number("distribute", "world", self.world, above=0)
+        rank = whole_number("distribute", "rank", self.rank)
+        if not 0 <= rank < world:
+            raise ArgumentError("distribute", "rank", got=rank, want=f"a number between 0 and {world - 1}")
+        if self.ends not in _ENDS:
+            raise ArgumentError("distribute", "ends", got=self.ends, want=f"one of {', '.join(_ENDS)}")
+        object.__setattr__(self, "world", world)
+        object.__setattr__(self, "rank", rank)
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        if n in (INFINITE, UNKNOWN):
+            return n
+        return len(range(self.rank, n, self.world)) if self.ends == "apart" else self._rounds(n)
+
+    def _rounds(self, n: int) -> int:
+        return n // self.world if self.ends == "drop" else -(-n // self.world)
+
+    def start(self, epoch: int) -> State:
+        return self._state(Deal(0, NONE, self.world), 0)
+
+    def _state(self, deal: Deal, behind: int, kept: Ranges = (), *, ended: bool = False) -> State:
+        return (self.rank, self.world, deal.first, behind, deal.had, kept, ended)
+
+    def knows(self, state: State) -> bool:
+        if self.whose(state) != (self.rank, self.world):
+            return False
+        passed, behind, had, kept, ended = state[2:]
+        return (
+            is_count(passed, _MOST_ROWS)
+            and is_count(behind, passed)
+            and _are_numbers(had, passed)
+            and is_ranges(kept)
+            and type(ended) is bool
+        )
+
+    def held(self, state: State) -> Sequence[IntArray]:
+        return (positions(state[5]),)
+
+    def step(self, state: State, rows: Rows) -> Step:
+        *_, passed, behind, had, kept, ended = state
+        if ended:
+            return state, END
+        deal = Deal(passed, had, self.world)
+        if "source" not in rows.scratch:
+            rows.scratch["source"] = rows.by_number_now
+        if (source := rows.scratch["source"]) is not None:
+            if not self._takes_all(state):
+                return self._numbered(deal, behind, source, rows.scratch)
+            deal = Deal(rows.position, had, self.world)
+        if behind:
+            n = rows.skip(behind)
+            return (
+                (self._state(deal, behind - n), None) if n else (self._state(deal, behind, ended=True), END)
+            )
+        return self._in_order(deal, kept, rows)
+
+    def _numbered(self, deal: Deal, behind: int, source: RowSource, scratch: dict[str, Any]) -> Step:
+        left = deal.due_before(max(len(source), deal.first))
+        if not left:
+            return self._state(deal, behind, ended=True), END
+        n = min(left, min(rows_at_once(scratch), _CHUNK_ROWS) * self.world)
+        due = deal.last(n, self.rank, self.ends) if n == left else deal.own(n, self.rank)
+        rest = deal.after(n)
+        after = self._state(rest, behind + rest.first - deal.first, ended=n == left)
+        if not len(due):
+            return after, None
+        return after, partial(gathered, source, deal.number(due), scratch, after)
+
+    def _in_order(self, deal: Deal, kept: Ranges, rows: Rows) -> Step:
+        """Rows of whole rounds, so that between steps all ranks have had as many; of a short one at the end."""
+        size = int(deal.number(np.array([self.world - 1]))[0]) + 1 - deal.first
+        kept, chunk = (pull_group if len(deal.had) else pull_groups)(kept, rows, size)
+        if chunk is None:
+            return self._state(deal, 0, kept), None
+        if chunk is END:
+            return self._state(deal, 0, ended=True), END
+        n = deal.due_before(deal.first + len(chunk))
+        due = deal.last(n, self.rank, self.ends)
+        after = self._state(deal.passed(len(chunk)), 0, ended=len(chunk) < size)
+        if len(due) == len(chunk):
+            return after, chunk
+        return after, chunk.gather(deal.number(due) - deal.first) if len(due) else None
+
+    def before(self, state: State, row: int, *n: int) -> Before:
+        passed = row * self.world if n[0] < 0 else min(row * self.world, n[0])
+        return self._state(Deal(passed, NONE, self.world), 0), (passed,)
+
+    def whose(self, state: State) -> tuple[int, int] | None:
+        if not (isinstance(state, tuple) and len(state) == 7 and is_count(state[1], _MOST_RANKS)):
+            return None
+        return (state[0], state[1]) if is_count(state[0], state[1] - 1) else None
+
+    def of_rank(self, rank: int, world: int) -> Distribute:
+        return replace(self, rank=rank, world=world)
+
+    def in_step(self, given: Given, world: int) -> Joined | None:
+        return self._joined(given.state, 0, [given.n], [NONE], world, ended=given.state[6])
+
+    def _takes_all(self, state: State) -> bool:
+        """Whether it takes rows in order though they have numbers, so that nothing is made again."""
+        _, world, _, behind, had, _, _ = state
+        return bool(world == 1 and not behind and not len(had))
+
+    def at_number(self, state: State, number: int) -> State:
+        return (*state[:2], number, *state[3:]) if self._takes_all(state) else state
+
+    def joined(self, given: Sequence[Given]) -> Joined | None:
+        world, passed = len(given), [part.state[2] for part in given]
+        place = passed.index(min(passed))
+        deal = Deal(passed[place], given[place].state[4], world)
+        rounds, kept = [], []
+        for rank, part in enumerate(given):
+            before, short = divmod(deal.due_before(part.state[2]), world)
+            if short and not part.state[6]:
+                return None
+            before += self.ends != "drop" and rank < short
+            rounds.append(before + part.n)
+            kept.append(before + part.kept)
+        ended = all(part.state[6] for part in given)
+        return self._joined(given[place].state, place, rounds, kept, world, ended=ended)
+
+    def _joined(
+        self, state: State, place: int, rounds: list[int], kept: list[IntArray], world: int, *, ended: bool
+    ) -> Joined | None:
+        """Where it goes on if each rank had its row of so many rounds after a state, but for some rounds.
+
+        All ranks had as many where `rounds` are of one.
+        """
+        _, _, passed, behind, had, _, _ = state
+        low = min(*rounds, *(int(part[0]) for part in kept if len(part)), rounds[0])
+        if low * world > _MOST_ROWS or (max(rounds) - low) * world > _MOST_APART:
+            return None
+        deal = Deal(passed, had, world).after(low * world)
+        numbers = [deal.had]
+        for rank, (stop, left) in enumerate(zip(rounds, kept, strict=True)):
+            numbers.append(deal.number(np.delete(np.arange(stop - low), left - low) * world + rank))
+        gone = np.unique(np.concatenate(numbers))
+        run = int(np.flatnonzero(np.append(gone, -1) != deal.first + np.arange(len(gone) + 1))[0])
+        rest = Deal(deal.first + run, gone[run:], self.world)
+        joined = self._state(rest, behind + rest.first - passed, ended=ended)
+        return Joined(joined, place, rest.first + len(rest.had))
+
+    def how_over(self, rows: Plan) -> str:  # type: ignore[override]
+        if rows_from_start(rows) is not None:
+            return "reads its own rows only"
+        return f"makes all rows and keeps one of {self.world}, since they have no numbers"
+
+    def threads(self) -> int:
+        """Rows by number are read and made natively, by as many threads as help."""
+        return -1
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        while round_ := list(islice(rows, self.world)):
+            if self.rank < len(round_) and (len(round_) == self.world or self.ends != "drop"):
+                yield round_[self.rank]
+            elif self.ends == "pad":
+                yield round_[self.rank % len(round_)]
+
+    def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
+        return Renumbered(self, rows, lambda numbers: self._row_of(numbers, len(rows)))
+
+    def _row_of(self, numbers: IntArray, n: int) -> IntArray:
+        """The rows of the input that rows of the share are."""
+        found = numbers * self.world + self.rank
+        short = n % self.world
+        return np.where(found < n, found, n - short + self.rank % short) if short else found
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls(0, 1), cls(2, 3), cls(1, 4, ends="pad"), cls(3, 5, ends="drop"), cls(7, 8, ends="pad")]
+
+
+def _are_numbers(had: Any, first: int) -> bool:
+    if not (isinstance(had, np.ndarray) and had.dtype == np.int64 and had.ndim == 1):
+        return False
+    return not len(had) or bool(first <= had[0] and had[-1] <= _MOST_ROWS and (np.diff(had) > 0).all())

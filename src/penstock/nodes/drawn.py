@@ -1,0 +1,30 @@
+"""Seeds in states, and the numbers that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, Final
+
+from penstock import _native
+from penstock.graph.seeds import SeedPair
+
+__all__ = ["is_seeds", "is_whole", "numbers"]
+
+_AT_ONCE: Final = 64
+
+
+def is_seeds(value: Any) -> bool:
+    """Whether a value that was read from somewhere is a pair of seeds."""
+    return isinstance(value, tuple) and len(value) == 2 and all(is_whole(word, 1 << 64) for word in value)
+
+
+def is_whole(value: Any, limit: int = 1 << 62) -> bool:
+    """Whether a value that was read from somewhere is a whole number in [0, limit)."""
+    return type(value) is int and 0 <= value < limit
+
+
+def numbers(seeds: SeedPair) -> Iterator[int]:
+    """The stream of random numbers of 32 bits, one by one, without an end."""
+    for drawn in count(0, _AT_ONCE):
+        yield from _native.philox(*seeds, drawn, _AT_ONCE).tolist()

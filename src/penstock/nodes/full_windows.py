@@ -1,0 +1,70 @@
+"""Rows on hold by keys, in windows that are full at some row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+
+from penstock.column.base import IntArray, offsets_of
+
+__all__ = ["NOTHING", "Windows", "are_positions", "split_windows"]
+
+NOTHING: Final = np.zeros(0, np.int64)
+"""No positions."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Windows:
+    """Rows by windows: window i has the rows at `positions[offsets[i]:offsets[i+1]]`, all of the key `keys[i]`."""
+
+    keys: IntArray
+    offsets: IntArray
+    positions: IntArray
+
+    @classmethod
+    def of_keys(cls, keys: IntArray, positions: IntArray) -> Self:
+        """All rows of each key in one window; keys rise."""
+        starts = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1)) if len(keys) else NOTHING
+        return cls(keys[starts], np.append(starts, len(keys)), positions)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def window(self, i: int) -> IntArray:
+        """The positions of the rows of a window."""
+        return self.positions[self.offsets[i] : self.offsets[i + 1]]
+
+
+def split_windows(keys: IntArray, positions: IntArray, sizes: IntArray) -> tuple[Windows, IntArray, IntArray]:
+    """The full windows in the order in which their last rows come, and the keys and positions of the other rows.
+
+    Those are in order of their keys, rows of one key in order; given back in front of new rows they stay in order.
+
+    Args:
+        keys: int64[n], of rows of which those of one key are in order.
+        positions: int64[n].
+        sizes: int64[n], the rows that a full window of each row's key has.
+    """
+    order = np.argsort(keys, kind="stable")
+    keys, positions, sizes = keys[order], positions[order], sizes[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1)) if len(keys) else NOTHING
+    counts = np.diff(np.append(starts, len(keys)))
+    rank = np.arange(len(keys)) - np.repeat(starts, counts)
+    is_full = rank < np.repeat(counts // sizes[starts] * sizes[starts], counts)
+    lasts = np.flatnonzero(is_full & (rank % sizes == sizes - 1))
+    lasts = lasts[np.argsort(positions[lasts])]
+    offsets = offsets_of(sizes[lasts])
+    firsts = np.repeat(lasts + 1 - sizes[lasts] - offsets[:-1], sizes[lasts])
+    full = Windows(keys[lasts], offsets, positions[firsts + np.arange(offsets[-1])])
+    return full, keys[~is_full], positions[~is_full]
+
+
+def are_positions(value: Any, n: int | None = None) -> bool:
+    """Whether a value that was read from somewhere is positions of rows, none twice; n of them where it is given."""
+    if not (isinstance(value, np.ndarray) and value.dtype == np.int64 and value.ndim == 1):
+        return False
+    if n is not None and len(value) != n:
+        return False
+    return not (value < 0).any() and len(np.unique(value)) == len(value)

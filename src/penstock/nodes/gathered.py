@@ -1,0 +1,34 @@
+"""Rows by number as the work of a step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.graph.node import Failing, RowSource, State
+from penstock.nodes.sizes import note_rows
+
+__all__ = ["gathered"]
+
+
+def gathered(
+    source: RowSource, numbers: IntArray, scratch: dict[str, Any], after: State
+) -> tuple[State, Chunk | Failing]:
+    """The rows of these numbers; where one cannot be had, an error in its place."""
+    try:
+        chunk = source.gather(numbers)
+    except Exception:  # noqa: BLE001  (raised again for its row)
+        return after, _singly(source, numbers)
+    note_rows(scratch, chunk)
+    return after, chunk
+
+
+def _singly(source: RowSource, numbers: IntArray) -> Failing:
+    rows, errors = [], []
+    for place in range(len(numbers)):
+        try:
+            rows.append(source.gather(numbers[place : place + 1]))
+        except Exception as error:  # noqa: BLE001  (it takes the place of its row)
+            errors.append((place, error))
+    return Failing(Chunk.concat(rows) if rows else None, errors)

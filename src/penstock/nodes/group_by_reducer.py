@@ -1,0 +1,273 @@
+"""One row for every key, made of all rows with that key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+from penstock.column.chunk import Chunk
+from penstock.column.packing import normal_function_result, pack_row, spec_of
+from penstock.errors import ArgumentTypeError, PenstockError
+from penstock.graph.node import (
+    END,
+    Failing,
+    Function,
+    Node,
+    PlainRows,
+    Rows,
+    State,
+    Step,
+    method,
+    transform,
+)
+from penstock.graph.plan import Plan
+from penstock.graph.recipe import recorded
+from penstock.nodes.calls import CallsBySpec, InOrder, function_error, sampled
+from penstock.nodes.inner import check_function
+from penstock.nodes.whole import WholeNumbers
+from penstock.spec import Spec, relax
+from penstock.trace import call
+
+__all__ = ["GroupByReducer", "Reducer", "group_by_reducer"]
+
+_WHERE: Final = "group_by_reducer"
+_STEP_SECONDS: Final = 0.008
+_MOST_ROWS: Final = 4096
+
+
+@recorded
+@dataclass(frozen=True)
+class Reducer:
+    """How the rows of a key become one row.
+
+    Args:
+        init_func: Takes a key (int64) and returns the first state: values in any structure of dicts and tuples.
+        reduce_func: Takes a state and a row, and returns the next state, of the same structure and dtypes.
+        finalize_func: Takes the last state (the parts of a tuple as several arguments) and returns the row.
+
+    Raises:
+        ArgumentTypeError: One of them is no function.
+    """
+
+    init_func: Callable[[Any], Any]
+    reduce_func: Callable[[Any, Any], Any]
+    finalize_func: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        for name in ("init_func", "reduce_func", "finalize_func"):
+            check_function("Reducer", name, getattr(self, name))
+
+    def first(self, key: int) -> Any:
+        """The first state of a key, packed."""
+        return pack_row(self.init_func(np.int64(key)))
+
+    def after(self, state: Any, row: Any) -> Any:
+        """The state after a row, packed.
+
+        Raises:
+            ArgumentTypeError: It is of another structure or dtype.
+        """
+        after = pack_row(self.reduce_func(state, row))
+        if type(after) is not type(state) or not isinstance(after, np.generic):
+            relax(spec_of(state), spec_of(after), where=f"{_WHERE}, state")
+        return after
+
+    def last(self, state: Any) -> Any:
+        """The row of a key, packed."""
+        return normal_function_result(call(self.finalize_func, state))
+
+
+@method("group_by_reducer")
+def group_by_reducer(_plan: Plan, key_func: Callable[..., Any], reducer: Reducer) -> Plan:
+    """One row for every key, made of all rows with that key; keys rise.
+
+    The first row comes after the last one was read. There is one state for every key at a time, in memory and in a
+    saved state.
+
+    Args:
+        key_func: Takes a row (the parts of a tuple as several arguments) and returns an int64. Traced as in `map`.
+        reducer: How rows of a key become one, a `ps.experimental.Reducer`. Its functions are called for every row.
+
+    Raises:
+        ArgumentTypeError: `key_func` is no function or gives no whole number, or `reducer` is no `Reducer`.
+        FunctionError: As rows are taken: a function failed on a row, which then counts for nothing, or the
+            state changed its dtype; or it failed on the last state of a key, which has no row then.
+
+    >>> import penstock as ps
+    >>> from penstock.nodes.group_by_reducer import Reducer
+    >>> total = Reducer(lambda key: (key, np.int64(0)), lambda state, x: (state[0], state[1] + x), lambda *state: state)
+    >>> [(int(key), int(sum)) for key, sum in ps.Dataset.range(10).group_by_reducer(lambda x: x % 3, total)]
+    [(0, 18), (1, 12), (2, 15)]
+    """
+    check_function(_WHERE, "key_func", key_func)
+    if not isinstance(reducer, Reducer):
+        raise ArgumentTypeError(_WHERE, "reducer", got=reducer, want="a Reducer")
+    node = GroupByReducer(key_func, reducer)
+    WholeNumbers.check(_plan, node.keys)
+    return Plan(node, (_plan,))
+
+
+@transform("group_by_reducer")
+@dataclass(frozen=True)
+class GroupByReducer(Node):
+    """A row for every key.
+
+    The state is (a dict from keys to their states, whether the input has ended); once it has, the keys rise, and
+    those whose rows were given are no more in it.
+
+    Args:
+        key_func: Takes a row and returns its key.
+        reducer: How rows become one.
+    """
+
+    key_func: Callable[..., Any]
+    reducer: Reducer
+    _keys: dict[int, tuple[Spec, WholeNumbers]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _results: CallsBySpec[InOrder] = field(default_factory=CallsBySpec, init=False, repr=False, compare=False)
+
+    def keys(self, rows: Spec) -> WholeNumbers:
+        """The key function over rows of a spec; traced once."""
+        _, keys = self._keys.get(id(rows)) or self._keys.setdefault(
+            id(rows), (rows, WholeNumbers(_WHERE, self.key_func, rows))
+        )
+        return keys
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_keys": {}}
+
+    def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
+        return {"key_func": self.keys(rows)}
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return self.results(rows).spec
+
+    def results(self, rows: Spec) -> InOrder:
+        """What the last function gives, over rows of a spec."""
+        where = f"{_WHERE}, finalize_func"
+        return self._results.of(rows, lambda: InOrder.of(where, self.reducer.finalize_func))
+
+    def how(self, rows: Spec) -> str:  # type: ignore[override]
+        return self.keys(rows).how()
+
+    def start(self, epoch: int) -> State:
+        return ({}, False)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 2 and type(state[1]) is bool):
+            return False
+        return isinstance(state[0], dict) and all(type(key) is int for key in state[0])
+
+    def step(self, state: State, rows: Rows) -> Step:
+        states, ended = state
+        if ended:
+            return self._finalized(states, rows)
+        first = rows.position
+        chunk = rows.pull(rows.scratch.get("rows", 1))
+        if chunk is END:
+            return (dict(sorted(states.items())), True), None
+        start = perf_counter()
+        states, errors = self._reduced(states, chunk, first, rows.spec)
+        in_time = _STEP_SECONDS * len(chunk) / max(perf_counter() - start, 1e-7)
+        rows.scratch["rows"] = max(1, int(min(in_time, 8 * len(chunk), _MOST_ROWS)))
+        return (states, False), Failing(None, enumerate(errors)) if errors else None
+
+    def _reduced(
+        self, states: dict[int, Any], chunk: Chunk, first: int, rows: Spec
+    ) -> tuple[dict[int, Any], list[Exception]]:
+        """The states after the rows of a chunk, and the errors of rows."""
+        keys, errors = self.keys(rows).numbers(chunk, first)
+        failed = dict(errors)
+        states = dict(states)
+        for i, (key, row) in enumerate(zip(keys.tolist(), chunk, strict=True)):
+            if i in failed:
+                continue
+            try:
+                before = states[key] if key in states else self.reducer.first(key)
+                states[key] = self.reducer.after(before, row)
+            except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
+                failed[i] = function_error(error, _WHERE, first + i)
+        return states, [error for _, error in sorted(failed.items())]
+
+    def _finalized(self, states: dict[int, Any], rows: Rows) -> Step:
+        """The rows of the next keys."""
+        if not states:
+            return (states, True), END
+        keys = list(states)[:_MOST_ROWS]
+        results: list[Any] = []
+        errors: list[tuple[int, Exception]] = []
+        for i, key in enumerate(keys):
+            try:
+                results.append(self.reducer.last(states[key]))
+            except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
+                errors.append((i, function_error(error, f"{_WHERE}, finalize_func", i)))
+        last = self.results(rows.spec)
+        if last.seen is None:
+            with suppress(PenstockError):  # no row tells it, and one of these is the first that does
+                last.seen = Plan(self, (rows.plan,)).spec
+        made = last.packed(results, errors, 0)
+        left = {key: states[key] for key in list(states)[len(keys) :]}
+        return (left, True), made
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        keys = self.keys(rows.spec)
+        states: dict[int, Any] = {}
+        for number, row in enumerate(rows):
+            key = keys.of_row(row, number)
+            before = states[key] if key in states else self.reducer.first(key)
+            states[key] = self.reducer.after(before, row)
+        for key in sorted(states):
+            yield self.reducer.last(states[key])
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        keys = self.keys(rows.spec)
+
+        def made(row: Any) -> Any:
+            return self.reducer.last(self.reducer.after(self.reducer.first(keys.of_row(row, 0)), row))
+
+        return sampled(made, rows, _WHERE)
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [
+            cls(_by_third, Reducer(_none_yet, _counted, _counts)),
+            cls(_by_length, Reducer(_no_text, _longer, _as_it_is)),
+        ]
+
+
+def _by_third(row: dict[str, Any]) -> Any:
+    return row["number"] % 3
+
+
+def _by_length(row: dict[str, Any]) -> int:
+    return -len(row["list"])
+
+
+def _none_yet(key: Any) -> Any:
+    return {"key": key, "rows": 0, "sum": 0.0}
+
+
+def _counted(state: Any, row: dict[str, Any]) -> Any:
+    return {**state, "rows": state["rows"] + 1, "sum": state["sum"] + row["number"].astype("f4")}
+
+
+def _counts(state: Any) -> Any:
+    return state["key"], state["rows"], state["sum"] / state["rows"]
+
+
+def _no_text(_: Any) -> bytes:
+    return b""
+
+
+def _longer(state: bytes, row: dict[str, Any]) -> bytes:
+    return state + (row["text"] or b"-")
+
+
+def _as_it_is(state: Any) -> Any:
+    return state

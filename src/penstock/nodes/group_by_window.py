@@ -1,0 +1,331 @@
+"""Rows of datasets that a function makes of rows with the same key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.empty import empty_chunk
+from penstock.column.make import chunk_of
+from penstock.column.nested import NestedColumn
+from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.graph.following import opened_by
+from penstock.graph.node import (
+    END,
+    Branch,
+    Failing,
+    Function,
+    Node,
+    PlainRows,
+    Rows,
+    SpecUnknown,
+    State,
+    Step,
+    _End,
+    method,
+    transform,
+)
+from penstock.graph.plan import Plan
+from penstock.nodes.arguments import whole_number
+from penstock.nodes.calls import function_error
+from penstock.nodes.drawn import is_whole
+from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows
+from penstock.nodes.inner import check_function, inner_plan
+from penstock.nodes.sizes import note_rows, rows_at_once
+from penstock.nodes.whole import WholeNumbers, holding
+from penstock.spec import Spec
+
+__all__ = ["GroupByWindow", "group_by_window"]
+
+_MOST_PULLS: Final = 64
+
+
+@method("group_by_window")
+def group_by_window(
+    _plan: Plan,
+    key_func: Callable[..., Any],
+    reduce_func: Callable[[Any, Any], Any],
+    window_size: int | None = None,
+    window_size_func: Callable[[Any], Any] | None = None,
+) -> Plan:
+    """The rows of the datasets that a function makes of windows of rows with the same key.
+
+    Rows are collected by their key. Once a key has `window_size` of them, `reduce_func(key, window)` is called, and
+    the rows of the dataset that it returns come next. At the end come the windows that are not full, keys rising.
+    Rows of a window that `reduce_func` does not use are lost.
+
+    Args:
+        key_func: Takes a row (the parts of a tuple as several arguments) and returns an int64. Traced as in `map`.
+        reduce_func: Takes a key (int64) and a dataset of at most `window_size` rows, and returns a dataset.
+        window_size: Rows in a full window, at least 1.
+        window_size_func: Takes a key and returns the rows in its full windows, in place of `window_size`. Called
+            anew where a saved state is taken up, so it must always say the same.
+
+    Raises:
+        ArgumentError: A window size below 1, or not exactly one of `window_size` and `window_size_func`.
+        ArgumentTypeError: An argument that is no function or no whole number, or a key that is none.
+        FunctionError: As rows are taken: a function failed; the row, or the window, is left out.
+
+    >>> import penstock as ps
+    >>> rows = ps.Dataset.range(7).group_by_window(lambda x: x % 2, lambda key, window: window.batch(3), 3)
+    >>> list(rows)
+    [array([0, 2, 4]), array([1, 3, 5]), array([6])]
+    """
+    where = "group_by_window"
+    check_function(where, "key_func", key_func)
+    check_function(where, "reduce_func", reduce_func)
+    if (window_size is None) == (window_size_func is None):
+        want = "given where window_size_func is not, and only there"
+        raise ArgumentError(where, "window_size", got=window_size, want=want)
+    if window_size_func is not None:
+        check_function(where, "window_size_func", window_size_func)
+    size = None if window_size is None else whole_number(where, "window_size", window_size, above=0)
+    node = GroupByWindow(key_func, reduce_func, size, window_size_func)
+    WholeNumbers.check(_plan, node.keys)
+    return Plan(node, (_plan,))
+
+
+@transform("group_by_window")
+@dataclass(frozen=True)
+class GroupByWindow(Node):
+    """Rows of datasets of windows.
+
+    The state is (the keys, offsets and positions of the full windows in a row, the number of the one whose rows come
+    now, the mark of its dataset or None, the keys and positions of the other rows on hold, whether the input has
+    ended).
+
+    Args:
+        key_func: Takes a row and returns its key.
+        reduce_func: Takes a key and the dataset of a window and returns a dataset.
+        size: Rows in a window; None where a function says it.
+        size_func: Takes a key and returns the rows in its windows.
+    """
+
+    key_func: Callable[..., Any]
+    reduce_func: Callable[[Any, Any], Any]
+    size: int | None = None
+    size_func: Callable[[Any], Any] | None = None
+    _keys: dict[int, tuple[Spec, WholeNumbers]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def keys(self, rows: Spec) -> WholeNumbers:
+        """The key function over rows of a spec; traced once."""
+        _, keys = self._keys.get(id(rows)) or self._keys.setdefault(
+            id(rows), (rows, WholeNumbers("group_by_window", self.key_func, rows))
+        )
+        return keys
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_keys": {}}
+
+    def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
+        return {"key_func": self.keys(rows)}
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        # Mostly the dataset of an empty window tells it, and no row has to be read.
+        try:
+            return self.open(0, empty_chunk(rows), 0).spec.loosened()
+        except Exception:  # noqa: BLE001  (the function may know no key 0; raised again where it belongs)
+            raise SpecUnknown from None
+
+    def how(self, rows: Spec) -> str:  # type: ignore[override]
+        return self.keys(rows).how()
+
+    def start(self, epoch: int) -> State:
+        return (NOTHING, np.zeros(1, np.int64), NOTHING, 0, None, NOTHING, NOTHING, False)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 8):
+            return False
+        keys, offsets, positions, number, mark, others, waiting, ended = state
+        return (
+            _are_windows(keys, offsets, positions)
+            and is_whole(number, len(keys) + 1)
+            and (mark is None or (isinstance(mark, tuple) and len(mark) == 6 and number < len(keys)))
+            and are_positions(waiting)
+            and isinstance(others, np.ndarray)
+            and others.dtype == np.int64
+            and others.shape == waiting.shape
+            and type(ended) is bool
+        )
+
+    def held(self, state: State) -> Sequence[IntArray]:
+        _, offsets, positions, number, _, _, waiting, _ = state
+        return (np.concatenate([positions[offsets[number] :], waiting]),)
+
+    def step(self, state: State, rows: Rows) -> Step:
+        *windows, number, mark, keys, waiting, ended = state
+        full = Windows(*windows)
+        if number < len(full):
+            reading = _Reading(self, full, number, mark, rows)
+            made = reading.take(rows_at_once(rows.scratch))
+            if isinstance(made, Chunk):
+                note_rows(rows.scratch, made)
+            return (*windows, reading.number, reading.mark, keys, waiting, ended), made
+        if ended:
+            return state, END
+        return self._collect(keys, waiting, rows)
+
+    def _collect(self, keys: IntArray, waiting: IntArray, rows: Rows) -> Step:
+        """Take rows on hold and find the windows that they fill; at the end all that are left are windows."""
+        found = holding(self.keys, rows)
+        if found is None:
+            last = Windows.of_keys(keys, waiting)
+            return (last.keys, last.offsets, last.positions, 0, None, NOTHING, NOTHING, True), None
+        numbers, positions = found
+        new, errors = numbers.of(positions, rows)
+        if errors:
+            good = np.delete(np.arange(len(new)), [place for place, _ in errors])
+            new, positions = new[good], positions[good]
+        keys, waiting = np.concatenate([keys, new]), np.concatenate([waiting, positions])
+        sizes, failed = self._sizes(keys, waiting, rows.scratch)
+        if failed:
+            good = np.flatnonzero(sizes)
+            keys, waiting, sizes = keys[good], waiting[good], sizes[good]
+        full, keys, waiting = split_windows(keys, waiting, sizes)
+        state = (full.keys, full.offsets, full.positions, 0, None, keys, waiting, False)
+        raised = [error for _, error in errors] + failed
+        return state, Failing(None, enumerate(raised)) if raised else None
+
+    def _sizes(
+        self, keys: IntArray, positions: IntArray, scratch: dict[str, Any]
+    ) -> tuple[IntArray, list[Exception]]:
+        """Rows in a window of each row's key, 0 where the function failed; and its errors."""
+        if self.size is not None:
+            return np.full(len(keys), self.size), []
+        known: dict[int, int] = scratch.setdefault("sizes", {})
+        distinct, firsts, which = np.unique(keys, return_index=True, return_inverse=True)
+        sizes = np.zeros(len(distinct), np.int64)
+        errors: list[Exception] = []
+        for i, key in enumerate(distinct.tolist()):
+            try:
+                known[key] = sizes[i] = known.get(key) or self.size_of(key)
+            except Exception as error:  # noqa: BLE001  (it becomes the error of the row)
+                errors.append(function_error(error, "group_by_window", int(positions[firsts[i]])))
+        return sizes[which], errors
+
+    def size_of(self, key: int) -> int:
+        """Rows in a full window of a key."""
+        if self.size is not None:
+            return self.size
+        assert self.size_func is not None
+        size = self.size_func(np.int64(key))
+        if not isinstance(size, int | np.integer | np.ndarray) or int(size) < 1:
+            raise InvalidArgumentError(f"Window size must be greater than zero, but got {size}.")
+        return int(size)
+
+    def open(self, key: int, window: Chunk, number: int) -> Plan:
+        """The dataset that the function makes of a window.
+
+        Args:
+            key: The key of its rows.
+            window: The rows.
+            number: The position of its last row, for errors.
+        """
+        dataset = NestedColumn(np.array([0, len(window)]), window).row(0)
+        return inner_plan(self.reduce_func, (np.int64(key), dataset), where="group_by_window", number=number)
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        keys = self.keys(rows.spec)
+        windows: dict[int, list[Any]] = {}
+        for number, row in enumerate(rows):
+            key = keys.of_row(row, number)
+            window = windows.setdefault(key, [])
+            window.append(row)
+            if len(window) == self.size_of(key):
+                yield from rows.open(self.open(key, chunk_of(windows.pop(key), rows.spec), number))
+        for key in sorted(windows):
+            yield from rows.open(self.open(key, chunk_of(windows[key], rows.spec), number))
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [
+            cls(_by_third, _in_pairs, 3),
+            cls(_by_length, _numbered, None, _length_and_one),
+            cls(_by_length, _shuffled, 4),
+        ]
+
+
+class _Reading:
+    """What is done in one step: rows of one window after the other, as long as more are wanted."""
+
+    def __init__(self, node: GroupByWindow, full: Windows, number: int, mark: Any, rows: Rows) -> None:
+        self._node, self._full, self._rows = node, full, rows
+        self.number, self.mark = number, mark
+        self._branch: Branch | None = rows.scratch.get("branch")
+        self._pieces: list[Chunk] = []
+
+    def take(self, limit: int) -> Chunk | Failing | Literal[_End.END] | None:
+        """Rows, about as many as wanted; None where it only takes longer."""
+        try:
+            for _ in range(_MOST_PULLS):
+                if self.number == len(self._full) or sum(map(len, self._pieces)) >= limit:
+                    break
+                self._pull()
+        except Exception as error:  # noqa: BLE001  (it takes the place of a row)
+            chunk = self._settle()
+            return Failing(chunk, [(0 if chunk is None else len(chunk), error)])
+        return self._settle()
+
+    def _settle(self) -> Chunk | None:
+        self._rows.scratch["branch"] = self._branch
+        self.mark = None if self._branch is None else self._branch.mark()
+        return Chunk.concat(self._pieces) if self._pieces else None
+
+    def _pull(self) -> None:
+        """Have rows of the window that is open, or go on to the next one."""
+        if self._branch is None:
+            self._branch = self._opened()
+        chunk = self._branch.pull()
+        if chunk is END:
+            self.number, self.mark, self._branch = self.number + 1, None, None
+        else:
+            self._pieces.append(chunk)
+
+    def _opened(self) -> Branch:
+        number, mark = self.number, self.mark
+        self.number, self.mark = number + 1, None  # where this fails the window is passed over
+        positions = self._full.window(number)
+        window = self._rows.take(positions)
+        plan = self._node.open(int(self._full.keys[number]), window, int(positions[-1]))
+        branch = self._rows.branch(opened_by(plan, window), mark)
+        self.number = number
+        return branch
+
+
+def _are_windows(keys: Any, offsets: Any, positions: Any) -> bool:
+    if not all(isinstance(part, np.ndarray) and part.dtype == np.int64 for part in (keys, offsets)):
+        return False
+    if keys.ndim != 1 or offsets.shape != (len(keys) + 1,) or offsets[0] != 0:
+        return False
+    return bool((np.diff(offsets) > 0).all()) and are_positions(positions, int(offsets[-1]))
+
+
+def _by_third(row: dict[str, Any]) -> Any:
+    return row["number"] % 3
+
+
+def _by_length(row: dict[str, Any]) -> int:
+    return len(row["list"])
+
+
+def _length_and_one(key: Any) -> int:
+    return int(key) + 1
+
+
+def _in_pairs(_: Any, window: Any) -> Any:
+    return window.ragged_batch(2)
+
+
+def _numbered(key: Any, window: Any) -> Any:
+    return window.enumerate(start=int(key))
+
+
+def _shuffled(_: Any, window: Any) -> Any:
+    return window.shuffle(3, seed=1)

@@ -1,0 +1,61 @@
+"""Rows without those that fail."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from penstock.errors import PenstockError
+from penstock.graph.node import Node, PlainRows, Rows, State, Step, transform
+from penstock.spec import Spec
+
+__all__ = ["IgnoreErrors"]
+
+_LOG: Final = logging.getLogger("penstock")
+
+
+@transform("ignore_errors")
+@dataclass(frozen=True)
+class IgnoreErrors(Node):
+    """The rows that could be made; those in whose place an error comes are left out.
+
+    Errors of your functions and of the data are left out. Those of the system, such as a disk that fails, are not.
+
+    Args:
+        log_warning: Tell each error as a warning of the logger "penstock".
+
+    >>> import penstock as ps
+    >>> rows = ps.Dataset.range(4).batch(2).concatenate(ps.Dataset.range(3).batch(3)).batch(2)
+    >>> [batch.tolist() for batch in rows.ignore_errors()]
+    [[[0, 1], [2, 3]], [[0, 1, 2]]]
+    """
+
+    by_itself: ClassVar[bool] = True
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"log_warning"})
+    log_warning: bool = False
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def step(self, state: State, rows: Rows) -> Step:
+        try:
+            return state, rows.pull()
+        except PenstockError as error:
+            if self.log_warning:
+                _LOG.warning("ignore_errors: a row is left out: %s", error)
+            return state, None
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        while True:
+            try:
+                yield next(rows)
+            except StopIteration:
+                return
+            except PenstockError:
+                continue
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls(), cls(log_warning=True)]

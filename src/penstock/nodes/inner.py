@@ -1,0 +1,42 @@
+"""The dataset that a user's function gives for a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.errors import ArgumentTypeError
+from penstock.graph.plan import Plan
+from penstock.nodes.calls import function_error
+from penstock.trace import call
+
+__all__ = ["check_function", "inner_plan"]
+
+
+def check_function(where: str, name: str, function: Any) -> None:
+    """Raises ArgumentTypeError where an argument is no function."""
+    if not callable(function):
+        raise ArgumentTypeError(where, name, got=function, want="a function that takes a row")
+
+
+def inner_plan(function: Callable[..., Any], row: Any, *, where: str, number: int) -> Plan:
+    """The plan of the dataset that a function returns for a row.
+
+    Args:
+        function: Takes a row; the parts of a tuple are several arguments.
+        row: The row.
+        where: The transformation that calls it.
+        number: The number of the row among those that came to the transformation.
+
+    Raises:
+        FunctionError: The function failed; its exception is the cause.
+        ArgumentTypeError: It returned no dataset.
+    """
+    try:
+        result = call(function, row)
+    except Exception as error:
+        raise function_error(error, where, number) from error
+    plan = getattr(result, "plan", None)
+    if not isinstance(plan, Plan):
+        raise ArgumentTypeError(where, "result of the function", got=result, want="a Dataset")
+    return plan

@@ -1,0 +1,230 @@
+"""What caches have in common: a pass reads kept rows as far as there are some, and makes the others.
+
+A state says where a pass began in the input (its origin). So a position that was saved is found again where nothing, or
+something else, is kept: the rows are then made again from there.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final, Protocol
+
+import numpy as np
+
+from penstock.column.chunk import Chunk
+from penstock.errors import DataLossError, InvalidArgumentError, LimitError
+from penstock.graph.node import END, Branch, Broken, Node, PlainRows, Rows, RowSource, State, Step
+from penstock.graph.plan import Plan
+from penstock.nodes.arguments import is_count
+from penstock.spec import Spec
+
+__all__ = ["Keeper", "Keeping", "Kept"]
+
+# In place of the mark of the input, of which there is nothing more to read.
+_COMPLETE: Final = ()
+
+
+class Kept(Protocol):
+    """Rows that a pass has left behind: all of them, or the first.
+
+    Attributes:
+        origin: The mark of the input before them.
+        mark: The mark of the input after them, where they are not all.
+    """
+
+    origin: Any
+    mark: Any
+    is_complete: bool
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+
+    def from_row(self, row: int) -> Chunk | None:
+        """Rows from this one on; None at the end."""
+
+
+class Keeper(Protocol):
+    """Takes the rows of a pass in order."""
+
+    @property
+    def rows(self) -> int:
+        """How many it has."""
+
+    def add(self, rows: Chunk, mark: Any) -> None:
+        """Take rows, and the mark of the input after them."""
+
+    def finish(self) -> None:
+        """These were all."""
+
+
+class Keeping(Node):
+    """A cache, whatever keeps its rows.
+
+    The state: rows given, rows read, and the marks of the input where the pass began and where it was read to. The
+    input edge itself stays where it is. What a pass does next follows from its state alone, never from what is kept:
+    otherwise a restored one would go on differently.
+    """
+
+    keeps_rows: ClassVar[bool] = True
+
+    @abstractmethod
+    def kept(self, plan: Plan) -> Kept | None:
+        """The rows that are kept of a plan."""
+
+    @abstractmethod
+    def keeper(self, plan: Plan, origin: Any, kept: Kept | None) -> Keeper | None:
+        """What takes the rows of a pass that follow the kept ones; None where they are not to be kept."""
+
+    @abstractmethod
+    def kept_origin(self) -> Any:
+        """Where the kept rows begin in the input; None where there are none."""
+
+    def lost(self, kept: Kept, error: DataLossError) -> None:
+        """Kept rows were damaged; they are made again."""
+        raise error
+
+    @property
+    def keeps_around_errors(self) -> bool:
+        """Whether the rows of a pass are kept in which some could not be made."""
+        return True
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return n
+
+    def start(self, epoch: int) -> State:
+        # A pass over kept rows says so from its first mark on: elsewhere they are made again from where they began.
+        return (0, 0, self.kept_origin(), None)
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        # Also where the rows of the pass were not kept, since it was taken up in the middle: they are made again.
+        return (0, 0, state[2] if state[3] == _COMPLETE else None, None)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 4 and is_count(state[1]) and is_count(state[0])):
+            return False
+        origin, mark = state[2:]
+        return (origin is None or _is_mark(origin)) and (mark in (None, _COMPLETE) or _is_mark(mark))
+
+    def step(self, state: State, rows: Rows) -> Step:
+        origin, mark = state[2:]
+        if mark == _COMPLETE:
+            return state, END
+        if origin is None:
+            return (0, 0, rows.again().mark(), None), None
+        if "reading" not in rows.scratch:
+            found = self._from_kept(state, rows)
+            if found is not None:
+                return found
+        return self._from_input(state, rows)
+
+    def _from_kept(self, state: State, rows: Rows) -> Step | None:
+        """Kept rows; None where the next one is to be made."""
+        given, read, origin, _ = state
+        kept = rows.scratch.get("kept") or self._known(rows, origin)
+        if kept is None:
+            return None
+        try:
+            chunk = kept.from_row(given)
+            if chunk is None and not kept.is_complete:  # meanwhile there may be more
+                kept = self._known(rows, origin) or kept
+                chunk = kept.from_row(given)
+        except DataLossError as error:
+            rows.scratch.clear()
+            rows.scratch["is lost"] = True
+            self.lost(kept, error)
+            return state, None
+        if chunk is not None:
+            return (given + len(chunk), *state[1:]), chunk
+        if kept.is_complete:
+            return (given, read, origin, _COMPLETE), None
+        return ((given, kept.rows, origin, kept.mark), None) if read < kept.rows <= given else None
+
+    def _known(self, rows: Rows, origin: Any) -> Kept | None:
+        """The kept rows of the pass that began at `origin`."""
+        if "is lost" in rows.scratch:
+            return None
+        kept = self.kept(rows.plan)
+        # Where epochs are alike it does not matter of which one the rows are.
+        if kept is None or (rows.plan.is_shuffled and not _alike(origin, kept.origin)):
+            return None
+        rows.scratch["kept"] = kept
+        return kept
+
+    def _from_input(self, state: State, rows: Rows) -> Step:
+        given, read, origin, _ = state
+        branch, keeper = self._reading(state, rows)
+        try:
+            passed = branch.skip(given - read) if read < given else 0
+            chunk = branch.pull() if read == given else None
+        except Exception as error:  # noqa: BLE001  (raised, with the place to go on from)
+            if not self.keeps_around_errors:
+                rows.scratch["reading"] = (branch, None)
+            raise Broken(error, (given, read, origin, branch.mark())) from None
+        if chunk is None:
+            return ((given, read + passed, origin, branch.mark()), None) if passed else (state, END)
+        after = (given, read, origin, _COMPLETE)
+        if chunk is not END:
+            n = given + len(chunk)
+            after = (n, n, origin, branch.mark())
+        try:
+            if keeper is not None and keeper.rows == given:
+                keeper.finish() if chunk is END else keeper.add(chunk, after[3])
+        except (LimitError, InvalidArgumentError, OSError) as error:
+            # The rows are made again from where they were read last, and not kept.
+            rows.scratch.clear()
+            rows.scratch["is lost"] = True
+            raise Broken(error, state) from None
+        return after, None if chunk is END else chunk
+
+    def _reading(self, state: State, rows: Rows) -> tuple[Branch, Keeper | None]:
+        """The rows of the input that come next, and what keeps them."""
+        given, read, origin, mark = state
+        found: tuple[Branch, Keeper | None] | None = rows.scratch.get("reading")
+        if found is None:
+            kept: Kept | None = rows.scratch.pop("kept", None)
+            follows = given == read == (0 if kept is None else kept.rows) and (mark is None) == (kept is None)
+            is_kept = follows and "is lost" not in rows.scratch
+            keeper = self.keeper(rows.plan, origin, kept) if is_kept else None
+            found = rows.scratch["reading"] = (rows.again(origin if mark is None else mark), keeper)
+        return found
+
+    def followed(self, *inputs: Plan) -> Plan:
+        # Kept rows have lost their origins, and nothing is to be kept of rows that are only asked for theirs. An input
+        # that is shuffled anew in each pass is to be kept all the same.
+        [rows] = inputs
+        return Plan(self.emptied(), inputs) if rows.is_shuffled else rows
+
+    @abstractmethod
+    def emptied(self) -> Node:
+        """A cache in memory that keeps nothing yet."""
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return rows
+
+    def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
+        return rows
+
+
+def _is_mark(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 6
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two plain values are equal."""
+    if isinstance(one, tuple | list):
+        same_size = isinstance(other, tuple | list) and len(one) == len(other)
+        return same_size and all(map(_alike, one, other))
+    if isinstance(one, dict):
+        return (
+            isinstance(other, dict)
+            and one.keys() == other.keys()
+            and all(_alike(one[k], other[k]) for k in one)
+        )
+    if isinstance(one, np.ndarray):
+        return isinstance(other, np.ndarray) and np.array_equal(one, other)
+    return bool(one == other)

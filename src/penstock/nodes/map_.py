@@ -1,0 +1,266 @@
+"""Rows that a function makes of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.packing import normal_function_result
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.graph.cores import usable_cores
+from penstock.graph.node import (
+    AUTOTUNE,
+    END,
+    Before,
+    Failing,
+    Function,
+    Node,
+    PlainRows,
+    Rows,
+    RowSource,
+    State,
+    Step,
+    method,
+    transform,
+)
+from penstock.graph.placed import AtPlace, is_placed
+from penstock.graph.plan import Plan
+from penstock.graph.recorded import RecordedFunction
+from penstock.graph.seeds import seed_pair
+from penstock.nodes.arguments import whole_number
+from penstock.nodes.calls import (
+    BY_ROW,
+    TRACED,
+    Calls,
+    CallsBySpec,
+    function_error,
+    pulled,
+    results_of,
+    sampled,
+)
+from penstock.nodes.places import Places
+from penstock.nodes.processes import Workers, check_sendable
+from penstock.spec import Spec
+from penstock.trace import call
+
+__all__ = ["Map", "map_"]
+
+
+@method("map")
+def map_(
+    plan: Plan,
+    map_func: Callable[..., Any],
+    num_parallel_calls: int | None = None,
+    deterministic: bool | None = None,  # noqa: ARG001  (tf.data's name; the order is always kept)
+    synchronous: bool | None = None,  # noqa: ARG001
+    use_unbounded_threadpool: bool | None = None,  # noqa: ARG001
+    *,
+    output_signature: Any = None,
+    workers: Literal["thread", "process"] = "thread",
+) -> Plan:
+    """The row that a function returns for each row, in order.
+
+    The function is called once with traced values. If it uses nothing but NumPy functions, operators, indexing and
+    the operations of `ps.io` and `ps.image`, it then runs on whole chunks; `explain()` says whether it does, and what
+    stands in the way. Otherwise it is called for every row.
+
+    What draws at random in it, such as `ps.image.random_crop`, counts from the number of the row and of the epoch: the
+    rows are the same after a stop, by number, in other chunks and with more workers, and others in each epoch.
+
+    Args:
+        plan: The rows.
+        map_func: Takes a row (a tuple as several arguments) and returns one: NumPy or Python values in any
+            structure. A list it returns is a tuple of components.
+        num_parallel_calls: Threads that run it at a time, for functions that wait or leave the interpreter;
+            `ps.AUTOTUNE` for as many as help. Rows keep their order.
+        deterministic: Taken and not used: the order is always kept.
+        synchronous: Taken and not used.
+        use_unbounded_threadpool: Taken and not used.
+        output_signature: The spec of the results, for functions that cannot be traced; without it the first row
+            tells their dtypes, and the sizes of arrays are unknown.
+        workers: "process" for Python functions that hold the interpreter: `num_parallel_calls` processes run it (one
+            a core where that is None or `ps.AUTOTUNE`). They are forked, so that any function goes, and what it
+            changes is changed in a process only; they end with the iterator. A function that is traced needs none
+            and runs on whole chunks all the same. Single rows asked for by number are made in this process.
+
+    Raises:
+        ArgumentTypeError: `map_func` is no function, or `num_parallel_calls` no whole number.
+        ArgumentError: `num_parallel_calls` is 0 or below -1; `workers` is neither.
+        FunctionError: As rows are taken: the function failed on a row, or returned what is none; names the row. The
+            iterator can go on after it. So it does where a worker process dies, whose exit code the error names.
+
+    >>> import penstock as ps
+    >>> list(ps.Dataset.range(3).map(lambda x: (x, x * 2)))
+    [(np.int64(0), np.int64(0)), (np.int64(1), np.int64(2)), (np.int64(2), np.int64(4))]
+    """
+    if not callable(map_func):
+        raise ArgumentTypeError("map", "map_func", got=map_func, want="a function")
+    if workers not in ("thread", "process"):
+        raise ArgumentError("map", "workers", got=workers, want="'thread' or 'process'")
+    if workers == "process":
+        check_sendable("map", map_func)
+        num_parallel_calls = AUTOTUNE if num_parallel_calls is None else num_parallel_calls
+    calls = 1 if num_parallel_calls is None else whole_number("map", "num_parallel_calls", num_parallel_calls)
+    if calls == 0 or calls < AUTOTUNE:
+        want = "greater than zero, or -1 (AUTOTUNE)"
+        raise ArgumentError("map", "num_parallel_calls", got=calls, want=want)
+    result = None if output_signature is None else Spec(output_signature)
+    if is_placed(map_func):
+        places = Places(seed_pair(None), seed_pair(0)[0])
+        return Plan(MapAtPlaces(map_func, calls, result, workers), (Plan(places, (plan,)),))
+    return Plan(Map(map_func, calls, result, workers), (plan,))
+
+
+@transform("map")
+@dataclass(frozen=True)
+class Map(Node):
+    """Rows that a function makes of rows.
+
+    Args:
+        map_func: The function.
+        parallel: Threads that run it at a time; -1 for as many as help.
+        result: The spec of what it returns, where the user has said it.
+        workers: What runs it, threads or processes.
+    """
+
+    by_itself: ClassVar[bool] = True
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"parallel", "workers"})
+    map_func: Callable[..., Any]
+    parallel: int = 1
+    result: Spec | None = None
+    workers: str = "thread"
+    _calls: CallsBySpec[Calls] = field(default_factory=CallsBySpec, init=False, repr=False, compare=False)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function as it is called."""
+        return self.map_func
+
+    def calls(self, rows: Spec) -> Calls:
+        """The function over rows of a spec; traced once."""
+        return self._calls.of(rows, lambda: Calls("map", self.function, rows, self.result))
+
+    def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
+        return {"map_func": self.calls(rows)}
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return self.calls(rows).spec
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return n
+
+    def threads(self) -> int:
+        # Here threads only wait for processes, one each.
+        return usable_cores() if self.workers == "process" and self.parallel < 0 else self.parallel
+
+    def how(self, rows: Spec) -> str:  # type: ignore[override]
+        calls = self.calls(rows)
+        in_processes = self.workers == "process" and not calls.is_traced
+        return f"in {self.threads()} processes, {calls.how()}" if in_processes else calls.how()
+
+    def step(self, state: State, rows: Rows) -> Step:
+        found = pulled(self.calls, rows)
+        if found is END:
+            return state, END
+        calls, chunk = found
+        first = rows.position - len(chunk)
+        calls.settle(state, self, rows)
+        over = calls.over
+        if self.workers == "process" and not calls.is_traced:
+            workers = rows.scratch.get("workers") or rows.scratch.setdefault(
+                "workers", Workers(calls, self.threads())
+            )
+            over = workers.group.over
+        if not calls.is_settled:  # later steps wait for these rows
+            made = calls.paced(over, chunk, first, calls.pace(rows))
+            return calls.state, made
+        return calls.state, partial(_work, calls, over, calls.state, chunk, first, calls.pace(rows))
+
+    def knows(self, state: State) -> bool:
+        return state in (None, TRACED, BY_ROW)
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return sampled(lambda row: normal_function_result(call(self.function, row)), rows, "map")
+
+    def before(self, state: State, row: int, *n: int) -> Before:
+        return state, (row,)
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        for i, row in enumerate(rows):
+            try:
+                made = normal_function_result(call(self.function, row))
+            except Exception as error:
+                raise function_error(error, "map", i) from error
+            yield made
+
+    def by_number(self, rows: Plan) -> RowSource | None:  # type: ignore[override]
+        return None if rows.rows is None else _Mapped(self, rows.rows, rows)
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls(_doubled), cls(_described), cls(_described, 2)]
+
+
+@dataclass(frozen=True)
+class MapAtPlaces(Map):
+    """As `Map`, over rows with their places: the function is called with the row, and what draws in it with the place.
+
+    Args:
+        map_func: The function.
+        parallel: As of `Map`.
+        result: As of `Map`.
+        workers: As of `Map`.
+    """
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        # One of a recipe takes the place itself.
+        is_recorded = isinstance(self.map_func, RecordedFunction)
+        return self.map_func if is_recorded else AtPlace(self.map_func, call)
+
+
+def _work(
+    calls: Calls,
+    over: Callable[[Chunk, int], Chunk | Failing],
+    state: State,
+    chunk: Chunk,
+    first: int,
+    pace: dict[str, int],
+) -> tuple[State, Chunk | Failing]:
+    return state, calls.paced(over, chunk, first, pace)
+
+
+@dataclass(frozen=True)
+class _Mapped:
+    """Results by number."""
+
+    node: Map
+    rows: RowSource
+    plan: Plan
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        taken = self.rows.gather(rows)
+        made = results_of(self.node.calls(self.plan.spec).over(taken, 0), taken)
+        if isinstance(made, Failing):
+            place, error = made.take_errors()[0]
+            cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+            raise function_error(cause, "map", int(rows[place])) from cause
+        return made
+
+
+def _doubled(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "number": row["number"] * 2}
+
+
+def _described(row: dict[str, Any]) -> tuple[Any, ...]:
+    number = int(row["number"])
+    return number, str(number), [0.5] * (number % 3), np.arange(number % 2)

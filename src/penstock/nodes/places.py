@@ -1,0 +1,114 @@
+"""Rows with their places, from which functions that draw at random count (graph/placed.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from penstock import _native
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, State, Step
+from penstock.graph.seeds import SeedPair
+from penstock.nodes.drawn import is_seeds, is_whole
+from penstock.spec import Spec, TensorSpec
+
+__all__ = ["Places"]
+
+_WIDTH: Final = 5
+_BITS: Final = (1 << 61) - 1  # sums of a few of them stay in int64
+
+
+@dataclass(frozen=True)
+class Places(Node):
+    """Pairs of a row and its place; every epoch has other places.
+
+    The state is (the seeds that the node was made with, the number of the epoch).
+
+    Args:
+        pair: The seeds of operations that are given none.
+        first: The global seed, of operations that are given one.
+        every_epoch: Whether epochs differ.
+        epoch: The number of the first one.
+    """
+
+    keeps_order: ClassVar[bool] = True
+
+    pair: SeedPair
+    first: int
+    every_epoch: bool = True
+    epoch: int = 0
+
+    @property
+    def is_shuffled(self) -> bool:
+        return self.every_epoch
+
+    def settled(self, state: State) -> Node:
+        return replace(self, pair=state[0], every_epoch=False, epoch=state[1])
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return Spec((rows.structure, TensorSpec((_WIDTH,), np.int64)))
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return n
+
+    def start(self, epoch: int) -> State:
+        return (self.pair, self.epoch + (epoch if self.every_epoch else 0))
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        return (state[0], self.start(epoch)[1])
+
+    def knows(self, state: State) -> bool:
+        return isinstance(state, tuple) and len(state) == 2 and is_seeds(state[0]) and is_whole(state[1])
+
+    def step(self, state: State, rows: Rows) -> Step:
+        chunk = rows.pull()
+        if chunk is END:
+            return state, END
+        return state, self.placed(chunk, np.arange(rows.position - len(chunk), rows.position), state)
+
+    def before(self, state: State, row: int, *n: int) -> Before:
+        return state, (row,)
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        state = self.start(rows.epoch)
+        return ((row, self._places(np.array([i]), state)[0]) for i, row in zip(count(), rows, strict=False))
+
+    def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
+        return _Placed(self, rows)
+
+    def placed(self, chunk: Chunk, numbers: IntArray, state: State) -> Chunk:
+        """Rows that have these numbers, with their places."""
+        pairs = (chunk.structure, FixedColumn(self._places(numbers, state)))
+        return Chunk(pairs, len(chunk)).came_from(chunk)
+
+    def _places(self, numbers: IntArray, state: State) -> IntArray:
+        pair: SeedPair = state[0]
+        words = _native.philox(*pair, 0, 4).astype(np.int64)
+        places = np.empty((len(numbers), _WIDTH), np.int64)
+        places[:, 0] = numbers
+        places[:, 1] = state[1]
+        places[:, 2:4] = (words[::2] | words[1::2] << 31) & _BITS
+        places[:, 4] = self.first
+        return places
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls((1, 2), 5), cls((3, 4), 0, every_epoch=False, epoch=7)]
+
+
+@dataclass(frozen=True)
+class _Placed:
+    node: Places
+    rows: RowSource
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        return self.node.placed(self.rows.gather(rows), rows, self.node.start(0))

@@ -1,0 +1,75 @@
+"""Rows made before they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from penstock.errors import ArgumentError
+from penstock.graph.node import Before, Node, PlainRows, Rows, RowSource, State, Step, transform
+from penstock.nodes.arguments import whole_number
+from penstock.spec import Spec
+
+__all__ = ["Prefetch"]
+
+# A chunk is about a megabyte; a buffer of thousands of rows must not become one of thousands of chunks.
+_MOST_CHUNKS: Final = 8
+
+
+@transform("prefetch")
+@dataclass(frozen=True)
+class Prefetch(Node):
+    """The same rows, made by a thread while earlier ones are used.
+
+    A saved position is not changed by what lies ready: it is made again.
+
+    Args:
+        buffer_size: How far to go ahead; -1 (`ps.AUTOTUNE`) finds the best itself, 0 makes nothing in advance.
+            Rows lie ready in chunks, at most as many as this number and never more than 8.
+
+    Raises:
+        ArgumentError: A size below -1.
+        ArgumentTypeError: A size that is no whole number.
+
+    >>> import penstock as ps
+    >>> list(ps.Dataset.range(3).prefetch(2))
+    [np.int64(0), np.int64(1), np.int64(2)]
+    """
+
+    only_moves: ClassVar[bool] = True
+
+    by_itself: ClassVar[bool] = True
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"buffer_size"})
+    buffer_size: int
+
+    def __post_init__(self) -> None:
+        size = whole_number("prefetch", "buffer_size", self.buffer_size)
+        if size < -1:
+            raise ArgumentError("prefetch", "buffer_size", got=size, want=">= 0, or -1 for auto-tuning")
+        object.__setattr__(self, "buffer_size", size)
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return n
+
+    def ahead(self) -> int:
+        return min(self.buffer_size, _MOST_CHUNKS)
+
+    def step(self, state: State, rows: Rows) -> Step:
+        return state, rows.pull()
+
+    def before(self, state: State, row: int, *n: int) -> Before:
+        return state, (row,)
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return rows
+
+    def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
+        return rows
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls(0), cls(1), cls(20), cls(-1)]

@@ -1,0 +1,139 @@
+"""Rows made one after the other, each with what came of those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.column.chunk import Chunk
+from penstock.column.packing import normal_function_result, pack_row, spec_of
+from penstock.errors import ArgumentTypeError
+from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, transform
+from penstock.nodes.calls import BY_ROW, CallsBySpec, InOrder, function_error, pulled, results_of, sampled
+from penstock.nodes.inner import check_function
+from penstock.spec import Spec, flatten, pack, relax
+
+__all__ = ["Scan"]
+
+
+@transform("scan")
+@dataclass(frozen=True)
+class Scan(Node):
+    """What a function makes of a state and each row: `state, result = scan_func(state, row)`, row after row.
+
+    The function is called for every row, in order; it cannot be traced, since each call needs the one before.
+
+    Args:
+        initial_state: A structure of values, packed as rows are.
+        scan_func: Takes the state and a row; returns the next state, of the same structure and dtypes, and a row.
+
+    Raises:
+        ArgumentTypeError: `scan_func` is no function.
+        FunctionError: As rows are taken: it failed on a row, or its state changed its dtype; names the row. The
+            iterator can go on after it, with the state from before the row.
+
+    >>> import penstock as ps
+    >>> list(ps.Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total)))
+    [np.int64(0), np.int64(0), np.int64(1), np.int64(3)]
+    """
+
+    initial_state: Any
+    scan_func: Callable[[Any, Any], Any]
+    _calls: CallsBySpec[InOrder] = field(default_factory=CallsBySpec, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_function("scan", "scan_func", self.scan_func)
+        object.__setattr__(self, "initial_state", pack_row(self.initial_state))
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return self.calls(rows).spec
+
+    def calls(self, rows: Spec) -> InOrder:
+        """The function over rows of a spec; it keeps what the results are."""
+        return self._calls.of(rows, lambda: InOrder.of("scan", self.scan_func))
+
+    def how(self, rows: Spec) -> str:  # type: ignore[override]
+        return self.calls(rows).how()
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return n
+
+    def start(self, epoch: int) -> State:
+        return None, tuple(flatten(self.initial_state))
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], tuple)):
+            return False
+        return state[0] in (None, BY_ROW) and len(state[1]) == len(flatten(self.initial_state))
+
+    def step(self, state: State, rows: Rows) -> Step:
+        """The state is (whether the results have a spec, the leaves of the user's state)."""
+        told, leaves = state
+        found = pulled(self.calls, rows)
+        if found is END:
+            return state, END
+        calls, chunk = found
+        calls.settle(told, self, rows)
+        first, before = rows.position - len(chunk), pack(self.initial_state, leaves)
+        after, made = calls.timed(
+            lambda: self._made(calls, before, chunk, first), len(chunk), calls.pace(rows)
+        )
+        return (calls.state, tuple(flatten(after))), made
+
+    def _made(self, calls: InOrder, state: Any, chunk: Chunk, first: int) -> tuple[Any, Chunk | Failing]:
+        """The user's state after the rows of a chunk, and what came of them."""
+        results: list[Any] = []
+        errors: list[tuple[int, Exception]] = []
+        for i, row in enumerate(chunk):
+            try:
+                state, result = self.call(state, row)
+                results.append(result)
+            except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
+                errors.append((i, function_error(error, "scan", first + i)))
+        return state, results_of(calls.packed(results, errors, first), chunk)
+
+    def call(self, state: Any, row: Any) -> tuple[Any, Any]:
+        """The next state and the row, both packed.
+
+        Raises:
+            ArgumentTypeError: The function returns no pair, or a state of another dtype or structure.
+        """
+        made = self.scan_func(state, row)
+        if not isinstance(made, tuple | list) or len(made) != 2:
+            raise ArgumentTypeError("scan", "result of scan_func", got=made, want="a pair (state, row)")
+        after = pack_row(made[0])
+        relax(spec_of(state), spec_of(after), where="scan, state")
+        return after, normal_function_result(made[1])
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        state = self.initial_state
+        for i, row in enumerate(rows):
+            try:
+                state, result = self.call(state, row)
+            except Exception as error:
+                raise function_error(error, "scan", i) from error
+            yield result
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        state = self.initial_state
+
+        def made(row: Any) -> Any:
+            nonlocal state
+            state, result = self.call(state, row)
+            return result
+
+        return sampled(made, rows, "scan")
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls(0, _counted), cls((0.0, b""), _joined)]
+
+
+def _counted(count: Any, row: dict[str, Any]) -> tuple[Any, Any]:
+    return count + 1, (count, row["number"])
+
+
+def _joined(state: tuple[Any, bytes], row: dict[str, Any]) -> tuple[Any, Any]:
+    total, text = state
+    return (total + row["number"].astype("f4"), (row["text"] or b"-") + text[:3]), text

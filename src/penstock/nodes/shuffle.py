@@ -1,0 +1,248 @@
+"""Rows in a random order, through a buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from penstock import _native
+from penstock.column.base import IntArray
+from penstock.errors import ArgumentError
+from penstock.graph.node import (
+    END,
+    INFINITE,
+    UNKNOWN,
+    Before,
+    Node,
+    PlainRows,
+    Rows,
+    Spent,
+    State,
+    Step,
+    method,
+    transform,
+)
+from penstock.graph.plan import Plan
+from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
+from penstock.nodes.arguments import flag, whole_number
+from penstock.nodes.drawn import is_seeds, is_whole, numbers
+from penstock.nodes.shuffle_all import ShuffleAll
+from penstock.nodes.sizes import note_rows, rows_at_once
+from penstock.spec import Spec
+
+__all__ = ["Shuffle", "shuffle"]
+
+_EVERYTHING: Final = 1 << 62
+
+
+@method("shuffle")
+def shuffle(
+    plan: Plan,
+    buffer_size: int | None = None,
+    seed: int | None = None,
+    reshuffle_each_iteration: bool | None = None,
+) -> Plan:
+    """The same rows in a random order.
+
+    With a buffer the order is tf.data's, to the row: the buffer is filled from the input, and each row that is given
+    is drawn from it and replaced by the next one of the input. With the seed the first pass is the same in every
+    process, and each further pass has an order of its own. A state holds no rows: only where those in the
+    buffer come from.
+
+    Without a buffer size every order of all rows is possible. Where rows can be reached by number (`ds[i]`
+    works) they are fetched in that order, with no buffer and nothing to wait for, and `ds[i]` on the result is row i
+    of the first pass. Else all of them are buffered first.
+
+    Args:
+        plan: The rows.
+        buffer_size: Rows in the buffer, at least 1; -2 buffers the whole dataset.
+        seed: With it orders are the same in every process. Without it they differ, unless
+            `ps.set_seed` was called.
+        reshuffle_each_iteration: Whether each pass has an order of its own, as it has by default.
+
+    Raises:
+        ArgumentError: A buffer size of 0, or below -2; or none for rows that never end.
+        ArgumentTypeError: An argument that is no whole number.
+
+    >>> import penstock as ps
+    >>> [int(row) for row in ps.Dataset.range(10).shuffle(3, seed=0)]
+    [0, 2, 3, 5, 1, 4, 6, 7, 8, 9]
+    """
+    pair = seed_pair(None if seed is None else whole_number("shuffle", "seed", seed))
+    if plan.cardinality == INFINITE and buffer_size in {None, UNKNOWN}:
+        want = "a number of rows, since the rows of this dataset never end"
+        raise ArgumentError("shuffle", "buffer_size", got=buffer_size, want=want)
+    again = True
+    if reshuffle_each_iteration is not None:
+        again = flag("shuffle", "reshuffle_each_iteration", reshuffle_each_iteration)
+    if buffer_size is None and plan.rows is not None and not plan.is_shuffled:
+        return Plan(ShuffleAll(pair, again), (plan,))
+    return Plan(Shuffle(UNKNOWN if buffer_size is None else buffer_size, pair, again), (plan,))
+
+
+@transform("shuffle")
+@dataclass(frozen=True)
+class Shuffle(Node):
+    """Rows drawn from a buffer, in tf.data's order.
+
+    The state is (the seeds that the node was made with, those of this epoch, how many numbers were drawn, the
+    positions of the rows in the buffer from its start on, whether the input has ended). It holds the node's seeds
+    because those of a node without a seed are others in every process.
+
+    Args:
+        buffer_size: Rows in the buffer, UNKNOWN for all.
+        pair: The seeds.
+        reshuffle: Whether each epoch has seeds of its own.
+    """
+
+    mixes: ClassVar[bool] = True
+    only_moves: ClassVar[bool] = True
+
+    buffer_size: int
+    pair: SeedPair
+    reshuffle: bool = True
+
+    def __post_init__(self) -> None:
+        size = whole_number("shuffle", "buffer_size", self.buffer_size)
+        if size < 1 and size != UNKNOWN:
+            want = "greater than zero, or -2 (UNKNOWN_CARDINALITY) for the whole dataset"
+            raise ArgumentError("shuffle", "buffer_size", got=size, want=want)
+
+    @property
+    def is_shuffled(self) -> bool:
+        return self.reshuffle
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return n
+
+    def start(self, epoch: int) -> State:
+        return self._start(self.pair, epoch)
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        return self._start(state[0], epoch)
+
+    def _start(self, pair: SeedPair, epoch: int) -> State:
+        seeds = epoch_seeds(pair, epoch) if self.reshuffle else pair
+        return (pair, seeds, 0, np.zeros(0, np.int64), False)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 5):
+            return False
+        pair, seeds, drawn, ring, ended = state
+        return (
+            is_seeds(pair)
+            and is_seeds(seeds)
+            and is_whole(drawn)
+            and self._is_ring(ring)
+            and type(ended) is bool
+        )
+
+    def _is_ring(self, ring: Any) -> bool:
+        if not (isinstance(ring, np.ndarray) and ring.dtype == np.int64 and ring.ndim == 1):
+            return False
+        return len(ring) <= self._size and not (ring < 0).any()
+
+    def held(self, state: State) -> Sequence[IntArray]:
+        return (state[3],)
+
+    @property
+    def _size(self) -> int:
+        return _EVERYTHING if self.buffer_size == UNKNOWN else self.buffer_size
+
+    def step(self, state: State, rows: Rows) -> Step:
+        pair, seeds, drawn, ring, ended = state
+        n = 0 if ended else rows.hold()
+        ended = n == 0
+        # While rows come in all of them are taken, and what goes out is about as much.
+        limit = rows_at_once(rows.scratch) if ended else n + len(ring)
+        out, ring, _ = _native.shuffle_ring(
+            seeds[0],
+            seeds[1],
+            drawn,
+            ring,
+            rows.position - n,
+            n,
+            buffer_size=self._size,
+            ended=ended,
+            limit=limit,
+        )
+        state = (pair, seeds, drawn + len(out), ring, ended)
+        if not len(out):
+            return state, END if ended else None
+        chunk = rows.take(out)
+        note_rows(rows.scratch, chunk)
+        return state, chunk
+
+    def spent(self, state: State, n: int, first: int, rows: Callable[[], Rows]) -> Spent | None:
+        pair, seeds, drawn, ring, ended = state
+        anew = (pair, seeds, 0, np.zeros(0, np.int64), False)
+        if not n:
+            return first, np.sort(ring), anew
+        wanted = 0 if ended else max(0, self._size - len(ring) + n - 1)
+        found = rows().skip(wanted) if wanted else 0
+        ended = ended or found < wanted
+        out, ring, _ = _native.shuffle_ring(
+            seeds[0], seeds[1], drawn, ring, first, found, buffer_size=self._size, ended=ended, limit=n
+        )
+        return (first + found, np.sort(ring), anew) if ended or len(out) == n else None
+
+    def before(self, state: State, row: int, *n: int) -> Before | None:
+        pair, seeds, drawn, ring, ended = state
+        come, draw = drawn + len(ring), row - drawn
+        if n[0] == UNKNOWN or draw < 0 or 0 <= n[0] < come:
+            return None
+        wanted = max(0, draw + self._size - 1 - len(ring)) if draw else 0
+        wanted = min(wanted, n[0] - come) if n[0] >= 0 else wanted
+        if wanted:
+            ring, drawn = self._drawn(seeds, ring, drawn, come, wanted, wanted + len(ring))
+        if drawn < row:  # the input ends before
+            ring, drawn = self._drawn(seeds, ring, drawn, come + wanted, 0, row - drawn)
+            ended = True
+        return (pair, seeds, drawn, ring, ended), (come + wanted,)
+
+    def _drawn(
+        self, seeds: SeedPair, ring: IntArray, drawn: int, first: int, incoming: int, limit: int
+    ) -> tuple[IntArray, int]:
+        """The buffer, and how many rows were drawn, after the next `incoming` positions; after the last where 0."""
+        out, ring, _ = _native.shuffle_ring(
+            seeds[0],
+            seeds[1],
+            drawn,
+            ring,
+            first,
+            incoming,
+            buffer_size=self._size,
+            ended=not incoming,
+            limit=limit,
+        )
+        return ring, drawn + len(out)
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        seeds = epoch_seeds(self.pair, rows.epoch) if self.reshuffle else self.pair
+        drawn = numbers(seeds)
+        buffer: list[Any] = []
+        for row in rows:
+            buffer.append(row)
+            if len(buffer) == self._size:
+                yield _draw(buffer, next(drawn))
+        while buffer:
+            yield _draw(buffer, next(drawn))
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return rows
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls(1, (1, 2)), cls(4, (1, 2)), cls(5, (7, 0), reshuffle=False), cls(UNKNOWN, (0, 3))]
+
+
+def _draw(buffer: list[Any], number: int) -> Any:
+    chosen = number % len(buffer)
+    buffer[0], buffer[chosen] = buffer[chosen], buffer[0]
+    return buffer.pop(0)

@@ -1,0 +1,141 @@
+"""All rows in a random order, by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from penstock import _native
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, State, Step
+from penstock.graph.seeds import SeedPair, epoch_seeds
+from penstock.nodes.drawn import is_seeds, is_whole
+from penstock.nodes.gathered import gathered
+from penstock.nodes.sizes import first_rows, knows_size, rows_at_once
+from penstock.spec import Spec
+
+__all__ = ["ShuffleAll"]
+
+# Rows that lie apart cost less each when many are asked for together: files are read in order then.
+_CHUNKS_AT_ONCE: Final = 4
+
+# Of numbers that lie this near each other all between them are worked out: one costs some nanoseconds, a call more.
+_NEAR: Final = 64
+
+
+@dataclass(frozen=True)
+class ShuffleAll(Node):
+    """Rows by number, in an order that is computed row by row: nothing is buffered.
+
+    The state is (the seeds that the node was made with, those of this epoch, how many rows were given).
+
+    Args:
+        pair: The seeds.
+        reshuffle: Whether each epoch has seeds of its own.
+    """
+
+    mixes: ClassVar[bool] = True
+    only_moves: ClassVar[bool] = True
+
+    pair: SeedPair
+    reshuffle: bool = True
+
+    @property
+    def is_shuffled(self) -> bool:
+        return self.reshuffle
+
+    def settled(self, state: State) -> Node:
+        return replace(self, pair=state[1], reshuffle=False)
+
+    @property
+    def goes_by_number(self) -> bool:
+        return True
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return n
+
+    def start(self, epoch: int) -> State:
+        return (self.pair, self._seeds(self.pair, epoch), 0)
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        return (state[0], self._seeds(state[0], epoch), 0)
+
+    def _seeds(self, pair: SeedPair, epoch: int) -> SeedPair:
+        return epoch_seeds(pair, epoch) if self.reshuffle else pair
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 3):
+            return False
+        return is_seeds(state[0]) and is_seeds(state[1]) and is_whole(state[2])
+
+    def step(self, state: State, rows: Rows) -> Step:
+        pair, seeds, given = state
+        source = rows.by_number
+        assert source is not None, "made only over rows that can be reached by number"
+        is_known = knows_size(rows.scratch)  # few rows come first, also from a mark
+        at_once = rows_at_once(rows.scratch) * _CHUNKS_AT_ONCE if is_known else first_rows(rows.spec)
+        n = min(at_once, len(source) - given)
+        if n <= 0:
+            return state, END
+        numbers = _native.permutation(len(source), _key(seeds), given, n)
+        after = (pair, seeds, given + n)
+        return after, partial(gathered, source, numbers, rows.scratch, after)
+
+    def threads(self) -> int:
+        """Rows by number are read and made natively, by as many threads as help."""
+        return -1
+
+    def before(self, state: State, row: int, *n: int) -> Before:
+        return (*state[:2], row), (None,)
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        all_rows = list(rows)
+        key = _key(self._seeds(self.pair, rows.epoch))
+        return (all_rows[i] for i in _native.permutation(len(all_rows), key, 0, len(all_rows)).tolist())
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return rows
+
+    def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
+        return _Shuffled(rows, _key(self._seeds(self.pair, 0)))
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls((1, 2)), cls((3, 4), reshuffle=False)]
+
+
+def _key(seeds: SeedPair) -> int:
+    low, high = map(int, _native.philox(*seeds, 0, 2))
+    return low | high << 32
+
+
+@dataclass(frozen=True)
+class _Shuffled:
+    """The rows of the first pass by number."""
+
+    rows: RowSource
+    key: int
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        n = len(self.rows)
+        if len(rows) and np.ptp(rows) < _NEAR * len(rows):
+            first = int(rows.min())
+            numbers = _native.permutation(n, self.key, first, int(rows.max()) - first + 1)
+            return self.rows.gather(numbers[rows - first])
+        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
+        starts = [int(run[0]) if len(run) else 0 for run in runs]
+        parts = [
+            _native.permutation(n, self.key, start, len(run)) for start, run in zip(starts, runs, strict=True)
+        ]
+        return self.rows.gather(np.concatenate(parts))

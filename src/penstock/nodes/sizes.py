@@ -1,0 +1,54 @@
+"""How many rows to make at a time, where a node may choose."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Final
+
+from penstock.column.chunk import Chunk
+from penstock.spec import Spec, TensorSpec
+
+__all__ = ["bounded_rows", "first_rows", "knows_size", "note_rows", "rows_at_once"]
+
+_FIRST_ROWS: Final = 256
+_MOST_ROWS: Final = 1 << 16
+_CHUNK_BYTES: Final = 1 << 20
+
+
+def rows_at_once(scratch: dict[str, Any]) -> int:
+    """Rows of about a megabyte, judged by the chunk that was noted last; few at first, so that they come at once."""
+    rows: int = scratch.get("rows_at_once", _FIRST_ROWS)
+    return rows
+
+
+def knows_size(scratch: dict[str, Any]) -> bool:
+    """Whether a chunk was noted."""
+    return "rows_at_once" in scratch
+
+
+def first_rows(spec: Spec) -> int:
+    """Rows of at most about a megabyte, judged by arrays of known sizes; few."""
+    return min(_rows_of(spec, _CHUNK_BYTES), _FIRST_ROWS)
+
+
+def bounded_rows(spec: Spec, most_bytes: int) -> int:
+    """Rows of at most about so many bytes, judged by arrays of known sizes; two where sizes differ from row to row."""
+    for leaf in spec.leaves:
+        if not isinstance(leaf, TensorSpec) or leaf.dtype.kind == "O" or None in leaf.shape:
+            return 2
+    return _rows_of(spec, most_bytes)
+
+
+def _rows_of(spec: Spec, most_bytes: int) -> int:
+    """Rows of so many bytes, judged by arrays of known sizes; at least one."""
+    sizes = [
+        prod(size or 1 for size in leaf.shape) * leaf.dtype.itemsize
+        for leaf in spec.leaves
+        if isinstance(leaf, TensorSpec)
+    ]
+    return max(1, most_bytes // max(sum(sizes), 1))
+
+
+def note_rows(scratch: dict[str, Any], chunk: Chunk) -> None:
+    """Judge the next size by this chunk, of at least a row."""
+    scratch["rows_at_once"] = min(max(1, _CHUNK_BYTES * len(chunk) // max(chunk.nbytes, 1)), _MOST_ROWS)

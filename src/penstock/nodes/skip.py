@@ -1,0 +1,89 @@
+"""All but the first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, ClassVar
+
+from penstock.graph.node import (
+    END,
+    INFINITE,
+    UNKNOWN,
+    Before,
+    Node,
+    PlainRows,
+    Rows,
+    RowSource,
+    State,
+    Step,
+    transform,
+)
+from penstock.nodes.arguments import is_count, whole_number
+from penstock.nodes.numbered import Renumbered
+from penstock.spec import Spec
+
+__all__ = ["Skip"]
+
+
+@transform("skip")
+@dataclass(frozen=True)
+class Skip(Node):
+    """All rows but the first `count`.
+
+    An error among the first rows is raised, and does not count as a row. The state is the number of rows passed over.
+
+    Args:
+        count: Rows to leave out, more than there are is fine; a negative number leaves out all.
+
+    Raises:
+        ArgumentTypeError: A count that is no whole number.
+
+    >>> import penstock as ps
+    >>> list(ps.Dataset.range(5).skip(3))
+    [np.int64(3), np.int64(4)]
+    """
+
+    only_moves: ClassVar[bool] = True
+
+    count: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "count", whole_number("skip", "count", self.count))
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        # tf.data says -1 for skip(-1) of an endless dataset, and gives no row.
+        if self.count < 0:
+            return 0
+        return n if n in (INFINITE, UNKNOWN) else max(0, n - self.count)
+
+    def start(self, epoch: int) -> State:
+        return 0
+
+    def knows(self, state: State) -> bool:
+        return is_count(state, max(0, self.count))
+
+    def step(self, state: State, rows: Rows) -> Step:
+        if self.count < 0:
+            return state, END
+        if state < self.count:
+            passed = rows.skip(self.count - state)
+            return (state + passed, None) if passed else (state, END)
+        return state, rows.pull()
+
+    def before(self, state: State, row: int, *n: int) -> Before:
+        return max(0, self.count), (row + max(0, self.count),)
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return islice(rows, self.count, None) if self.count >= 0 else iter(())
+
+    def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
+        return Renumbered(self, rows, lambda numbers: numbers + self.count)
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls(0), cls(5), cls(-1), cls(100)]

@@ -1,0 +1,101 @@
+"""Rows up to the first for which a function does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, transform
+from penstock.nodes.calls import CallsBySpec, pulled
+from penstock.nodes.filter_ import Predicate
+from penstock.nodes.inner import check_function
+from penstock.spec import Spec
+from penstock.trace import call
+
+__all__ = ["TakeWhile"]
+
+
+@transform("take_while")
+@dataclass(frozen=True)
+class TakeWhile(Node):
+    """The rows before the first for which a function returns False.
+
+    Args:
+        predicate: Takes a row (a tuple as several arguments) and returns a scalar bool. Traced as in `map`.
+
+    Raises:
+        ArgumentTypeError: `predicate` is no function.
+        FunctionError: As rows are taken: it failed on a row, or returned something else; names the row. The iterator
+            can go on after it.
+
+    >>> import penstock as ps
+    >>> list(ps.Dataset.range(9).take_while(lambda x: x < 2))
+    [np.int64(0), np.int64(1)]
+    """
+
+    predicate: Callable[..., Any]
+    _calls: CallsBySpec[Predicate] = field(default_factory=CallsBySpec, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_function("take_while", "predicate", self.predicate)
+
+    def calls(self, rows: Spec) -> Predicate:
+        """The predicate over rows of a spec; traced once."""
+        return self._calls.of(rows, lambda: Predicate("take_while", self.predicate, rows))
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
+        return {"predicate": self.calls(rows)}
+
+    def how(self, rows: Spec) -> str:  # type: ignore[override]
+        return self.calls(rows).how()
+
+    def start(self, epoch: int) -> State:
+        return False
+
+    def knows(self, state: State) -> bool:
+        return type(state) is bool
+
+    def step(self, state: State, rows: Rows) -> Step:
+        """The state is whether it has ended."""
+        if state:
+            return state, END
+        found = pulled(self.calls, rows)
+        if found is END:
+            return True, END
+        calls, chunk = found
+        first = rows.position - len(chunk)
+        answers, errors = calls.timed(lambda: calls.answers(chunk, first), len(chunk), calls.pace(rows))
+        failed = [place for place, _ in errors]
+        ends = np.flatnonzero(~answers & ~np.isin(np.arange(len(chunk)), failed))
+        stop = int(ends[0]) if len(ends) else len(chunk)
+        kept = np.setdiff1d(np.arange(stop), failed)
+        rows_kept = chunk.slice(0, stop) if len(kept) == stop else chunk.gather(kept)
+        before = [(place, error) for place, error in errors if place < stop]
+        return bool(len(ends)), Failing(rows_kept, before) if before else rows_kept
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        for row in rows:
+            if not call(self.predicate, row):
+                return
+            yield row
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return rows
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls(_is_small), cls(_is_not_seven)]
+
+
+def _is_small(row: dict[str, Any]) -> Any:
+    return row["number"] < 6
+
+
+def _is_not_seven(row: dict[str, Any]) -> bool:
+    return bool(row["number"] != 7)

@@ -1,0 +1,104 @@
+"""The first occurrence of every value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.column.base import Column
+from penstock.column.bytes import BytesColumn
+from penstock.errors import ArgumentTypeError
+from penstock.graph.node import END, Node, PlainRows, Rows, State, Step, transform
+from penstock.spec import Spec, TensorSpec, string
+
+__all__ = ["Unique"]
+
+_DTYPES = (np.dtype(np.int32), np.dtype(np.int64), string)
+
+
+@transform("unique")
+@dataclass(frozen=True)
+class Unique(Node):
+    """The rows that are not equal to an earlier one.
+
+    Rows are scalars of int32, int64 or bytes. All values seen are kept, in memory and in the state of an iterator:
+    it grows with them.
+
+    Raises:
+        ArgumentTypeError: Rows of several components or of another dtype.
+
+    >>> import penstock as ps
+    >>> list(ps.Dataset.from_tensor_slices([b"a", b"b", b"a", b"c"]).unique())
+    [b'a', b'b', b'c']
+    """
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        leaf = rows.structure
+        if not isinstance(leaf, TensorSpec):
+            want = "UniqueDataset only supports inputs with a single component."
+            raise ArgumentTypeError("unique", "row", got=leaf, want=f"one scalar: {want} Choose one by map")
+        if leaf.shape or leaf.dtype not in _DTYPES or leaf.optional:
+            raise ArgumentTypeError("unique", "row", got=leaf, want="a scalar of int32, int64 or bytes")
+        return rows
+
+    def start(self, epoch: int) -> State:
+        return ()
+
+    def knows(self, state: State) -> bool:
+        return isinstance(state, tuple) and all(isinstance(part, np.ndarray) for part in state)
+
+    def step(self, state: State, rows: Rows) -> Step:
+        """The state is the values seen, in arrays of which each is at least twice as long as the next."""
+        chunk = rows.pull()
+        if chunk is END:
+            return state, END
+        self.spec(rows.spec)
+        seen: set[Any] = rows.scratch.get("seen", set())
+        if rows.scratch.get("state") is not state:
+            seen = {value for part in state for value in part.tolist()}
+        values = _values(chunk.columns[0])
+        new = [i for i, value in enumerate(values) if not (value in seen or seen.add(value))]  # type: ignore[func-returns-value]
+        after = state
+        if new:
+            after = _with(state, _array([values[i] for i in new]))
+        rows.scratch["seen"], rows.scratch["state"] = seen, after
+        return after, chunk.gather(np.array(new, np.int64)) if new else None
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        self.spec(rows.spec)
+        seen = set()
+        for row in rows:
+            if row not in seen:
+                seen.add(row)
+                yield row
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return rows
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls()]
+
+
+def _values(column: Column) -> list[Any]:
+    return list(column.items()) if isinstance(column, BytesColumn) else column.items().tolist()
+
+
+def _array(values: list[Any]) -> NDArray[Any]:
+    if not isinstance(values[0], bytes):
+        return np.array(values, np.int64)
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _with(parts: tuple[NDArray[Any], ...], new: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """The values with new ones, joined to the last array where that is short, so that few are ever copied."""
+    while parts and len(parts[-1]) < 2 * len(new):
+        new = np.concatenate([parts[-1], new])
+        parts = parts[:-1]
+    return (*parts, new)

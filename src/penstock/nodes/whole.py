@@ -1,0 +1,116 @@
+"""A whole number that a user's function gives for every row: keys, lengths, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.errors import ArgumentTypeError
+from penstock.graph.node import Rows
+from penstock.graph.plan import Plan
+from penstock.nodes.calls import Calls, called, function_error, has_spec
+from penstock.spec import Spec, TensorSpec
+from penstock.trace import Trace, call
+
+__all__ = ["WholeNumbers", "holding"]
+
+
+@dataclass
+class WholeNumbers(Calls):
+    """A function that gives a whole number for every row.
+
+    Args:
+        name: The argument that the function is, for errors.
+    """
+
+    name: str = field(default="key_func", kw_only=True)
+
+    @property
+    def is_traced(self) -> bool:
+        return isinstance(self.traced, Trace) and _is_whole_spec(self.traced.spec)
+
+    @staticmethod
+    def check(plan: Plan, numbers_over: Callable[[Spec], WholeNumbers]) -> None:
+        """Raises ArgumentTypeError where a trace over the rows of a plan already tells that it gives something else."""
+        spec = plan.spec_now
+        if spec is None:
+            return
+        numbers = numbers_over(spec)
+        if isinstance(numbers.traced, Trace) and not numbers.is_traced:
+            raise numbers._wrong(numbers.traced.spec.structure)  # noqa: SLF001  (its own kind)
+
+    def hold(self, rows: Rows) -> IntArray:
+        """The positions of rows that are now on hold, as many as one step should take; none at the end."""
+        n = rows.hold(None if self.is_traced else self.pace(rows).get("rows", 1))
+        return np.arange(rows.position - n, rows.position)
+
+    def of(self, positions: IntArray, rows: Rows) -> tuple[IntArray, list[tuple[int, Exception]]]:
+        """int64[n] of rows on hold, 0 for rows that failed; and the errors of those, with their places."""
+        chunk, first = rows.take(positions), int(positions[0])
+        return self.timed(lambda: self.numbers(chunk, first), len(chunk), self.pace(rows))
+
+    def of_row(self, row: Any, number: int) -> int:
+        """The number of one row. Raises what `of` gives."""
+        try:
+            return self._checked(call(self.function, row))
+        except Exception as error:
+            raise function_error(error, self.where, number) from error
+
+    def numbers(self, chunk: Chunk, first: int) -> tuple[IntArray, list[tuple[int, Exception]]]:
+        """int64[n] for the rows of a chunk, 0 for rows that failed; and the errors of those, with their places."""
+        if self.is_traced:
+            made = self.over(chunk, first)
+            if isinstance(made, Chunk) and isinstance(column := made.columns[0], FixedColumn):
+                return column.values.astype(np.int64, copy=False), []
+        results, errors = called(self.function, chunk, first, self.where)
+        if not errors and set(map(type, results)) == {int}:
+            with suppress(OverflowError):
+                return np.array(results, np.int64), []
+        numbers = np.zeros(len(chunk), np.int64)
+        failed = dict(errors)
+        places = [place for place in range(len(chunk)) if place not in failed]
+        for place, result in zip(places, results, strict=True):
+            try:
+                numbers[place] = self._checked(result)
+            except ArgumentTypeError as error:
+                failed[place] = function_error(error, self.where, first + place)
+        return numbers, sorted(failed.items())
+
+    def _checked(self, result: Any) -> int:
+        if isinstance(result, np.ndarray) and result.shape == ():
+            result = result[()]
+        if (
+            isinstance(result, int | np.integer)
+            and not isinstance(result, bool)
+            and -(2**63) <= result < 2**63
+        ):
+            return int(result)
+        raise self._wrong(result)
+
+    def _wrong(self, got: Any) -> ArgumentTypeError:
+        help = "Return an int or a scalar of dtype int64."
+        name = f"result of {self.name}"
+        return ArgumentTypeError(self.where, name, got=got, want="a whole number", help=help)
+
+
+def holding(numbers_over: Callable[[Spec], WholeNumbers], rows: Rows) -> tuple[WholeNumbers, IntArray] | None:
+    """A function over the rows of an edge, and the positions of rows that are now on hold; None at the end."""
+    if not has_spec(rows):
+        return None
+    numbers = numbers_over(rows.spec)
+    positions = numbers.hold(rows)
+    return (numbers, positions) if len(positions) else None
+
+
+def _is_whole_spec(spec: Spec) -> bool:
+    leaf = spec.structure
+    if not isinstance(leaf, TensorSpec) or leaf.shape or leaf.optional:
+        return False
+    return leaf.dtype.kind in "iu" and leaf.dtype != np.uint64

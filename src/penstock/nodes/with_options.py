@@ -1,0 +1,142 @@
+"""Options that travel with a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, ClassVar, Final
+
+from penstock.errors import ArgumentTypeError
+from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, State, Step, transform
+from penstock.graph.plan import Plan
+from penstock.graph.recipe import recorded
+from penstock.spec import Spec
+
+_GROUPS: Final = frozenset({"experimental_distribute", "experimental_optimization", "experimental_threading"})
+"""Options of tf.data that have options of their own."""
+
+__all__ = ["Options", "ThreadingOptions", "WithOptions", "most_threads_of", "options_of"]
+
+
+@recorded
+@dataclass
+class ThreadingOptions:
+    """Part of `Options`.
+
+    Attributes:
+        private_threadpool_size: Threads that AUTOTUNE may use for one transformation; None for as many as help.
+        max_intra_op_parallelism: Taken and not used: operations on a chunk run on one thread.
+    """
+
+    private_threadpool_size: int | None = None
+    max_intra_op_parallelism: int | None = None
+
+
+@recorded
+@dataclass
+class Options:
+    """How a dataset runs, by the names of `tf.data.Options`. Nothing here changes a row.
+
+    Attributes:
+        deterministic: Taken and always kept: rows come in one order, whatever the threads do.
+        autotune: False keeps AUTOTUNE from using threads.
+        threading: See `ThreadingOptions`.
+
+    Other attributes of tf.data's options may be set and are kept; they steer TensorFlow's runtime only.
+
+    >>> options = Options()
+    >>> options.deterministic = True
+    >>> options.experimental_slack = True
+    >>> options.experimental_optimization.map_fusion = True
+    """
+
+    deterministic: bool | None = None
+    autotune: bool | None = None
+    threading: ThreadingOptions = field(default_factory=ThreadingOptions)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _GROUPS:
+            raise AttributeError(f"'Options' object has no attribute {name!r}", name=name, obj=self)
+        return self.__dict__.setdefault(name, SimpleNamespace())
+
+    def merged(self, later: Options) -> Options:
+        """These options, with those that are set in `later` replaced."""
+        merged = Options()
+        for options in (self, later):
+            merged.__dict__ |= {name: value for name, value in vars(options).items() if value is not None}
+        mine, theirs = self.threading, later.threading
+        merged.threading = ThreadingOptions(
+            _either(theirs.private_threadpool_size, mine.private_threadpool_size),
+            _either(theirs.max_intra_op_parallelism, mine.max_intra_op_parallelism),
+        )
+        return merged
+
+
+def _either(later: Any, earlier: Any) -> Any:
+    return earlier if later is None else later
+
+
+@transform("with_options")
+@dataclass(frozen=True)
+class WithOptions(Node):
+    """The same rows, run with other options.
+
+    Args:
+        options: A `ps.Options`; what is None in it stays as it was.
+
+    >>> import penstock as ps
+    >>> options = ps.Options()
+    >>> options.deterministic = True
+    >>> ds = ps.Dataset.range(3).with_options(options)
+    >>> ds.options().deterministic
+    True
+    """
+
+    only_moves: ClassVar[bool] = True
+
+    by_itself: ClassVar[bool] = True
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"options"})
+    options: Options
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.options, Options):
+            raise ArgumentTypeError("with_options", "options", got=self.options, want="a penstock.Options")
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return n
+
+    def step(self, state: State, rows: Rows) -> Step:
+        chunk = rows.pull()
+        return state, END if chunk is END else chunk
+
+    def before(self, state: State, row: int, *n: int) -> Before:
+        return state, (row,)
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return rows
+
+    def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
+        return rows
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls(Options()), cls(Options(deterministic=False))]
+
+
+def options_of(plan: Plan) -> Options:
+    """The options of a plan: those of its inputs, overridden by its own."""
+    options = Options()
+    for part in plan.inputs:
+        options = options.merged(options_of(part))
+    return options.merged(plan.node.options) if isinstance(plan.node, WithOptions) else options
+
+
+def most_threads_of(plan: Plan) -> int | None:
+    """Threads that AUTOTUNE may use for one transformation of a plan; None for as many as help."""
+    options = options_of(plan)
+    size = options.threading.private_threadpool_size
+    return 1 if options.autotune is False else size or None

@@ -1,0 +1,140 @@
+"""Rows of several datasets side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.origins import Origins
+from penstock.errors import ArgumentError
+from penstock.graph.node import (
+    END,
+    INFINITE,
+    UNKNOWN,
+    Before,
+    Node,
+    PlainRows,
+    Rows,
+    RowSource,
+    State,
+    Step,
+    source,
+    transform,
+)
+from penstock.graph.plan import Plan, plan_of
+from penstock.spec import Spec, flatten, map_structure, pack
+
+__all__ = ["Zip", "zip_datasets"]
+
+
+@source("zip")
+def zip_datasets(*args: Any, datasets: Any = None) -> Plan:
+    """Rows of several datasets side by side, as many as the shortest has.
+
+    Where a row of one dataset cannot be made, its error takes the place of the whole row.
+
+    Args:
+        *args: The datasets, whose rows become a tuple; or one structure (tuples and dicts, nested) of them, whose
+            rows have that structure.
+        datasets: The structure, as an alternative to `*args`.
+
+    Raises:
+        ArgumentError: No dataset.
+        ArgumentTypeError: Something that is no dataset, such as a list of them: that has to be a tuple.
+
+    >>> import penstock as ps
+    >>> numbers = ps.Dataset.range(3)
+    >>> list(ps.Dataset.zip(numbers, numbers.skip(1)))
+    [(np.int64(0), np.int64(1)), (np.int64(1), np.int64(2))]
+    >>> next(iter(ps.Dataset.zip({"a": numbers, "b": numbers.skip(2)})))
+    {'a': np.int64(0), 'b': np.int64(2)}
+    """
+    if bool(args) == (datasets is not None):
+        got = f"{len(args)} positional{'' if datasets is None else ' and datasets='}"
+        raise ArgumentError("zip", "number of datasets", got=got, want="at least one, either way")
+    structure = datasets if not args else args[0] if len(args) == 1 else args
+    plans = tuple(plan_of(dataset, "zip", "a dataset") for dataset in flatten(structure))
+    if not plans:
+        raise ArgumentError("zip", "datasets", got=structure, want="at least one dataset")
+    numbers = count()
+    return Plan(Zip(map_structure(lambda _: next(numbers), structure)), plans)
+
+
+@transform("zip")
+@dataclass(frozen=True)
+class Zip(Node):
+    """Rows of every input together.
+
+    Args:
+        form: The structure of the rows, with the number of an input in the place of each leaf, in order.
+    """
+
+    form: Any
+
+    @property
+    def arity(self) -> int:
+        return len(flatten(self.form))
+
+    def spec(self, *rows: Spec) -> Spec:
+        return Spec(pack(self.form, [spec.structure for spec in rows]))
+
+    def cardinality(self, *n: int) -> int:
+        if UNKNOWN in n:
+            return UNKNOWN
+        return min((rows for rows in n if rows != INFINITE), default=INFINITE)
+
+    def step(self, state: State, *inputs: Rows) -> Step:
+        chunks: list[Chunk | None] = []
+        failures: list[Exception] = []
+        for rows in inputs:
+            try:
+                chunk = rows.pull()
+            except Exception as error:  # noqa: BLE001  (raised when all inputs have passed over that row)
+                failures.append(error)
+                chunks.append(None)
+                continue
+            if chunk is END and not failures:
+                return state, END
+            chunks.append(None if chunk is END else chunk)
+        n = 1 if failures else min(len(chunk) for chunk in chunks if chunk is not None)
+        for rows, part in zip(inputs, chunks, strict=True):
+            if part is not None:
+                rows.give_back(len(part) - n)
+        if failures:
+            raise failures.pop()  # no name is left to it here, which would tie its traceback to this frame
+        return state, self._joined([part.slice(0, n) for part in chunks if part is not None])
+
+    def _joined(self, chunks: list[Chunk]) -> Chunk:
+        joined = Chunk(pack(self.form, [chunk.structure for chunk in chunks]), len(chunks[0]))
+        if all(chunk.origins is None for chunk in chunks):
+            return joined
+        return joined.made_of(Origins.beside([(chunk.origins, len(chunk)) for chunk in chunks]))
+
+    def before(self, state: State, row: int, *n: int) -> Before:
+        return state, (row,) * len(n)
+
+    def plain(self, *rows: PlainRows) -> Iterator[Any]:
+        return (pack(self.form, parts) for parts in zip(*rows, strict=False))
+
+    def random_access(self, *inputs: RowSource) -> RowSource:
+        return _SideBySide(self, inputs)
+
+    @classmethod
+    def examples(cls) -> list[Node]:
+        return [cls((0, 1)), cls({"a": 0, "b": (1, 2)}), cls(0)]
+
+
+@dataclass(frozen=True)
+class _SideBySide:
+    node: Zip
+    inputs: tuple[RowSource, ...]
+
+    def __len__(self) -> int:
+        return min(map(len, self.inputs))
+
+    def gather(self, rows: IntArray) -> Chunk:
+        return self.node._joined([source.gather(rows) for source in self.inputs])  # noqa: SLF001  (its own node)

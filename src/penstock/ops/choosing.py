@@ -1,0 +1,83 @@
+"""Choosing between values, and by their places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.ops.face import face
+from penstock.ops.operands import numbers, pair, tensor
+from penstock.trace import operation
+
+__all__ = ["gather", "where"]
+
+
+@face
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Items of `x` where a condition is true and of `y` where it is not; or the places where it is true.
+
+    Args:
+        condition: Bools; with neither `x` nor `y` any numbers, of which all but 0 are true.
+        x: Broadcast with the condition.
+        y: Of the same dtype.
+
+    Returns:
+        The items, or int64 `[k, axes]`, the places; their number differs from row to row, so that a function that asks
+        for them runs row by row.
+
+    >>> where([True, False], [1, 2], [3, 4]), where([0, 3, 4])
+    (array([1, 4], dtype=int32), array([[1],
+           [2]]))
+    """
+    if (x is None) != (y is None):
+        raise ArgumentError("where", "x" if x is None else "y", got=None, want="both x and y, or neither")
+    truth = numbers("where", "condition", condition)
+    if x is None:
+        return np.argwhere(truth)
+    if truth.dtype != np.bool_:
+        raise ArgumentTypeError("where", "condition", got=truth.dtype, want="bools")
+    chosen = np.where(truth, *pair("where", x, y, texts=True))
+    return chosen[()] if isinstance(chosen, np.ndarray) else chosen
+
+
+@face
+def gather(params: Any, indices: Any, axis: int | None = 0) -> Any:
+    """The items at places along an axis.
+
+    Args:
+        params: Of at least one axis.
+        indices: Whole numbers of any shape, each from 0 to the size of the axis; NumPy would count negative ones from
+            the end, TensorFlow refuses them.
+        axis: Of `params`; 0 where None.
+
+    Raises:
+        InvalidArgumentError: An index is out of range.
+
+    >>> gather([10, 20, 30], [2, 0])
+    array([30, 10], dtype=int32)
+    """
+    values, places = tensor("gather", "params", params), numbers("gather", "indices", indices)
+    if places.dtype.kind not in "iu":
+        raise ArgumentTypeError("gather", "indices", got=places.dtype, want="whole numbers")
+    axis = 0 if axis is None else axis
+    if not -values.ndim <= axis < values.ndim:
+        raise ArgumentError("gather", "axis", got=axis, want=f"an axis of a value that has {values.ndim}")
+    return np.take(values, _in_range(places, values.shape[axis]), axis)
+
+
+def _checked(indices: Any, size: Any) -> Any:
+    array = np.asarray(indices)
+    wrong = (array < 0) | (array >= size)
+    if wrong.any():
+        place = np.unravel_index(int(wrong.argmax()), array.shape)
+        shown = f"[{', '.join(map(str, place))}]" if place else ""
+        raise InvalidArgumentError(f"gather: indices{shown} = {array[place]} is not in [0, {size}).")
+    return indices
+
+
+@operation("gather.indices", chunk=_checked)
+def _in_range(indices: Any, size: Any) -> Any:
+    """The same indices; InvalidArgumentError where one is not in [0, size)."""
+    return _checked(indices, size)

@@ -1,0 +1,40 @@
+"""What all operations with TensorFlow's names share: silent arithmetic, and errors that name the operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from penstock.errors import ArgumentTypeError, InvalidArgumentError, PenstockError
+
+__all__ = ["face", "refused"]
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+def face(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """A function whose arithmetic gives no warnings, as TensorFlow's, and whose errors are penstock's.
+
+    NumPy's errors about shapes and axes become InvalidArgumentErrors that name the function.
+    """
+
+    @wraps(function)
+    def called(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        try:
+            with np.errstate(all="ignore"):
+                return function(*args, **kwargs)
+        except PenstockError:
+            raise
+        except (ValueError, IndexError) as error:
+            raise InvalidArgumentError(f"{function.__name__}: {error}.") from error
+
+    return called
+
+
+def refused(where: str, name: str, value: Any, want: str, help: str = "") -> ArgumentTypeError:
+    """The error of a value of the wrong kind; a traced value is shown as what is known of it."""
+    return ArgumentTypeError(where, name, got=value, want=want, help=help)

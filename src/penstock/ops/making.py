@@ -1,0 +1,135 @@
+"""New values of a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.ops.face import face
+from penstock.ops.operands import dtype_of, is_text, numbers, tensor
+from penstock.spec import string
+
+__all__ = ["fill", "one_hot", "ones", "ones_like", "zeros", "zeros_like"]
+
+
+@face
+def zeros(shape: Sequence[int], dtype: DTypeLike = np.float32) -> Any:
+    """Zeros of a shape; empty byte strings where the dtype is `ps.string`.
+
+    >>> zeros([2], np.int64)
+    array([0, 0])
+    """
+    wanted = dtype_of("zeros", "dtype", dtype)
+    return np.full(tuple(shape), b"", object) if wanted == string else np.zeros(tuple(shape), wanted)[()]
+
+
+@face
+def ones(shape: Sequence[int], dtype: DTypeLike = np.float32) -> Any:
+    """Ones of a shape.
+
+    >>> ones([2])
+    array([1., 1.], dtype=float32)
+    """
+    return np.ones(tuple(shape), dtype_of("ones", "dtype", dtype))[()]
+
+
+@face
+def fill(dims: Sequence[int], value: Any) -> Any:
+    """A single value in every place of a shape.
+
+    >>> fill([2], 7)
+    array([7, 7], dtype=int32)
+    """
+    single = tensor("fill", "value", value)
+    if single.ndim:
+        raise ArgumentError("fill", "value", got=value, want="a value without axes")
+    return np.copy(np.broadcast_to(single, tuple(dims)))
+
+
+@face
+def zeros_like(input: Any, dtype: DTypeLike | None = None) -> Any:
+    """Zeros of the shape and dtype of another value; empty strings for byte strings.
+
+    >>> zeros_like([1.5, 2.5])
+    array([0., 0.], dtype=float32)
+    """
+    value = tensor("zeros_like", "input", input)
+    if is_text(value) and isinstance(value, np.ndarray) and dtype is None:
+        return np.full(value.shape, b"", object)[()]
+    return np.zeros_like(value, None if dtype is None else dtype_of("zeros_like", "dtype", dtype))[()]
+
+
+@face
+def ones_like(input: Any, dtype: DTypeLike | None = None) -> Any:
+    """Ones of the shape and dtype of another value.
+
+    >>> ones_like([1.5, 2.5], np.int32)
+    array([1, 1], dtype=int32)
+    """
+    value = numbers("ones_like", "input", input) if dtype is None else tensor("ones_like", "input", input)
+    return np.ones_like(value, None if dtype is None else dtype_of("ones_like", "dtype", dtype))[()]
+
+
+@face
+def one_hot(
+    indices: Any,
+    depth: int,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any:
+    """For each index a line of `depth` values: `on_value` at its place and `off_value` in all others.
+
+    Args:
+        indices: Whole numbers of any shape. One that is below 0, or `depth` and more, has no place: all are off.
+        depth: Size of the new axis.
+        on_value: 1 where None.
+        off_value: 0 where None.
+        axis: Where the new axis stands; last where None.
+        dtype: float32 where None and no value tells another.
+
+    Raises:
+        ArgumentTypeError: The indices are not whole numbers, or a value is of another dtype.
+
+    >>> one_hot([0, 2], 3)
+    array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    values = numbers("one_hot", "indices", indices)
+    if values.dtype.kind not in "iu":
+        raise ArgumentTypeError("one_hot", "indices", got=values.dtype, want="whole numbers")
+    if isinstance(depth, bool) or depth < 0:
+        raise ArgumentError("one_hot", "depth", got=depth, want="at least 0")
+    last = values.ndim if axis is None or axis == -1 else axis
+    if not 0 <= last <= values.ndim:
+        raise ArgumentError("one_hot", "axis", got=axis, want=f"-1 to {values.ndim}")
+    places = np.arange(depth).reshape((depth,) + (1,) * (values.ndim - last))
+    on, off = _switch(on_value, off_value, dtype)
+    return np.where(np.expand_dims(values, last) == places, on, off)
+
+
+def _switch(on_value: Any, off_value: Any, dtype: DTypeLike | None) -> tuple[Any, Any]:
+    """What stands for on and off, in one dtype."""
+    given = [tensor("one_hot", name, v) for name, v in _named(on_value, off_value) if v is not None]
+    wanted = None if dtype is None else dtype_of("one_hot", "dtype", dtype)
+    kinds = {string if is_text(value) else value.dtype for value in given} | ({wanted} if wanted else set())
+    if len(kinds) > 1:
+        got = [str(kind) for kind in kinds]
+        raise ArgumentTypeError("one_hot", "the dtypes of on_value, off_value and dtype", got=got, want="one")
+    kind = kinds.pop() if kinds else np.dtype(np.float32)
+    if kind == string:
+        if len(given) < 2:
+            raise ArgumentTypeError("one_hot", "off_value", got=off_value, want="a byte string, as on_value")
+        return given[0], given[1]
+    pairs = zip(_named(on_value, off_value), (1, 0), strict=True)
+    on, off = (kind.type(default if value is None else value) for (_, value), default in pairs)
+    return on, off
+
+
+def _named(on_value: Any, off_value: Any) -> list[tuple[str, Any]]:
+    return [("on_value", on_value), ("off_value", off_value)]

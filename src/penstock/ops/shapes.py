@@ -1,0 +1,178 @@
+"""The same items in other shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from penstock.errors import ArgumentError
+from penstock.ops.face import face
+from penstock.ops.operands import axes_of, dtype_of, is_text
+from penstock.ops.operands import tensor as tensor_of
+
+__all__ = [
+    "expand_dims",
+    "pad",
+    "rank",
+    "reshape",
+    "shape",
+    "size",
+    "squeeze",
+    "tile",
+    "transpose",
+]
+
+_MODES: Final = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
+
+
+@face
+def reshape(tensor: Any, shape: Any) -> Any:
+    """The same items in another shape.
+
+    Args:
+        tensor: Of any shape.
+        shape: The sizes of the axes; one of them may be -1, which then follows from the others.
+
+    Raises:
+        InvalidArgumentError: The shape has another number of items.
+
+    >>> reshape([1, 2, 3, 4], [2, -1])
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
+    return _value(np.reshape(_tensor("reshape", tensor), axes_of(shape)))
+
+
+@face
+def expand_dims(input: Any, axis: int) -> Any:
+    """The same items with one more axis, of size 1, at a place.
+
+    >>> expand_dims([1, 2], -1).shape
+    (2, 1)
+    """
+    return np.expand_dims(_tensor("expand_dims", input), axes_of(axis))
+
+
+@face
+def squeeze(input: Any, axis: int | Sequence[int] | None = None) -> Any:
+    """The same items without axes of size 1: those named, or all of them.
+
+    Raises:
+        InvalidArgumentError: An axis that is named has another size.
+
+    >>> squeeze([[[1], [2]]], [0])
+    array([[1],
+           [2]], dtype=int32)
+    """
+    return _value(np.squeeze(_tensor("squeeze", input), axes_of(axis) if axis != [] else None))
+
+
+@face
+def transpose(a: Any, perm: Sequence[int] | None = None, conjugate: bool = False) -> Any:
+    """The same items with the axes in another order; in reverse where `perm` is None.
+
+    >>> transpose([[1, 2, 3]]).shape
+    (3, 1)
+    """
+    moved = np.transpose(_tensor("transpose", a), axes_of(perm))
+    return np.conjugate(moved) if conjugate else moved
+
+
+@face
+def shape(input: Any, out_type: DTypeLike = np.int32) -> Any:
+    """The sizes of the axes, as an array of whole numbers.
+
+    >>> shape([[1, 2, 3]])
+    array([1, 3], dtype=int32)
+    """
+    sizes = _tensor("shape", input).shape
+    return np.array(sizes, dtype_of("shape", "out_type", out_type))
+
+
+@face
+def size(input: Any, out_type: DTypeLike = np.int32) -> Any:
+    """The number of items.
+
+    >>> size([[1, 2, 3]])
+    np.int32(3)
+    """
+    value = _tensor("size", input).size
+    return np.array(value, dtype_of("size", "out_type", out_type))[()]
+
+
+@face
+def rank(input: Any) -> Any:
+    """The number of axes.
+
+    >>> rank([[1, 2, 3]])
+    np.int32(2)
+    """
+    return np.int32(_tensor("rank", input).ndim)
+
+
+@face
+def tile(input: Any, multiples: Sequence[int]) -> Any:
+    """The items again and again along each axis.
+
+    Args:
+        input: Of any shape.
+        multiples: How many times for each axis; as many numbers as there are axes.
+
+    >>> tile([[1, 2]], [2, 2])
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]], dtype=int32)
+    """
+    value, counts = _tensor("tile", input), axes_of(multiples)
+    if len(counts) != value.ndim:
+        raise ArgumentError(
+            "tile", "multiples", got=multiples, want=f"{value.ndim} numbers, one for each axis"
+        )
+    if any(count < 0 for count in counts):
+        raise ArgumentError("tile", "multiples", got=multiples, want="numbers from 0 on")
+    return _value(np.tile(value, counts))
+
+
+@face
+def pad(tensor: Any, paddings: ArrayLike, mode: str = "CONSTANT", constant_values: Any = 0) -> Any:
+    """The items with more of them before and after along each axis.
+
+    Args:
+        tensor: Of any shape.
+        paddings: `[axes, 2]`, how many to add before and after.
+        mode: "CONSTANT", "REFLECT" (mirrored at the first and last item) or "SYMMETRIC" (mirrored, these included).
+        constant_values: What to add in mode "CONSTANT".
+
+    >>> pad([1, 2], [[1, 2]]), pad([1, 2, 3], [[1, 1]], "REFLECT")
+    (array([0, 1, 2, 0, 0], dtype=int32), array([2, 1, 2, 3, 2], dtype=int32))
+    """
+    value, widths = _tensor("pad", tensor), np.asarray(paddings)
+    if widths.shape != (value.ndim, 2) or (widths < 0).any():
+        raise ArgumentError("pad", "paddings", got=paddings, want=f"{value.ndim} pairs of numbers from 0 on")
+    kind = _MODES.get(str(mode).upper())
+    if kind is None:
+        raise ArgumentError("pad", "mode", got=mode, want='"CONSTANT", "REFLECT" or "SYMMETRIC"')
+    if kind != "constant":
+        _check_mirror(value, widths, kind)
+        return np.pad(value, widths.tolist(), kind)  # type: ignore[call-overload]
+    filling = (b"" if constant_values == 0 else constant_values) if is_text(value) else constant_values
+    return np.pad(value, widths.tolist(), "constant", constant_values=filling)
+
+
+def _check_mirror(value: Any, widths: Any, kind: str) -> None:
+    """NumPy mirrors again and again, TensorFlow once."""
+    for size, (before, after) in zip(value.shape, widths.tolist(), strict=True):
+        most = size - 1 if kind == "reflect" else size
+        if isinstance(size, int) and max(before, after) > max(most, 0):
+            raise ArgumentError("pad", "paddings", got=(before, after), want=f"at most {most} in mode {kind}")
+
+
+def _tensor(where: str, value: Any) -> Any:
+    return tensor_of(where, "the value", value)
+
+
+def _value(array: Any) -> Any:
+    """An array of no axes as the single value that it holds."""
+    return array[()] if isinstance(array, np.ndarray) and not array.ndim else array

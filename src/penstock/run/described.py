@@ -1,0 +1,170 @@
+"""A state in words, from nothing but itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from penstock.errors import ArgumentError
+from penstock.fs.paths import file_name
+from penstock.graph.fingerprint import call_text
+from penstock.graph.node import node_classes
+from penstock.graph.state import from_json
+from penstock.run.position import open_state, reading_state
+from penstock.run.told import Told
+
+__all__ = ["SourcePlace", "StateDescription", "describe_state"]
+
+
+@dataclass(frozen=True)
+class SourcePlace:
+    """Where a source of a pipeline stands.
+
+    Attributes:
+        source: The kind of source.
+        files: Its file, or the pattern or the number of several; None where it has none.
+        row: From which it goes on in its pass over all of them, from 0. What the nodes after it have given of these
+            rows already is passed over.
+        epoch: The pass, from 0.
+        file: From which it reads on, where that is known: its name, or its number from 0.
+        file_row: The row of that file with which the chunk of rows begins that is read on, where that is known.
+    """
+
+    source: str
+    files: str | None
+    row: int
+    epoch: int
+    file: str | None
+    file_row: int | None
+
+    def __str__(self) -> str:
+        files = "" if self.files is None else f" {self.files}"
+        at = "" if not self.epoch else f" of epoch {self.epoch}"
+        told = f"{self.source}{files}: goes on from row {self.row:,}{at}"
+        if self.file is None:
+            return told
+        row = "" if self.file_row is None else f"row {self.file_row:,} of "
+        return f"{told}, reading from {row}{self.file} on"
+
+
+@dataclass(frozen=True)
+class StateDescription:
+    """What a state says; print it for a few lines of text.
+
+    Attributes:
+        version: Of its form.
+        rows: That the iterator has given: batches, where it gives batches.
+        epoch: The latest pass over any input, from 0.
+        skip: Rows to pass over before the next is given.
+        nbytes: Of the state as JSON.
+        pipeline: Every node as a call, the last one first; arguments that are long as digests.
+        sources: Where each source stands from which the pipeline goes on.
+        held: Rows that are kept back, by the node that keeps them.
+    """
+
+    version: int
+    rows: int
+    epoch: int
+    skip: int
+    nbytes: int
+    pipeline: tuple[str, ...]
+    sources: tuple[SourcePlace, ...]
+    held: Mapping[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {
+            **asdict(self),
+            "pipeline": list(self.pipeline),
+            "sources": [asdict(one) for one in self.sources],
+        }
+
+    def __str__(self) -> str:
+        skip = f", {self.skip:,} to skip" if self.skip else ""
+        size = f"{self.nbytes:,} bytes, version {self.version}"
+        lines = [f"after {self.rows:,} rows{skip}, in epoch {self.epoch} ({size})"]
+        lines += [f"  {one}" for one in self.sources]
+        lines += [f"  {name}: {n:,} rows on hold" for name, n in self.held.items()]
+        return "\n".join([*lines, "of the pipeline", *(f"  {call}" for call in self.pipeline)])
+
+
+def describe_state(state: Mapping[str, Any]) -> StateDescription:
+    """Where a state stands and of which pipeline it is, in words. No dataset is needed, and no file is read.
+
+    Args:
+        state: What `get_state` gave, or the plain dict that came back from its JSON.
+
+    Returns:
+        A `StateDescription`: print it, or take its attributes.
+
+    Raises:
+        ArgumentError: It is no state, was altered, or is of a later version of penstock.
+
+    >>> import penstock as ps
+    >>> rows = iter(ps.Dataset.range(100).shuffle(10, seed=1).batch(8))
+    >>> _ = next(rows)
+    >>> print(ps.describe_state(rows.get_state()))
+    after 1 rows, in epoch 0 (... bytes, version 2)
+      Range: goes on from row 0
+    of the pipeline
+      batch(batch_size=8)
+      shuffle(buffer_size=10, pair=[87654321, 1])
+      Range(first=0, stop=100, step_size=1, dtype=int64)
+    """
+    opened = open_state(state, "describe_state")
+    try:
+        with reading_state("describe_state"):
+            return _described(opened)
+    except StopIteration as error:
+        got, want = Told("one whose mark has another form"), "a state as get_state gives it"
+        raise ArgumentError("describe_state", "state", got=got, want=want) from error
+
+
+def _described(opened: dict[str, Any]) -> StateDescription:
+    mark = from_json(opened["mark"])
+    pipeline = [(str(name), dict(arguments), int(n)) for name, arguments, n in opened["pipeline"]]
+    places = tuple(_places(mark, iter(pipeline)))
+    return StateDescription(
+        opened["version"],
+        opened["rows"],
+        opened.get("epoch", max(_epochs(mark))),
+        opened.get("skip", 0),
+        len(json.dumps(opened)),
+        tuple(call_text(name, arguments) for name, arguments, _ in pipeline),
+        places,
+        dict(opened.get("held", {})),
+    )
+
+
+def _epochs(mark: Any) -> Iterator[int]:
+    yield mark[0]
+    for below in mark[4]:
+        yield from _epochs(below)
+
+
+def _places(mark: Any, nodes: Iterator[tuple[str, dict[str, Any], int]]) -> Iterator[SourcePlace]:
+    name, arguments, n = next(nodes)
+    epoch, state, _, position, inputs, notes = mark
+    if notes and notes[2] is not None:  # where it goes on, apart from where rows on hold come from
+        state = notes[2][0][0]
+    if len(inputs) != n:
+        raise ValueError("a mark has one part for each input")
+    if not n:
+        yield _place(name, arguments, epoch, state, position)
+    for below in inputs:
+        yield from _places(below, nodes)
+
+
+def _place(name: str, arguments: Mapping[str, Any], epoch: int, state: Any, position: int) -> SourcePlace:
+    known = node_classes().get(name)
+    files = arguments.get("names", arguments.get("files"))
+    found = known.file_place(state) if known is not None and files is not None else None
+    if found is None:
+        return SourcePlace(name, files, position, epoch, None, None)
+    number, row = found
+    if "names" in arguments:
+        return SourcePlace(name, files, position, epoch, file_name(arguments["names"], number), row)
+    is_one = "#" not in str(files)
+    return SourcePlace(name, files, position, epoch, str(files) if is_one else f"file {number}", row)

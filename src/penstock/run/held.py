@@ -1,0 +1,260 @@
+"""Rows that a node has pulled and cannot pass on yet, kept by their positions, or fetched by them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from penstock import _native
+from penstock.column.base import IntArray, offsets_of
+from penstock.column.chunk import Chunk
+from penstock.errors import FailedPreconditionError
+from penstock.graph.node import RowSource
+
+__all__ = ["Base", "Held"]
+
+Base: TypeAlias = tuple[int, Any, int, tuple[Any, ...]]
+"""(position, state, rows given since, marks below): from where the rows after a position can be made again."""
+
+_NONE = np.zeros(0, np.int64)
+
+# Rows that are no longer wanted may take as much room as those that are, and this much more.
+_SLACK_BYTES = 4 << 20
+
+# Parts that take less than this together are joined: one small part is looked through faster than many.
+_SMALL_BYTES = 4 << 20
+
+# A part is copied once no more of its rows are wanted than one in so many. Rows of a wide shuffle are copied a third of
+# a time each then, where copying all at once would copy each row once.
+_WANTED_ONE_IN = 4
+
+# Copies are not larger, so that they take the memory of parts that are gone.
+_COPY_BYTES = 4 << 20
+
+# More parts than this are made fewer, however many of their rows are wanted.
+_MOST_PARTS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Rows of rising positions; `positions` is None where they follow one another from `first` on."""
+
+    first: int
+    last: int
+    rows: Chunk
+    nbytes: int
+    positions: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def find(self, positions: IntArray) -> IntArray:
+        """The rows at these positions, which all lie between first and last."""
+        if self.positions is None:
+            return positions - self.first
+        return np.searchsorted(self.positions, positions)
+
+
+def _dense(first: int, rows: Chunk) -> _Part:
+    return _Part(first, first + len(rows) - 1, rows, rows.nbytes)
+
+
+def _sparse(rows: Chunk, positions: IntArray) -> _Part:
+    return _Part(int(positions[0]), int(positions[-1]), rows, rows.nbytes, positions)
+
+
+class Held:
+    """Rows on hold, and the oldest base from which they can all be made again.
+
+    The oldest parts are sparse: what is left of chunks of which few rows are wanted.
+    """
+
+    def __init__(self) -> None:
+        self._bases: deque[Base] = deque()
+        self._far: tuple[RowSource, IntArray] | None = None
+        self._set([])
+
+    @classmethod
+    def by_number(cls, source: RowSource, positions: IntArray, base: Base) -> Self:
+        """Rows that are fetched by their positions once they are asked for; those rise.
+
+        Until none of them is on hold, all rows can be made again from the base.
+        """
+        held = cls()
+        if len(positions) and int(positions[-1]) < len(source):
+            held._bases.append(base)
+            held._far = source, positions
+        return held
+
+    def _set(self, parts: list[_Part]) -> None:
+        self._parts = parts
+        self._firsts = [part.first for part in parts]
+        self._rows, self._bytes = sum(map(len, parts)), sum(part.nbytes for part in parts)
+        self._thinned_rows, self._thinned_parts = self._rows, len(parts)
+        positions = [part.positions for part in parts if part.positions is not None]
+        self._sparse_positions = np.concatenate(positions) if positions else _NONE
+        self._sparse_begins = offsets_of(list(map(len, positions)))[:-1] if positions else _NONE
+
+    def __bool__(self) -> bool:
+        return bool(self._bases)
+
+    @property
+    def base(self) -> Base:
+        """The base of the oldest row on hold. There is at least one."""
+        return self._bases[0]
+
+    def add(self, rows: Chunk, base: Base) -> None:
+        """Keep rows that follow the base's position, after all that were added before."""
+        part = _dense(base[0], rows)
+        self._parts.append(part)
+        self._firsts.append(part.first)
+        self._bases.append(base)
+        self._rows += len(part)
+        self._bytes += part.nbytes
+
+    def take(self, positions: IntArray) -> Chunk:
+        """The rows at these positions, in that order. At least one."""
+        if self._far is None:
+            return self._take_near(positions)
+        source, known = self._far
+        is_far = positions <= known[-1]
+        if not is_far.any():
+            return self._take_near(positions)
+        if is_far.all():
+            return source.gather(positions)
+        parts = [self._take_near(positions[~is_far]), source.gather(positions[is_far])]
+        rows = np.where(is_far, np.cumsum(is_far), np.cumsum(~is_far)) - 1
+        return Chunk.gather_from(parts, is_far.astype(np.int64), rows)
+
+    def _take_near(self, positions: IntArray) -> Chunk:
+        if not len(self._parts):
+            raise FailedPreconditionError("no rows are on hold, although the state names some.")
+        if len(self._parts) > 1 and len(positions) >= len(self._parts) and self._are_small():
+            joined = Chunk.concat([part.rows for part in self._parts])
+            self._set([_dense(self._parts[0].first, joined)])
+        if len(self._parts) == 1:
+            return self._parts[0].rows.gather(self._parts[0].find(positions))
+        which, rows = self._places(positions)
+        return Chunk.gather_from([part.rows for part in self._parts], which, rows)
+
+    def keep(self, positions: IntArray) -> None:
+        """Let go of all rows but those at these positions."""
+        if not len(positions):
+            self._set([])
+            self._far = None
+            self._bases.clear()
+            return
+        oldest = int(positions.min())
+        if self._far is not None:
+            if oldest > self._far[1][-1]:
+                self._far = None
+            else:
+                positions = positions[positions > self._far[1][-1]]
+        while self._parts and self._parts[0].last < oldest:
+            self._drop_first()
+        while len(self._bases) > 1 and self._bases[1][0] <= oldest:
+            self._bases.popleft()
+        if not self._parts:
+            return
+        first = self._parts[0]
+        if first.positions is None and first.first < oldest:
+            self._firsts[0] = oldest
+            self._parts[0] = part = _dense(oldest, first.rows.slice(oldest - first.first, len(first)))
+            self._rows += len(part) - len(first)
+            self._bytes += part.nbytes - first.nbytes
+        if self._is_wasteful(len(positions)):
+            self._thin(np.sort(positions))
+
+    def _drop_first(self) -> None:
+        part = self._parts.pop(0)
+        del self._firsts[0]
+        self._rows -= len(part)
+        self._bytes -= part.nbytes
+        if part.positions is not None:
+            self._sparse_begins = self._sparse_begins[1:]
+
+    def _are_small(self) -> bool:
+        """Whether the parts follow one another and are quickly joined."""
+        if self._bytes >= _SMALL_BYTES or len(self._sparse_begins):
+            return False
+        # An error has a position between the rows before it and those after it.
+        return all(one.last + 1 == other.first for one, other in pairwise(self._parts))
+
+    def _is_wasteful(self, wanted: int) -> bool:
+        """Whether rows that are no longer wanted take too much room, and there are more than the last time."""
+        if len(self._parts) > max(_MOST_PARTS, 2 * self._thinned_parts):
+            return True
+        last = self._parts[-1]
+        n = self._rows - len(last)
+        if n <= 2 * wanted or self._rows * 8 < self._thinned_rows * 9:
+            return False
+        return (self._bytes - last.nbytes) * (n - 2 * wanted) // n > _SLACK_BYTES
+
+    def has_all(self, positions: IntArray) -> bool:
+        """Whether the rows at these positions are there."""
+        if self._far is not None:
+            positions = positions[~np.isin(positions, self._far[1])]
+        if not len(positions):
+            return True
+        if not self._parts or int(positions.min()) < self._parts[0].first:
+            return False
+        if int(positions.max()) > self._parts[-1].last:
+            return False
+        which, rows = self._places(positions)
+        return all(
+            bool((rows[which == i] < len(part)).all())
+            and (part.positions is None or np.isin(positions[which == i], part.positions).all())
+            for i, part in enumerate(self._parts)
+        )
+
+    def _places(self, positions: IntArray) -> tuple[IntArray, IntArray]:
+        """For every position the part and the row in it."""
+        starts = np.array([*self._firsts, self._parts[-1].last + 1])
+        which, rows = _native.locate(starts, np.ascontiguousarray(positions))
+        if len(self._sparse_begins):
+            old = np.flatnonzero(which < len(self._sparse_begins))
+            rows[old] = (
+                np.searchsorted(self._sparse_positions, positions[old]) - self._sparse_begins[which[old]]
+            )
+        return which, rows
+
+    def _thin(self, wanted: IntArray) -> None:
+        """Copy the wanted rows of old parts together, and let go of the parts.
+
+        `wanted` rises. The last part stays as it is: nearly all of its rows are wanted.
+        """
+        bounds = np.searchsorted(wanted, self._firsts)
+        counts = np.diff(bounds)
+        sizes = np.array([len(part) for part in self._parts[:-1]])
+        is_poor = counts * _WANTED_ONE_IN <= sizes
+        if len(self._parts) > _MOST_PARTS:
+            is_poor[:] = True
+        n_sparse = len(self._sparse_begins)
+        old = n_sparse + int(is_poor[n_sparse:].sum())
+        is_poor[n_sparse:old] = True  # as many as are poor: the oldest, so that all sparse parts come first
+        parts: list[_Part] = []
+        group: list[int] = []
+        for i in range(old):
+            if is_poor[i]:
+                group.append(i)
+            if group and (not is_poor[i] or i == old - 1 or self._copied_bytes(group, counts) > _COPY_BYTES):
+                parts += self._copied(group, wanted[bounds[group[0]] : bounds[group[-1] + 1]])
+                group = []
+            if not is_poor[i]:
+                parts.append(self._parts[i])
+        self._set(parts + self._parts[old:])
+
+    def _copied_bytes(self, group: list[int], counts: IntArray) -> int:
+        return sum(self._parts[i].nbytes * int(counts[i]) // len(self._parts[i]) for i in group)
+
+    def _copied(self, group: list[int], wanted: IntArray) -> list[_Part]:
+        """One part of the wanted rows of neighbours; none where none are wanted."""
+        if not len(wanted):
+            return []
+        return [
+            _sparse(Chunk.gather_from([part.rows for part in self._parts], *self._places(wanted)), wanted)
+        ]

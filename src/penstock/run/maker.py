@@ -1,0 +1,150 @@
+"""How an edge has its chunks made: steps at once or by a thread ahead, their work here or by several threads."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Literal, TypeAlias
+
+from penstock.column.chunk import Chunk
+from penstock.graph.node import END, Broken, Failing, State, _End
+from penstock.graph.plan import Plan
+from penstock.run.ahead import Ahead
+from penstock.run.pool import Pool, Ticket
+from penstock.run.steps import Made, Meter, OpenEdge, Place, Raised, Steps, Task
+from penstock.run.tuning import Tuner
+
+__all__ = ["Maker", "Ready"]
+
+Ready: TypeAlias = tuple[Place, Chunk | Failing | Raised | Literal[_End.END] | None]
+"""The place before a step, and its rows."""
+
+# Steps of a source that take longer than this, two in a row, are worth a thread. Of shorter ones (small records of
+# a file in memory) the bytes are still in the cache of the processor that read them, and another one would have to
+# fetch them.
+AHEAD_SECONDS = 0.0015
+_WORTH_A_THREAD = 2
+
+# With AUTOTUNE, work that takes longer than this is worth handing to other threads.
+_SHARE_SECONDS = 0.001
+
+
+class Maker:
+    """What the steps of a plan's node make, in order and ready for use."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        open_edge: OpenEdge,
+        epoch: int,
+        place: Place | None,
+        meter: Meter | None,
+        *,
+        after: bool = False,
+        most_threads: int | None = None,
+    ) -> None:
+        """From the start, from a place, or from the start of the epoch after that of a place.
+
+        AUTOTUNE uses at most so many threads.
+        """
+        self._plan, self._open_edge, self._epoch, self._meter = plan, open_edge, epoch, meter
+        threads = plan.node.threads()
+        self._pool = Pool(threads) if threads > 1 else None
+        self._width = max(threads, 1)
+        self._may_share = threads < 0 and most_threads != 1
+        self._most_threads = most_threads
+        self._tuner: Tuner | None = None
+        self._begin(place, after=after)
+
+    def _begin(self, place: Place | None, *, after: bool = False) -> None:
+        self._steps = Steps(self._plan, self._open_edge, self._epoch, place, self._meter, after=after)
+        self.place = self._steps.place
+        """Where the first step begins."""
+        self._line: deque[tuple[Made, Ticket | None]] = deque()
+        self._slow_steps = 0
+        self._end: Ready | None = None
+        depth = self._plan.node.ahead()
+        self._ahead = Ahead(self._steps, depth) if depth else None
+
+    def restart(self, epoch: int, place: Place) -> None:
+        """Begin an epoch, after one in which rows were given up to those that follow a place."""
+        self._epoch = epoch
+        if self._ahead is not None or self._line:
+            # What was made ahead may be anywhere, also in an epoch further on: the place is not.
+            self._begin(place, after=True)
+        else:
+            self._steps.restart(epoch)
+            self.place, self._end = self._steps.place, None
+
+    def next(self) -> Ready:
+        """The next rows; END again and again after the last."""
+        if self._end is not None:
+            return self._end
+        if self._pool is None:
+            (before, made), ticket = self._step(), None
+        else:
+            self._fill(self._pool)
+            (before, made), ticket = self._line.popleft()
+        if isinstance(made, Task):
+            return self._finish(before, made, ticket)
+        if made is END:
+            self._end = before, END
+        return before, made
+
+    def _fill(self, pool: Pool) -> None:
+        """Hand out work until every thread has some; a line that has reached the end goes no further."""
+        while len(self._line) <= self._width and not (self._line and self._line[-1][0][1] is END):
+            made = self._step()
+            self._line.append((made, pool.submit(made[1].work) if isinstance(made[1], Task) else None))
+
+    def _finish(self, before: Place, task: Task, ticket: Ticket | None) -> Ready:
+        """The rows that work makes. Where those of a source end early, what was made ahead is made again."""
+        try:
+            reached, rows = self._work(task) if ticket is None else self._take(ticket)
+        except Broken as broken:
+            self._begin((broken.state, ()))
+            return self.place, Raised(broken.error)
+        except Exception as error:  # noqa: BLE001  (raised again where the rows are asked for)
+            return task.after, Raised(error)
+        if reached is not task.after[0] and reached != task.after[0]:
+            self._begin((reached, ()))
+        return before, rows
+
+    def _work(self, task: Task) -> tuple[State, Chunk | Failing]:
+        if not self._may_share:
+            return task.work()
+        start = perf_counter()
+        result = task.work()
+        if perf_counter() - start > _SHARE_SECONDS:
+            self._tuner, self._may_share = Tuner(self._most_threads), False
+            self._width = self._tuner.width
+            self._pool = Pool(self._width)
+        return result
+
+    def _take(self, ticket: Ticket) -> tuple[State, Chunk | Failing]:
+        start = perf_counter()
+        reached, rows = self._wait(ticket.result)
+        if self._tuner is not None and self._pool is not None:
+            chunk = rows.rows if isinstance(rows, Failing) else rows
+            self._tuner.note(len(rows), 0 if chunk is None else chunk.nbytes, perf_counter() - start)
+            if self._tuner.width != self._width:
+                self._width = self._tuner.width
+                self._pool.resize(self._width)
+        return reached, rows
+
+    def _wait(self, take: Callable[[], Any]) -> Any:
+        return take() if self._meter is None else self._meter.waiting(self._plan, take)
+
+    def _step(self) -> Made:
+        if self._ahead is not None:
+            made: Made = self._wait(self._ahead.next)
+            return made
+        if self._plan.inputs or self._plan.node.is_bound():
+            return self._steps.next()
+        start = perf_counter()
+        made = self._steps.next()
+        self._slow_steps = self._slow_steps + 1 if perf_counter() - start > AHEAD_SECONDS else 0
+        if self._slow_steps >= _WORTH_A_THREAD and made[1] is not END:
+            self._ahead = Ahead(self._steps)
+        return made

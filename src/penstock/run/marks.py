@@ -1,0 +1,95 @@
+"""What can be told of marks without running anything: whether one fits a plan, its epoch, its rows on hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final, TypeAlias
+
+from penstock.graph.node import Node
+from penstock.graph.plan import Plan
+
+__all__ = ["Mark", "held_rows", "is_mark", "latest_epoch"]
+
+Mark: TypeAlias = tuple[Any, ...]
+"""(epoch, state of the node, rows given since, position, marks of its inputs, notes); a plain value.
+
+Notes are empty, or (errors raised in this epoch, (row, name) of each of them that was raised since the state, the place
+and the rows given since of what comes next where that may be apart from rows on hold, or None).
+"""
+
+_MOST: Final = 1 << 62
+_LEAST, _PAST_MOST = -(1 << 63), 1 << 64
+
+
+def is_mark(mark: Any, plan: Plan) -> bool:
+    """Whether a value has the form of the marks of a plan, and states that its nodes know."""
+    if not (isinstance(mark, tuple) and len(mark) == 6):
+        return False
+    epoch, state, given, position, inputs, notes = mark
+    if not all(map(_is_count, (epoch, given, position))) or position < given:
+        return False
+    return _is_place((state, inputs), plan) and _are_notes(notes, plan)
+
+
+def _is_place(place: Any, plan: Plan) -> bool:
+    if not (isinstance(place, tuple) and len(place) == 2):
+        return False
+    state, inputs = place
+    if not (isinstance(inputs, tuple) and len(inputs) == len(plan.inputs)):
+        return False
+    return _knows(plan.node, state) and all(map(is_mark, inputs, plan.inputs))
+
+
+def _knows(node: Node, state: Any) -> bool:
+    try:
+        return _are_of_64_bits(state) and node.knows(state)
+    except (TypeError, ValueError, IndexError, KeyError, OverflowError, RecursionError):
+        return False  # something of which it could not even be asked what it is
+
+
+def _are_of_64_bits(value: Any) -> bool:
+    """Whether its whole numbers are, with a sign or without: a node may put them into arrays."""
+    if isinstance(value, tuple):
+        return all(map(_are_of_64_bits, value))
+    return type(value) is not int or _LEAST <= value < _PAST_MOST
+
+
+def _are_notes(notes: Any, plan: Plan) -> bool:
+    if not isinstance(notes, tuple):  # asked first: an array compares with nothing
+        return False
+    if not notes:
+        return True
+    if not (len(notes) == 3 and _is_count(notes[0])):
+        return False
+    _, errors, here = notes
+    if not isinstance(errors, tuple) or not all(map(_is_error, errors)):
+        return False
+    if here is None:
+        return True
+    return isinstance(here, tuple) and len(here) == 2 and _is_place(here[0], plan) and _is_count(here[1])
+
+
+def _is_error(error: Any) -> bool:
+    return isinstance(error, tuple) and len(error) == 2 and _is_count(error[0]) and type(error[1]) is str
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= _MOST
+
+
+def latest_epoch(state: Any, inputs: tuple[Mark, ...], plan: Plan) -> int:
+    """The latest epoch of any input, from the state of a node and the marks of its inputs."""
+    epochs = [plan.node.epochs_over(state)]
+    for mark, part in zip(inputs, plan.inputs, strict=True):
+        epochs += [mark[0], latest_epoch(mark[1], mark[4], part)]
+    return max(epochs)
+
+
+def held_rows(state: Any, inputs: tuple[Mark, ...], plan: Plan, name_of: Any) -> Counter[str]:
+    """Rows on hold, by the name of the node that holds them."""
+    rows: Counter[str] = Counter()
+    if n := sum(map(len, plan.node.held(state))):
+        rows[name_of(plan.node)] = n
+    for mark, part in zip(inputs, plan.inputs, strict=True):
+        rows += held_rows(mark[1], mark[4], part, name_of)
+    return rows

@@ -1,0 +1,89 @@
+"""Threads that do work for one iterator and end with it."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Event
+from typing import Any, TypeAlias
+
+from penstock.run.threads import Left, start
+
+__all__ = ["Pool", "Ticket"]
+
+
+class Ticket:
+    """A result that comes later."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._work, self._done = work, Event()
+        self._result: Any = None
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        """Do the work."""
+        try:
+            self._result = self._work()
+        except BaseException as error:  # noqa: BLE001  (raised again by result())
+            self._error = error
+        self._done.set()
+
+    def leave(self) -> None:
+        """Say that the work will not be done."""
+        self._error = Left()
+        self._done.set()
+
+    def result(self) -> Any:
+        """Wait for the work; raises what it raised."""
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+_Queue: TypeAlias = "SimpleQueue[Ticket | None]"
+
+
+class Pool:
+    """A number of threads that take work in order. They start with the work, and end when this object is dropped."""
+
+    def __init__(self, threads: int) -> None:
+        self._queue: _Queue = SimpleQueue()
+        self._threads = threads
+        self._started = [0]
+        weakref.finalize(self, _send_home, self._queue, self._started, os.getpid())
+
+    def submit(self, work: Callable[[], Any]) -> Ticket:
+        """Have work done."""
+        if self._started[0] < self._threads:
+            self._started[0] += 1
+            start(_run, (self._queue,), "penstock-work")
+        ticket = Ticket(work)
+        self._queue.put(ticket)
+        return ticket
+
+    def resize(self, threads: int) -> None:
+        """Use another number of threads from now on."""
+        self._threads = threads
+        while self._started[0] > threads:
+            self._started[0] -= 1
+            self._queue.put(None)
+
+
+def _run(queue: _Queue) -> None:
+    while (ticket := queue.get()) is not None:
+        ticket.run()
+        del ticket  # a waiting thread must not keep the rows of its last work
+
+
+def _send_home(queue: _Queue, started: list[int], process: int) -> None:
+    if process != os.getpid():
+        return
+    while not queue.empty():  # work that nobody waits for any more
+        ticket = queue.get_nowait()
+        if ticket is not None:
+            ticket.leave()
+    for _ in range(started[0]):
+        queue.put(None)

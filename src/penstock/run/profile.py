@@ -1,0 +1,182 @@
+"""Where the time of a pipeline goes while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock, local
+from time import perf_counter
+from typing import Any
+
+from penstock.column.chunk import Chunk
+from penstock.graph.explain import call_of
+from penstock.graph.node import END, Failing, State, Step, Work
+from penstock.graph.plan import Plan
+from penstock.run.edge import Edge
+
+__all__ = ["Profile", "Usage", "profile"]
+
+
+@dataclass
+class Usage:
+    """What one node has done.
+
+    Attributes:
+        call: The node, as the call that makes it.
+        how: How it runs, as `explain` says it.
+        depth: Its distance from the last node.
+        rows: Rows that it gave.
+        busy_seconds: Time in its own code, in all threads, without that of its inputs.
+        wait_seconds: Time that it waited for threads which make its rows ahead.
+    """
+
+    call: str
+    how: str
+    depth: int
+    rows: int = 0
+    busy_seconds: float = 0.0
+    wait_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The usage of every node over a time; print it for a table and a sentence.
+
+    Attributes:
+        seconds: Wall time of the run.
+        rows: Rows that came out.
+        nodes: Every node, the last one first.
+    """
+
+    seconds: float
+    rows: int
+    nodes: Sequence[Usage]
+
+    @property
+    def bottleneck(self) -> Usage:
+        """The node that was busy longest."""
+        return max(self.nodes, key=lambda usage: usage.busy_seconds)
+
+    @property
+    def advice(self) -> str:
+        """One sentence: where the time goes, and what would help."""
+        slowest = self.bottleneck
+        busy = sum(usage.busy_seconds for usage in self.nodes)
+        share = slowest.busy_seconds / busy if busy else 0.0
+        outside = 1 - sum(usage.busy_seconds + usage.wait_seconds for usage in self.nodes) / self.seconds
+        if outside > 0.5:
+            return "Most of the time was spent by whoever takes the rows, not by the pipeline; larger batches help."
+        return f"{slowest.call} takes {share:.0%} of the working time; {_remedy(slowest)}."
+
+    def __str__(self) -> str:
+        head = f"{self.rows:,} rows in {self.seconds:.2f} s ({self.rows / self.seconds:,.0f} rows/s)"
+        width = max(len("  " * usage.depth + usage.call) for usage in self.nodes)
+        table = [f"{'node':{width}}  {'rows':>12}  {'busy s':>8}  {'waiting s':>9}  {'rows/busy s':>12}"]
+        for usage in self.nodes:
+            rate = f"{usage.rows / usage.busy_seconds:,.0f}" if usage.busy_seconds else "-"
+            table.append(
+                f"{'  ' * usage.depth + usage.call:{width}}  {usage.rows:>12,}  {usage.busy_seconds:>8.3f}  "
+                f"{usage.wait_seconds:>9.3f}  {rate:>12}"
+            )
+        return "\n".join([head, *table, self.advice])
+
+
+def _remedy(slowest: Usage) -> str:
+    if slowest.how.startswith("row by row"):
+        return (
+            f"its function runs {slowest.how}: written with NumPy functions only it would run on whole chunks"
+        )
+    if slowest.how.startswith("traced"):
+        return "num_parallel_calls=ps.AUTOTUNE lets other cores help, and prefetch() lets it run beside the training"
+    return "prefetch() lets it run beside the training"
+
+
+class _Meter:
+    """Times the steps of every node of a plan; see `penstock.run.steps.Meter`.
+
+    Time inside of another node's step counts for that one alone, which is why each thread keeps a stack.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.nodes = list(_usages(plan, 0))
+        self._usages = {id(part): usage for part, usage in self.nodes}
+        self._stack = local()
+        self._lock = Lock()
+
+    def step(self, plan: Plan, step: Callable[..., Step]) -> Callable[..., Step]:
+        """The same step, timed, and the work that it hands over too."""
+        usage = self._usages.get(id(plan))
+        if usage is None:  # of a branch, which counts for the node that opened it
+            return step
+
+        def timed(*args: Any) -> Step:
+            after, made = self._timed(usage, lambda: step(*args))
+            if not callable(made):
+                self._count(usage, made)
+                return after, made
+            return after, lambda: self._work(usage, made)
+
+        return timed
+
+    def waiting(self, plan: Plan, take: Callable[[], Any]) -> Any:
+        """What is taken from a thread or a pool, whose time is another's."""
+        start = perf_counter()
+        try:
+            return take()
+        finally:
+            seconds = perf_counter() - start
+            if inside := self._inside():
+                inside[-1] += seconds
+            if (usage := self._usages.get(id(plan))) is not None:
+                with self._lock:
+                    usage.wait_seconds += seconds
+
+    def _work(self, usage: Usage, work: Work) -> tuple[State, Chunk | Failing]:
+        reached, made = self._timed(usage, work)
+        self._count(usage, made)
+        return reached, made
+
+    def _timed(self, usage: Usage, do: Callable[[], Any]) -> Any:
+        inside = self._inside()
+        inside.append(0.0)
+        start = perf_counter()
+        try:
+            return do()
+        finally:
+            seconds = perf_counter() - start
+            own = seconds - inside.pop()
+            if inside:
+                inside[-1] += seconds
+            with self._lock:
+                usage.busy_seconds += own
+
+    def _count(self, usage: Usage, made: Any) -> None:
+        if made is not END and made is not None:
+            with self._lock:
+                usage.rows += len(made)
+
+    def _inside(self) -> list[float]:
+        """Seconds spent in other nodes within each step that this thread is in the middle of."""
+        stack: list[float] = self._stack.__dict__.setdefault("inside", [])
+        return stack
+
+
+def _usages(plan: Plan, depth: int) -> Iterator[tuple[Plan, Usage]]:
+    how = plan.node.how_over(*plan.inputs)
+    yield plan, Usage(call_of(plan.node), how, depth)
+    for part in plan.inputs:
+        yield from _usages(part, depth + 1)
+
+
+def profile(plan: Plan, seconds: float, rows: int | None) -> Profile:
+    """Run a plan for some time, or until so many rows have come, and tell where the time went."""
+    meter = _Meter(plan)
+    edge = Edge(plan, meter=meter)
+    start, n = perf_counter(), 0
+    while perf_counter() - start < seconds and (rows is None or n < rows):
+        chunk = edge.pull(None if rows is None else rows - n)
+        if chunk is END:
+            break
+        for _ in chunk:
+            n += 1
+    return Profile(max(perf_counter() - start, 1e-9), n, [usage for _, usage in meter.nodes])

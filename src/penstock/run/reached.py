@@ -1,0 +1,228 @@
+"""Rows by number of plans that have none: the numbers go through the nodes in place of the rows.
+
+A shuffle, or whatever else only moves rows, does the same with numbers as with rows. So it is run over numbers up to
+the row that is asked for, and only the rows that came to be there are made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.errors import OutOfRangeError
+from penstock.graph.following import followed
+from penstock.graph.node import END, INFINITE, Node, RowSource, State, Step
+from penstock.graph.plan import Plan
+from penstock.run.edge import Edge
+from penstock.spec import Spec, TensorSpec, form
+
+__all__ = ["begin_epoch", "parts_of", "rows_in_epoch"]
+
+_ENDLESS: Final = 1 << 62
+_AT_ONCE: Final = 1 << 16
+
+
+def rows_in_epoch(plan: Plan, epoch: int) -> RowSource | None:
+    """The rows of a pass by number; None where some node has to see rows to tell which come."""
+    uses = Counter(id(part) for part in parts_of(plan) if part.is_shuffled)
+    if max(uses.values(), default=0) > 1:  # each use is another pass
+        return None
+    return _rows(plan, epoch)
+
+
+def _rows(plan: Plan, epoch: int) -> RowSource | None:
+    if plan.rows is not None and not plan.is_shuffled:
+        return plan.rows
+    if plan.node.repeats:
+        return _repeated(plan)
+    moved = _moved(plan, epoch) if plan.node.only_moves else None
+    if moved is not None or not plan.inputs:
+        return moved
+    if plan.node.keeps_rows or (epoch and type(plan.node).next_epoch is not Node.next_epoch):
+        return None
+    inputs = [_rows(part, epoch) for part in plan.inputs]
+    if any(rows is None for rows in inputs):
+        return None
+    reached: Any = [
+        _Reached(cast("RowSource", rows), part) for rows, part in zip(inputs, plan.inputs, strict=True)
+    ]
+    return plan.node.by_number(*reached)
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """In place of a plan, for nodes that ask for more than its rows by number."""
+
+    rows: RowSource
+    plan: Plan
+    is_shuffled = False
+
+    @property
+    def spec(self) -> Spec:
+        return self.plan.spec
+
+    @property
+    def cardinality(self) -> int:
+        return self.plan.cardinality
+
+
+def _repeated(plan: Plan) -> RowSource | None:
+    """The rows of several epochs of a plan, all of which have as many."""
+    [part] = plan.inputs
+    first = None if any(below.node.repeats for below in parts_of(part)) else _rows(part, 0)
+    times = plan.node.cardinality(1)
+    if first is None or _rows(part, 1) is None or not 0 < len(first) < _ENDLESS or times < INFINITE:
+        return None
+    return _Repeated(part, len(first), times)
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    part: Plan
+    n: int
+    times: int
+
+    def __len__(self) -> int:
+        return _ENDLESS if self.times == INFINITE else self.n * self.times
+
+    def gather(self, rows: IntArray) -> Chunk:
+        epochs, numbers = np.divmod(rows, self.n)
+        used = sorted(set(epochs.tolist()))
+        parts = [
+            cast("RowSource", _rows(self.part, epoch)).gather(numbers[epochs == epoch]) for epoch in used
+        ]
+        return _put_back(parts, np.searchsorted(used, epochs))
+
+
+def _put_back(parts: list[Chunk], which: IntArray) -> Chunk:
+    """Row i is the next one of parts[which[i]]."""
+    within = np.empty(len(which), np.int64)
+    for i, part in enumerate(parts):
+        within[which == i] = np.arange(len(part))
+    return Chunk.gather_from(parts, which, within)
+
+
+def _moved(plan: Plan, epoch: int) -> RowSource | None:
+    """The rows of nodes that only move rows, over others that have numbers."""
+    ends: dict[int, Plan] = {}
+    leaves: list[RowSource] = []
+
+    def over_numbers(part: Plan, *, once: bool = True) -> Plan | None:
+        if id(part) in ends:
+            return ends[id(part)]
+        rows = part.rows if part.rows is not None and not part.is_shuffled else None
+        if rows is None and part.node.only_moves:
+            inputs = [over_numbers(below, once=once and not part.node.repeats) for below in part.inputs]
+            known = tuple(below for below in inputs if below is not None)
+            return Plan(part.node, known) if len(known) == len(inputs) else None
+        if rows is None:
+            rows = _rows(part, epoch) if once or not part.is_shuffled else None
+        if rows is None:
+            return None
+        leaves.append(rows)
+        made = ends[id(part)] = Plan(_Numbers(len(rows), part))
+        return made
+
+    numbers = over_numbers(plan)
+    if numbers is None or len({_form(end) for end in ends.values()}) != 1:
+        return None
+    if numbers.cardinality < INFINITE:
+        return None
+    return _Moved(
+        numbers, {id(end.node): rows for end, rows in zip(ends.values(), leaves, strict=True)}, epoch
+    )
+
+
+def _form(end: Plan) -> Any:
+    assert isinstance(end.node, _Numbers)
+    spec = end.node.plan.spec_now
+    return None if spec is None else form(spec.structure)
+
+
+@dataclass(frozen=True)
+class _Numbers(Node):
+    """The numbers from 0 to n, in place of the rows of a plan."""
+
+    n: int
+    plan: Plan
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return Spec(TensorSpec((), np.int64))
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return self.n if self.n < _ENDLESS else INFINITE
+
+    def start(self, epoch: int) -> State:
+        return 0
+
+    def step(self, state: State, session: None) -> Step:
+        stop = min(self.n, state + _AT_ONCE)
+        return (stop, Chunk(FixedColumn(np.arange(state, stop)))) if stop > state else (state, END)
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        return map(np.int64, range(self.n))
+
+    def random_access(self) -> RowSource:  # type: ignore[override]
+        return _NumbersByNumber(self.n)
+
+
+@dataclass(frozen=True)
+class _NumbersByNumber:
+    n: int
+
+    def __len__(self) -> int:
+        return self.n
+
+    def gather(self, rows: IntArray) -> Chunk:
+        return Chunk(FixedColumn(rows))
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """Rows by number, through the numbers that came to their places."""
+
+    numbers: Plan
+    leaves: dict[int, RowSource]
+    epoch: int
+
+    def __len__(self) -> int:
+        return _ENDLESS if self.numbers.cardinality == INFINITE else self.numbers.cardinality
+
+    def gather(self, rows: IntArray) -> Chunk:
+        low, high = int(rows.min()), int(rows.max())
+        plan, sources = followed(self.numbers)  # new ones, whose epochs nobody has counted
+        begin_epoch(plan, self.epoch)
+        edge = Edge(plan)
+        passed = 0
+        while passed < low and (n := edge.skip(low - passed)):
+            passed += n
+        chunk = edge.pull_exact(high + 1 - low)
+        if passed < low or chunk is END or len(chunk) <= high - low:
+            raise OutOfRangeError(f"row {high} does not exist.")
+        assert chunk.origins is not None, "nodes that only move rows keep their origins"
+        places = [sources.place(number) for [number] in chunk.origins.gather(rows - low).to_list()]
+        which, numbers = np.array(places, np.int64).T
+        used = sorted(set(which.tolist()))
+        parts = [self.leaves[id(sources.nodes[i])].gather(numbers[which == i]) for i in used]
+        return _put_back(parts, np.searchsorted(used, which))
+
+
+def begin_epoch(plan: Plan, epoch: int) -> None:
+    """Have the next pass over a plan be that of an epoch."""
+    uses = Counter(id(part) for part in parts_of(plan))
+    for part in parts_of(plan):
+        part.note_epoch(epoch * uses[id(part)] - 1)
+
+
+def parts_of(plan: Plan) -> Iterator[Plan]:
+    """A plan, and all plans below it."""
+    yield plan
+    for part in plan.inputs:
+        yield from parts_of(part)

@@ -1,0 +1,370 @@
+"""The mark of a rank from those of other ranks, of as many or of another number of them.
+
+Going down from the last node, each says what of its input went into the rows that were given. So it comes to light
+which rows each rank had of those that are dealt; those that nobody had are dealt anew. Nodes above the place where
+rows are dealt begin anew over them, and nodes below it stand where those of the rank stood that was least far.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.errors import ArgumentError
+from penstock.graph.epochs import rows_in_epoch
+from penstock.graph.explain import call_of
+from penstock.graph.node import END, Node, Spent, State, _End
+from penstock.graph.plan import Plan
+from penstock.graph.share import Given, Joined, Share
+from penstock.run.edge import Edge, Mark
+from penstock.run.marks import is_mark
+from penstock.run.told import Told
+
+__all__ = ["Standing", "standing_of", "with_skipped"]
+
+_NONE: IntArray = np.zeros(0, np.int64)
+_PARTS = 6
+_FEW = 5
+_OTHER_ROWS = ("that of other rows", "a state of an iterator over the same plan")
+
+# In place of the errors of an epoch: rows above a share that was joined have other positions than numbers.
+_NO_NUMBERS: Mark = (1, (), None)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What a rank had been given.
+
+    Attributes:
+        given: Of the rows that are dealt.
+        marks: From that of the last edge down to that of the share's input.
+        states: Of the nodes after the share, the last one first, to go on with over other rows.
+        epochs: Of every node, and those that are over where it begins them.
+    """
+
+    given: Given
+    marks: tuple[Mark, ...]
+    states: tuple[State, ...]
+    epochs: tuple[int, ...]
+
+
+class _Shares:
+    """The shares of a plan that deals its rows once, and in which all after that is a line of nodes."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Raises ArgumentError for any other plan."""
+        self._path = list(_path(plan))
+        share = self._path[-1].node
+        if not isinstance(share, Share):
+            want = "that of the same rank, since rows of several inputs come together after distribute"
+            help = "Put one distribute after what brings them together: it takes those of other ranks."
+            raise _refusal("that of another rank", want, help)
+        self._share = share
+
+    @property
+    def world(self) -> int:
+        """Ranks of this plan."""
+        return self._share.world
+
+    def checked(self, mark: Any) -> tuple[int, int]:
+        """The rank and the world of a mark that was read from somewhere. Raises where it is none of these shares."""
+        whose = self._whose(mark)
+        if whose is None or not is_mark(mark, self._plan_of(*whose)):
+            raise _refusal(*_OTHER_ROWS)
+        return whose
+
+    def _whose(self, mark: Any) -> tuple[int, int] | None:
+        for _ in self._path[1:]:
+            inputs = mark[4] if isinstance(mark, tuple) and len(mark) == _PARTS else None
+            mark = inputs[0] if isinstance(inputs, tuple) and len(inputs) == 1 else None
+        return self._share.whose(mark[1]) if isinstance(mark, tuple) and len(mark) == _PARTS else None
+
+    def _plan_of(self, rank: int, world: int) -> Plan:
+        plan = replace(self._path[-1], node=self._share.of_rank(rank, world))
+        for above in self._path[-2::-1]:
+            plan = Plan(above.node, (plan,))
+        return plan
+
+    def in_step(self, mark: Mark, world: int) -> Mark:
+        """The mark of this rank, where all ranks of a world had as many rows as the one that the mark is of."""
+        place = self._place(mark)
+        several = next((plan.node for plan in self._path[:-1] if _depends_on_rows(plan.node)), None)
+        if several is not None or len(place.given.kept):
+            name = "" if several is None else _name(several)
+            why = f"{name} takes another number of rows at every rank" if name else "rows are on hold"
+            want = f"a list of those of all ranks, since {why} after distribute"
+            raise _refusal("that of one rank of another world", want)
+        return self._mark([place], self._share.in_step(place.given, world))
+
+    def joined(self, marks: Sequence[Mark]) -> Mark:
+        """The mark of this rank from those of all ranks of another world, by rank."""
+        places = [self._place(mark) for mark in marks]
+        if len({place.epochs for place in places}) > 1:
+            places = [self._place(mark, moves_on=True) for mark in marks]
+        return self._mark(places, self._share.joined([place.given for place in places]))
+
+    def _mark(self, places: Sequence[_Place], joined: Joined | None) -> Mark:
+        if len({place.epochs for place in places}) > 1:
+            help = "Put repeat before distribute: then all ranks go through the epochs together."
+            raise _refusal("those of ranks in different epochs", "those of one epoch", help)
+        if joined is None:
+            raise _refusal("those of ranks of different rows", "those of one run")
+        place = places[joined.place]
+        position = -(-joined.rows // self._share.world)
+        below = _without_held(place.marks[-2], place.marks[-1], self._share)
+        for mark, state in zip(place.marks[-2::-1], (joined.state, *reversed(place.states)), strict=True):
+            below = (mark[0], state, 0, position, (below,), _NO_NUMBERS)
+        return below
+
+    def _place(self, mark: Mark, *, moves_on: bool = False) -> _Place:
+        """What a rank had been given where a mark was taken; at the end of an epoch it may move on to the next."""
+        marks, states, epochs = [mark], [], [mark[0]]
+        stop, kept = mark[3], _NONE
+        whose = self._whose(mark)
+        assert whose is not None, "it was checked"
+        *path, share = _path(self._plan_of(*whose))
+        for plan in path:
+            _, state, given, position, (below,), notes = mark
+            first = position - given
+            if notes and notes[1]:
+                help = "Go on over some rows with as many ranks as there were, and take it then."
+                raise _refusal(
+                    "taken right after an error", "one without an error among the latest rows", help
+                )
+            spent = _spent(plan, state, stop - first, below)
+            held = _NONE if spent is None else _held(plan, state, kept - first, spent[1], below)
+            if spent is None or held is None:
+                raise _refusal_for(plan.node)
+            (stop, _, after), kept = spent, held
+            if plan.node.repeats:
+                state, below, stop = _through_epochs(plan, state, below, stop, kept, moves_on=moves_on)
+            else:
+                state = after
+            mark = below
+            marks.append(mark)
+            states.append(state)
+            epochs += [mark[0], plan.node.epochs_over(state)]
+        marks.append(mark[4][0])
+        had = _given(share, self._share.of_rank(*whose), mark, stop, kept)
+        return _Place(had, tuple(marks), tuple(states), (*epochs, marks[-1][0]))
+
+
+def _through_epochs(
+    plan: Plan, state: State, below: Mark, stop: int, kept: IntArray, *, moves_on: bool
+) -> tuple[State, Mark, int]:
+    """The state of a node that repeats, its input and the position there, in the epoch of the last row that was given.
+
+    In that of the row that comes next, if it `moves_on`.
+    """
+    rows, left, epochs = Edge(plan.inputs[0], below), stop - below[3], 0
+    while (left := left - rows.skip(left)) or moves_on:
+        after, made = plan.node.step(state, rows)
+        if made is not None or after == state:
+            break
+        state, epochs = after, epochs + 1
+        moves_on = False
+    if left or (epochs and len(kept)):
+        raise _refusal_for(plan.node)
+    return (state, rows.mark(), rows.position) if epochs else (state, below, stop)
+
+
+def _given(share: Plan, node: Share, mark: Mark, stop: int, kept: IntArray) -> Given:
+    """Rows of the share, which count errors where they are had by number."""
+    _, state, given, position, (below,), notes = mark
+    first = position - given
+    n, kept = stop - first, kept - first
+    errors = np.array([row for row, _ in notes[1]] if notes else [], np.int64)
+    if rows_in_epoch(share.inputs[0], below[1], below[4]) is not None:
+        return Given(node.at_number(state, below[3]), n, kept)
+    kept = kept - np.searchsorted(errors, kept)
+    return Given(state, n - int(np.searchsorted(errors, n)), kept)
+
+
+def _path(plan: Plan) -> Iterator[Plan]:
+    """A plan and the one input of each of its nodes, down to a share or to a node without one input."""
+    while True:
+        yield plan
+        if isinstance(plan.node, Share) or len(plan.inputs) != 1:
+            return
+        plan = plan.inputs[0]
+
+
+def _parts(plan: Plan) -> Iterator[Plan]:
+    yield plan
+    for part in plan.inputs:
+        yield from _parts(part)
+
+
+def _depends_on_rows(node: Node) -> bool:
+    """Whether how many rows it makes depends on what they are."""
+    return node.by_itself and not node.is_one_to_one
+
+
+def _spent(plan: Plan, state: State, n: int, below: Mark) -> Spent | None:
+    node, opened = plan.node, partial(Edge, plan.inputs[0], below)
+    spent = node.spent(state, n, below[3], opened)
+    return _made_again(node, state, n, opened) if spent is None and node.by_itself else spent
+
+
+def _held(plan: Plan, state: State, kept: IntArray, own: IntArray, below: Mark) -> IntArray | None:
+    """Positions of the input that are on hold: by the node itself, or those of which rows were made that are on hold.
+
+    None where it cannot be told.
+    """
+    if not len(kept):
+        return own
+    if len(own) or plan.node.mixes:
+        return None
+    if plan.node.is_one_to_one:
+        return kept + np.int64(below[3])
+    if plan.node.by_itself:  # it would have to be made again
+        return None
+    parts = []
+    for row in kept.tolist():
+        spent = [_spent(plan, state, n, below) for n in (row, row + 1)]
+        if spent[0] is None or spent[1] is None:
+            return None
+        parts.append(np.arange(spent[0][0], spent[1][0]))
+    held: IntArray = np.concatenate(parts)
+    return held
+
+
+def _made_again(node: Node, state: State, n: int, opened: Any) -> Spent | None:
+    """What is spent by a node that makes none or several rows of each: they are made again.
+
+    None in the middle of what it makes of one row.
+    """
+    if not n:
+        return opened.args[1][3], _NONE, state
+    rows, start = _Pieces(*opened.args), state
+    while n > 0:
+        after, made = node.step(state, rows)
+        if callable(made):
+            after, made = made()
+        if made is END:
+            break
+        if made is not None and len(made) > n:
+            if rows.size == 1:
+                return None
+            rows.smaller()
+            continue
+        n -= 0 if made is None else len(made)
+        state = after
+    return rows.position, _NONE, start
+
+
+class _Pieces(Edge):
+    """The rows of an edge in pieces that may be given back."""
+
+    size = 1 << 12
+
+    def pull(self, limit: int | None = None) -> Chunk | Literal[_End.END]:
+        rows = super().pull(self.size if limit is None else min(limit, self.size))
+        self._latest = 0 if rows is END else len(rows)
+        return rows
+
+    def smaller(self) -> None:
+        """Take the latest piece back, to give smaller ones."""
+        self.give_back(self._latest)
+        self.size = max(1, self._latest // 2)
+
+
+def _without_held(above: Mark, mark: Mark, share: Share) -> Mark:
+    """The mark of a share's input before the oldest row that the share, of the mark above, has on hold."""
+    held = share.held(above[1])[0]
+    if not len(held):
+        return mark
+    epoch, state, given, position, inputs, notes = mark
+    given -= position - int(held[0])
+    notes = notes and (notes[0], tuple(error for error in notes[1] if error[0] < given), None)
+    return (epoch, state, given, int(held[0]), inputs, notes)
+
+
+class Standing(NamedTuple):
+    """Where an iterator stands, as a state says it.
+
+    Attributes:
+        mark: Of its edge; one that was read from somewhere may be anything.
+        rows: How many it has given, those to skip among them.
+        skip: How many to pass over before the next.
+    """
+
+    mark: Any
+    rows: int
+    skip: Any
+
+
+def standing_of(plan: Plan, standings: Sequence[Standing]) -> Standing:
+    """Where an iterator over a plan stands, by what was read from the state of one rank or from those of all.
+
+    Raises:
+        ArgumentError: They are none of this plan, not those of all ranks, or cannot be joined.
+    """
+    if not all(type(one.skip) is int and one.skip >= 0 for one in standings):
+        raise _refusal(*_OTHER_ROWS)
+    own = [one for one in standings if is_mark(one.mark, plan)]
+    if len(own) == len(standings) == 1:
+        return own[0]
+    if not any(isinstance(part.node, Share) for part in _parts(plan)):
+        if len(standings) == 1:
+            raise _refusal(*_OTHER_ROWS)
+        raise _refusal(f"{len(standings)} states", "one, since nothing is distributed")
+    if not standings:
+        raise _refusal("no states", "one, or a list of those of all ranks")
+    shares = _Shares(plan)
+    ranks = [shares.checked(one.mark) for one in standings]
+    if len(standings) > 1:
+        _check_all(ranks)
+    if own:
+        return own[0]
+    world, marks = ranks[0][1], [with_skipped(one) for one in standings]
+    rows = sum(one.rows for one in standings) * world // len(standings) // shares.world
+    if len(standings) < world:
+        return Standing(shares.in_step(marks[0], world), rows, 0)
+    by_rank = dict(zip(ranks, marks, strict=True))
+    return Standing(shares.joined([by_rank[rank, world] for rank in range(world)]), rows, 0)
+
+
+def with_skipped(standing: Standing) -> Mark:
+    """The mark with the rows to skip counted among those given."""
+    epoch, state, given, position, inputs, notes = standing.mark
+    return (epoch, state, given + standing.skip, position + standing.skip, inputs, notes)
+
+
+def _check_all(ranks: Sequence[tuple[int, int]]) -> None:
+    """Raise where these are not all ranks of one world."""
+    worlds = sorted({world for _, world in ranks})
+    if len(worlds) > 1:
+        raise _refusal(
+            f"those of ranks of {' and '.join(map(str, worlds))}", "those of all ranks of one world"
+        )
+    counts = Counter(rank for rank, _ in ranks)
+    missing = [rank for rank in range(worlds[0]) if not counts[rank]]
+    twice = [rank for rank, n in counts.items() if n > 1]
+    if twice:
+        raise _refusal(f"two of rank {twice[0]} of {worlds[0]}", "one of each rank")
+    if missing:
+        names = ", ".join(map(str, missing[:_FEW]))
+        raise _refusal(f"without those of rank {names} of {worlds[0]}", "a list of those of all ranks")
+
+
+def _refusal(got: str, want: str, help: str = "") -> ArgumentError:
+    return ArgumentError("set_state", "state", got=Told(got), want=want, help=help)
+
+
+def _refusal_for(node: Node) -> ArgumentError:
+    name = _name(node)
+    want = f"that of the same rank of as many, since {name} after distribute depends on the rows that came before"
+    help = f"Put {name} before distribute, or go on with as many ranks as there were."
+    return _refusal("that of another rank", want, help)
+
+
+def _name(node: Node) -> str:
+    return call_of(node).partition("(")[0]

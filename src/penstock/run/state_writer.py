@@ -1,0 +1,78 @@
+"""From the marks of one iterator to its states. What stays the same from one to the next is written once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from penstock.graph.fingerprint import fingerprint, name_of
+from penstock.graph.plan import Plan
+from penstock.graph.state import Written, to_json
+from penstock.run.edge import Mark
+from penstock.run.marks import held_rows, latest_epoch
+from penstock.run.position import STATE_VERSION, State, checksum, rest_digest
+
+__all__ = ["StateWriter"]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The place before a chunk, which stays as it is for all rows of the chunk, and may hold long arrays."""
+
+    epoch: int
+    state: Any
+    inputs: tuple[Mark, ...]
+    notes: Any
+    written: State
+    rest: str
+
+    def is_of(self, mark: Mark) -> bool:
+        epoch, state, _, _, inputs, notes = mark
+        return state is self.state and inputs is self.inputs and (epoch, notes) == (self.epoch, self.notes)
+
+
+class StateWriter:
+    """Makes the states of an iterator over a plan; any thread may."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._lock = plan, Lock()
+        self._arrays: Written = {}
+        self._place: _Place | None = None
+
+    def write(self, mark: Mark, ahead: int, rows: int, skip: int) -> State:
+        """The state of a mark.
+
+        Args:
+            mark: Of the last edge.
+            ahead: Rows that the edge has given and the iterator has not.
+            rows: Rows that the iterator has given.
+            skip: Rows to pass over after the mark.
+        """
+        with self._lock:
+            if self._place is None or not self._place.is_of(mark):
+                self._place = self._written(mark)
+            place = self._place
+        state = State(place.written)
+        epoch, below, _, _, inner, notes = state["mark"]
+        state["rows"] = rows
+        state["mark"] = [epoch, below, mark[2] - ahead, mark[3] - ahead, inner, notes]
+        if skip:
+            state["skip"] = skip
+        state["checksum"] = checksum(state, place.rest)
+        return state
+
+    def _written(self, mark: Mark) -> _Place:
+        epoch, state, given, position, inputs, notes = mark
+        below = to_json(state, self._arrays)
+        inner, said = to_json(inputs, self._arrays), to_json(notes)
+        document: dict[str, Any] = {
+            "version": STATE_VERSION,
+            "rows": 0,
+            "epoch": max(epoch, latest_epoch(state, inputs, self._plan)),
+        }
+        if held := held_rows(state, inputs, self._plan, name_of):
+            document["held"] = dict(held)
+        document["pipeline"] = fingerprint(self._plan)
+        document["mark"] = [epoch, below, given, position, inner, said]
+        return _Place(epoch, state, inputs, notes, State(document), rest_digest(document))

@@ -1,0 +1,168 @@
+"""Marks of a pipeline with other arguments, such as the size of its batches: counted over by what they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from penstock.errors import ArgumentError
+from penstock.graph.explain import call_of
+from penstock.graph.fingerprint import fields_of
+from penstock.graph.node import Node
+from penstock.graph.plan import Plan
+from penstock.graph.state import to_json
+from penstock.run.edge import Edge, Mark
+from penstock.run.told import Told
+
+__all__ = ["carried_over", "plan_of"]
+
+# Rows above what was counted over have other positions than numbers.
+_NO_NUMBERS: Mark = (1, (), None)
+
+
+def plan_of(pipeline: Any, plan: Plan) -> Plan:
+    """The plan with the numbers and flags of the pipeline that a state is of; itself where all are equal.
+
+    Args:
+        pipeline: The fingerprint in the state: of the same nodes.
+        plan: That of this iterator.
+    """
+    entries = iter(pipeline if isinstance(pipeline, list) else ())
+    return _with_arguments(plan, entries)
+
+
+def _with_arguments(plan: Plan, entries: Iterator[Any]) -> Plan:
+    entry = next(entries, None)
+    arguments = entry[1] if isinstance(entry, list) and len(entry) > 1 else None
+    node = _node_of(plan.node, arguments) if isinstance(arguments, dict) else plan.node
+    inputs = tuple(_with_arguments(part, entries) for part in plan.inputs)
+    same = node is plan.node and all(made is part for made, part in zip(inputs, plan.inputs, strict=True))
+    return plan if same else Plan(node, inputs)
+
+
+def _node_of(node: Any, arguments: dict[str, Any]) -> Node:
+    """The node with other numbers and flags, where it has such arguments."""
+    other = {
+        part.name: _plain(arguments[part.name])
+        for part in fields_of(node)
+        if part.init and _is_other(getattr(node, part.name), _plain(arguments.get(part.name)))
+    }
+    try:
+        made: Node = replace(node, **other) if other else node
+    except ArgumentError:
+        return node  # type: ignore[no-any-return]
+    return made
+
+
+def _is_other(ours: Any, theirs: Any) -> bool:
+    return isinstance(theirs, int | tuple) and type(ours) is type(theirs) and ours != theirs
+
+
+def _plain(value: Any) -> Any:
+    """What JSON made of a pair of seeds, as a tuple again."""
+    return tuple(value) if isinstance(value, list) and all(type(part) is int for part in value) else value
+
+
+def carried_over(mark: Mark, theirs: Plan, plan: Plan) -> Mark:
+    """The mark for a plan with other arguments, so that no row is lost or given twice.
+
+    It stays as it is where nodes give their first rows over the same ones with either argument, as a longer `take`
+    does. Rows that were given in batches are counted by the size that these had.
+
+    Args:
+        mark: One of `theirs`.
+        theirs: The plan that the mark is of.
+        plan: The same nodes with other arguments.
+
+    Raises:
+        ArgumentError: It cannot be told which rows have been given.
+        FailedPreconditionError: Rows that had been given do not come again.
+    """
+    other = _disagreeing(theirs, plan, mark)
+    if other is None:
+        return mark
+    counted = _counted(mark, theirs, plan)
+    if counted is None:
+        got = Told(f"that of another {call_of(other).partition('(')[0]}")
+        want = "one of the same arguments, since with others it is not known which rows have been given"
+        raise ArgumentError(
+            "set_state", "state", got=got, want=want, help="Begin a new epoch with the others."
+        )
+    return counted
+
+
+def _disagreeing(theirs: Plan, plan: Plan, mark: Mark) -> Node | None:
+    """The last node with another argument that may not make the rows given so far of the same rows of its input."""
+    stop: int | None = mark[3]
+    while theirs is not plan and plan.inputs:
+        counts, others = ([part.cardinality for part in one.inputs] for one in (plan, theirs))
+        if plan.node.goes_by_number and counts != others:
+            return theirs.node
+        if theirs.node is not plan.node or counts != others:
+            rows = () if stop is None else (mark[3], stop)
+            ours = [plan.node.before(mark[1], row, *counts) for row in rows]
+            other = [theirs.node.before(mark[1], row, *others) for row in rows]
+            is_told = bool(rows) and None not in ours
+            if to_json(ours) != to_json(other) or (theirs.node is not plan.node and not is_told):
+                return theirs.node
+        if len(plan.inputs) != 1:
+            return None if _differ_in_sources(theirs, plan) else theirs.node
+        stop = None if stop is None else _stop_below(theirs, mark, stop)
+        theirs, plan, mark = theirs.inputs[0], plan.inputs[0], mark[4][0]
+    return None
+
+
+def _differ_in_sources(theirs: Plan, plan: Plan) -> bool:
+    """Whether plans differ in nothing but arguments of sources."""
+    if theirs is plan or not plan.inputs:
+        return True
+    return theirs.node == plan.node and all(map(_differ_in_sources, theirs.inputs, plan.inputs))
+
+
+def _stop_below(plan: Plan, mark: Mark, stop: int) -> int | None:
+    """How many rows of its input a node has taken for the rows up to one; None where it does not tell."""
+    _, state, given, position, (below,), _ = mark
+    if plan.node.repeats:
+        return None
+    spent = plan.node.spent(state, stop - position + given, below[3], partial(Edge, plan.inputs[0], below))
+    return None if spent is None else spent[0]
+
+
+def _counted(mark: Mark, theirs: Plan, plan: Plan) -> Mark | None:
+    """The mark over the rows that went into those that were given; None where a node does not tell which."""
+    path = list(_line_to_last_difference(theirs, plan))
+    below, stop, above = mark, mark[3], []
+    for part in path:
+        epoch, state, given, position, inputs, notes = below
+        if len(inputs) != 1 or part.node.repeats or (notes and notes[1]):
+            return None
+        opened = partial(Edge, part.inputs[0], inputs[0])
+        spent = part.node.spent(state, stop - position + given, inputs[0][3], opened)
+        if spent is None or len(spent[1]):
+            return None
+        stop, _, after = spent
+        above.append((epoch, after))
+        (below,) = inputs
+    below = _further(path[-1].inputs[0], below, stop)
+    for epoch, state in reversed(above):
+        below = (epoch, state, 0, mark[3], (below,), _NO_NUMBERS)
+    return below
+
+
+def _line_to_last_difference(theirs: Plan, plan: Plan) -> Iterator[Plan]:
+    """Their nodes from the last down to the first that has another argument, as long as each has one input."""
+    while theirs is not plan:
+        yield theirs
+        if len(theirs.inputs) != 1:
+            return
+        theirs, plan = theirs.inputs[0], plan.inputs[0]
+
+
+def _further(plan: Plan, mark: Mark, position: int) -> Mark:
+    """The mark at a later position, or at the end where that comes before it."""
+    rows = Edge(plan, mark)
+    while rows.position < position and rows.skip(position - rows.position):
+        pass
+    return rows.mark()

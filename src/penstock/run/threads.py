@@ -1,0 +1,38 @@
+"""Threads that end with an iterator, and at the latest before the interpreter does."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from threading import Thread
+from time import monotonic
+from typing import Any, Final
+
+__all__ = ["Left", "start"]
+
+# A thread that waits for a slow device must not hold up the end of the process any longer.
+_MOST_SECONDS: Final = 5.0
+
+_RUNNING: Final[weakref.WeakSet[Thread]] = weakref.WeakSet()
+
+
+class Left(BaseException):
+    """The interpreter ends: what was waited for does not come any more."""
+
+
+def start(work: Callable[..., Any], args: tuple[Any, ...], name: str) -> None:
+    """Begin a thread, which has to end once the finalizers of its owner have run."""
+    thread = Thread(target=work, args=args, name=name, daemon=True)
+    _RUNNING.add(thread)
+    thread.start()
+
+
+def _wait() -> None:
+    """Wait for threads that were sent home: one that runs native code while the interpreter goes aborts the process."""
+    deadline = monotonic() + _MOST_SECONDS
+    for thread in list(_RUNNING):
+        thread.join(max(0.0, deadline - monotonic()))
+
+
+# At exit finalizers run the newest first: this one, older than any of a thread's owner, after all of those.
+weakref.finalize(start, _wait)

@@ -1,0 +1,127 @@
+"""One run of a save: its data folder, its shards, its journal, and its end."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from time import monotonic
+from typing import Any, Final
+
+from penstock.errors import ArgumentError, DataLossError, PenstockError
+from penstock.fs.folders import make_folder, remove_file
+from penstock.fs.locks import FolderLock
+from penstock.graph.content import content_digest
+from penstock.graph.plan import Plan
+from penstock.store.digests import check_shard
+from penstock.store.folder import UNFINISHED, SavedFolder
+from penstock.store.format import Format
+from penstock.store.journal import Journal, Settings, find_unfinished
+from penstock.store.manifest import Manifest, SavedShard, spec_to_json
+from penstock.store.staged import StagedShard
+
+__all__ = ["Job"]
+
+_NOTE_SECONDS: Final = 0.5
+
+
+@dataclass
+class Job:
+    """One run of a save: from the plan's rows to finished shards in a data folder."""
+
+    target: SavedFolder
+    format: Format
+    compression: str
+    plan: Plan
+    shards: int | None
+    resume: bool
+    durable: bool
+    folder: str = field(default="", init=False)
+    lock: FolderLock | None = field(default=None, init=False)
+    journal: Journal | None = field(default=None, init=False)
+    _noted: float = field(default=float("-inf"), init=False)
+
+    def begin(self) -> None:
+        """Take up an unfinished save, or begin a new data folder; what else killed saves left is removed."""
+        found = find_unfinished(self.target, self.settings) if self.resume else None
+        if found is not None:
+            self.folder, self.lock, self.journal = found
+        try:
+            self.target.clean(keep=self.folder or None)
+            if found is None:
+                self.folder, self.lock = self.target.new_data()
+            for shard in () if self.journal is None else self.journal.finished:
+                self._check(shard)
+        except BaseException:
+            if self.lock is not None:
+                self.lock.release()
+            raise
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What a run that goes on must have too."""
+        try:
+            content: str | None = content_digest(self.plan)
+        except ArgumentError:  # a value that cannot be told from others
+            content = None
+        spec = spec_to_json(self.plan.spec)
+        return Settings(self.format.name, self.compression, self.shards, spec, content)
+
+    def _check(self, shard: SavedShard) -> None:
+        try:
+            check_shard(self.target.at(self.folder, *shard.name.split("/")), shard)
+        except DataLossError as error:
+            error.help = "It is one that the unfinished save had finished. Begin anew with resume=False."
+            raise
+
+    def commit(self, manifest: Manifest, base: int) -> Manifest:
+        """Make it the next version."""
+        try:
+            made = self.target.commit(manifest, base, durable=self.durable)
+        except BaseException:
+            self.abandon()
+            raise
+        with suppress(OSError):  # it is never read again
+            remove_file(self.target.at(self.folder, UNFINISHED))
+        if self.lock is not None:
+            self.lock.release()
+        return made
+
+    def abandon(self) -> None:
+        """Leave nothing behind, or with `resume` what is finished."""
+        is_resumable = self.resume and self.journal is not None and self.journal.finished
+        try:
+            if is_resumable:
+                with suppress(OSError, PenstockError):
+                    self._keep_journal()
+            with suppress(OSError, PenstockError):  # the error that it is abandoned for is the one to be told
+                current = self.target.current()
+                if not is_resumable and (current is None or self.folder not in current.folders):
+                    self.target.remove_data(self.folder)
+        finally:
+            if (
+                self.lock is not None
+            ):  # not before: another save that resumes would go on with what is removed
+                self.lock.release()
+
+    def stage(self, number: int) -> StagedShard:
+        """A new shard."""
+        name = self.format.shard_name(number, self.compression)
+        path = self.target.at(self.folder, *name.split("/"))
+        if "/" in name:
+            make_folder(os.path.dirname(path), durable=self.durable)
+        return StagedShard(
+            path, (self.folder, name), self.format, self.plan.spec, self.compression, durable=self.durable
+        )
+
+    def note(self, group_rows: int, finished: list[SavedShard], state: dict[str, Any] | None) -> None:
+        """Record what is finished; `state` is None where rows are reached by number."""
+        self.journal = Journal(self.settings, group_rows, tuple(finished), state)
+        if monotonic() - self._noted >= _NOTE_SECONDS:  # of many small shards not after each
+            self._keep_journal()
+
+    def _keep_journal(self) -> None:
+        assert self.journal is not None
+        self.journal.write(self.target.at(self.folder), durable=self.durable)
+        self._noted = monotonic()

@@ -1,0 +1,214 @@
+"""Rows of a plan into a saved dataset."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, TypeAlias
+
+from penstock import _native
+from penstock.errors import AlreadyExistsError, ArgumentError, ArgumentTypeError
+from penstock.graph.content import has_drawn
+from penstock.graph.node import INFINITE
+from penstock.graph.plan import Plan
+from penstock.run.iterator import RowIterator
+from penstock.saving.by_function import MOST_SHARDS, write_by_function
+from penstock.saving.by_number import write_by_number
+from penstock.saving.groups import Ends
+from penstock.saving.in_order import write_in_order
+from penstock.saving.job import Job
+from penstock.spec import Spec
+from penstock.store.folder import SavedFolder
+from penstock.store.format import Format, format_named, formats
+from penstock.store.manifest import Manifest, SavedShard
+from penstock.store.progress import Progress, Report, reporting
+
+__all__ = ["Mode", "Saved", "save"]
+
+Mode: TypeAlias = Literal["error", "overwrite", "append"]
+
+_MOST_WORKERS: Final = 256
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A version of a saved dataset.
+
+    Attributes:
+        path: The folder.
+        version: Its number.
+        rows: Of all shards.
+        nbytes: Of all shards on disk.
+        shards: How many.
+    """
+
+    path: str
+    version: int
+    rows: int
+    nbytes: int
+    shards: int
+
+
+def save(
+    plan: Plan,
+    path: str | os.PathLike[str],
+    *,
+    format: str = "tfrecord",
+    compression: str | None = None,
+    shards: int | None = None,
+    shard_func: Callable[..., Any] | None = None,
+    mode: Mode = "error",
+    resume: bool = False,
+    progress: Report | bool | None = None,
+    workers: int | None = None,
+    durable: bool = True,
+    recipe: Callable[[Plan], dict[str, Any] | None],
+    most_threads: int | None = None,
+) -> Saved:
+    """Save the rows of a plan; see `Dataset.save`.
+
+    `recipe` gives what the manifest keeps of the plan; it is asked before the first row is made, so that it
+    tells of the input files as they were then.
+    """
+    made = _format(format)
+    packing = _compression(made, compression)
+    _check_arguments(plan, shards, shard_func, mode, workers, resume)
+    made.check(plan.spec)
+    target = SavedFolder(path)
+    target.prepare()
+    base = target.current()
+    if base is not None and mode == "error":
+        done = " If an earlier run of this save made it, it is finished: load it." if resume else ""
+        raise AlreadyExistsError(
+            f"{target.path}: a dataset is saved there already (version {base.version}, {base.rows} rows).{done} To "
+            "make a new version of it, pass mode='overwrite' or mode='append'."
+        )
+    if base is None and os.path.lexists(target.at("snapshot.metadata")) and mode != "overwrite":
+        help = "Save to another folder, or replace it with mode='overwrite'."
+        raise AlreadyExistsError(f"{target.path}: a dataset of tf.data is saved there already. {help}")
+    if base is not None and mode == "append":
+        _check_appended(base, made.name, packing, plan.spec)
+    is_appended = base is not None and mode == "append"
+    before = target.made_by(base) if base is not None and is_appended else ()
+    made_by = recipe(plan)
+    job = Job(target, made, packing, plan, shards, resume, durable)
+    job.begin()
+    try:
+        with reporting(progress, f"saving {target.path}:") as tell:
+            finished = _write(job, shard_func, workers, most_threads, tell)
+    except BaseException:
+        job.abandon()
+        raise
+    kept = base.shards if base is not None and is_appended else ()
+    manifest = Manifest(
+        0,
+        made.name,
+        packing,
+        plan.spec,
+        (*kept, *finished),
+        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        _native.__version__,
+        made_by,
+        base.version if base is not None and is_appended else None,
+        shards,
+        before,
+    )
+    manifest = job.commit(manifest, 0 if base is None else base.version)
+    return Saved(target.path, manifest.version, manifest.rows, manifest.nbytes, len(manifest.shards))
+
+
+def _write(
+    job: Job,
+    shard_func: Callable[..., Any] | None,
+    workers: int | None,
+    most_threads: int | None,
+    tell: Callable[[Progress], None],
+) -> list[SavedShard]:
+    plan, journal = job.plan, job.journal
+    shards = 1 if job.shards is None and job.format.name == "tf" else job.shards
+    ends = Ends(_total(plan, shards), shards)
+    is_numbered = journal is not None and journal.state is None
+    if is_numbered or (journal is None and shard_func is None and (workers or 1) > 1 and len(ends.bounds)):
+        # A seed that was drawn is another one in the run that goes on; the state of an iterator keeps it.
+        source = None if has_drawn(plan) else plan.rows
+        if source is not None:
+            return write_by_number(job, source, ends, workers or 1, tell)
+    rows = RowIterator(plan, most_threads)
+    if shard_func is not None:
+        return write_by_function(job, rows, shard_func, tell)
+    if journal is not None and journal.state is not None:
+        rows.set_state(journal.state, strict=True)
+    return write_in_order(job, rows, ends, tell)
+
+
+def _total(plan: Plan, shards: int | None) -> int | None:
+    """Rows in all, where that is known, or can be counted and has to be."""
+    if plan.cardinality >= 0 or shards is None or shards == 1 or plan.rows is None:
+        return plan.cardinality if plan.cardinality >= 0 else None
+    return len(plan.rows)
+
+
+def _format(name: Any) -> Format:
+    found = format_named(name)
+    if found is None:
+        raise ArgumentError("save", "format", got=name, want=f"one of {', '.join(sorted(formats()))}")
+    return found
+
+
+def _compression(format: Format, name: Any) -> str:
+    if name is None or name == "":
+        return format.compressions[0]
+    lower = name.lower() if isinstance(name, str) else name
+    if lower not in format.compressions:
+        want = f"one of {', '.join(format.compressions)} for format={format.name!r}"
+        raise ArgumentError("save", "compression", got=name, want=want)
+    found: str = lower
+    return found
+
+
+def _check_arguments(plan: Plan, shards: Any, shard_func: Any, mode: Any, workers: Any, resume: Any) -> None:
+    if mode not in ("error", "overwrite", "append"):
+        raise ArgumentError("save", "mode", got=mode, want="'error', 'overwrite' or 'append'")
+    if plan.cardinality == INFINITE:
+        raise ArgumentError("save", "dataset", got="rows without end", want="rows that end; see take()")
+    if shards is not None and (type(shards) is not int or not 1 <= shards <= MOST_SHARDS):
+        raise ArgumentError("save", "shards", got=shards, want=f"None, or from 1 to {MOST_SHARDS}")
+    if workers is not None and (type(workers) is not int or not 1 <= workers <= _MOST_WORKERS):
+        raise ArgumentError("save", "workers", got=workers, want=f"None, or from 1 to {_MOST_WORKERS}")
+    if shard_func is not None and not callable(shard_func):
+        raise ArgumentTypeError(
+            "save", "shard_func", got=shard_func, want="a function of a row that returns an int"
+        )
+    if shard_func is not None and shards is not None:
+        raise ArgumentError(
+            "save", "shards", got=shards, want="None where shard_func says which shard a row is for"
+        )
+    if shard_func is not None and resume:
+        help = "No shard is whole before the last row."
+        raise ArgumentError("save", "resume", got=resume, want="False with a shard_func", help=help)
+    if shards is not None and shards > 1 and plan.cardinality < 0 and plan.rows is None:
+        help = "Say how many rows there are with assert_cardinality(n), or leave shards=None to cut by size."
+        raise ArgumentError(
+            "save",
+            "shards",
+            got=shards,
+            want="1 where only a pass can tell how many rows there are",
+            help=help,
+        )
+
+
+def _check_appended(base: Manifest, format: str, compression: str, spec: Spec) -> None:
+    if format == "tf":
+        want = "'tfrecord' or 'arrow': TensorFlow reads one folder of rows only"
+        raise ArgumentError("save", "format", got=format, want=want)
+    for name, ours, theirs in (
+        ("format", format, base.format),
+        ("compression", compression, base.compression),
+        ("element_spec", spec.structure, base.spec.structure),
+    ):
+        if ours != theirs:
+            raise ArgumentError(
+                "save", name, got=ours, want=f"{theirs}, as version {base.version} has it, to append"
+            )

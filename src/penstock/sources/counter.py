@@ -1,0 +1,99 @@
+"""Numbers that go up in equal steps, without an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.graph.node import INFINITE, Node, State, Step, source
+from penstock.spec import Spec, TensorSpec
+
+__all__ = ["Counter", "counter"]
+
+_FIRST_ROWS: Final = 1024
+_CHUNK_ROWS: Final = 8192
+
+
+@source("counter")
+def counter(start: float = 0, step: float = 1, dtype: DTypeLike = np.int64) -> Counter:
+    """The numbers `start`, `start + step`, `start + 2 * step`, ... one a row, without an end.
+
+    Every row is a scalar. Past the last number of the dtype it goes on with the first one, as tf.data's does.
+    Floats are added up one by one in their dtype, so that they carry its rounding.
+
+    Args:
+        start: The first number.
+        step: What each adds to the one before; may be negative or 0.
+        dtype: The dtype of the rows.
+
+    Raises:
+        ArgumentError: `start` or `step` is no number that the dtype can hold.
+        ArgumentTypeError: A dtype that is none of numbers.
+
+    >>> import penstock as ps
+    >>> rows = iter(ps.Dataset.counter(5, 10))
+    >>> next(rows), next(rows), next(rows)
+    (np.int64(5), np.int64(15), np.int64(25))
+    """
+    kind = TensorSpec((), dtype).dtype
+    if kind.kind not in "iuf":
+        raise ArgumentTypeError("counter", "dtype", got=dtype, want="a dtype of whole or floating numbers")
+    return Counter(_number("start", start, kind), _number("step", step, kind), kind)
+
+
+@dataclass(frozen=True)
+class Counter(Node):
+    """Numbers from `first` on. The state is the next number, and whether rows have been given."""
+
+    first: int | float
+    step_size: int | float
+    dtype: np.dtype[Any]
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return Spec(TensorSpec((), self.dtype))
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return INFINITE
+
+    def start(self, epoch: int) -> State:
+        return (self.first, False)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 2 and type(state[1]) is bool):
+            return False
+        return type(state[0]) is type(self.first) and _fits(state[0], self.dtype)
+
+    def step(self, state: State, session: None) -> Step:
+        number, has_begun = state
+        steps = np.full((_CHUNK_ROWS if has_begun else _FIRST_ROWS) + 1, self.step_size, self.dtype)
+        steps[0] = number
+        numbers = np.add.accumulate(steps, dtype=self.dtype)
+        return (numbers[-1].item(), True), Chunk(FixedColumn(numbers[:-1]))
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        number, step = np.array([self.first], self.dtype), np.array([self.step_size], self.dtype)
+        while True:
+            yield number[0]
+            number = number + step
+
+
+def _number(name: str, value: Any, dtype: np.dtype[Any]) -> int | float:
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not is_number or not _fits(value, dtype):
+        raise ArgumentError("counter", name, got=value, want=f"a number that {dtype} can hold")
+    number: int | float = dtype.type(value).item()
+    return number
+
+
+def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    if dtype.kind == "f":
+        return bool(abs(value) <= float(np.finfo(dtype).max))
+    info = np.iinfo(dtype)
+    return bool(info.min <= value <= info.max) and int(value) == value

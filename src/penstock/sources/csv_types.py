@@ -1,0 +1,96 @@
+"""What the columns of CSV files are called, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+
+from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.graph.plan import Plan
+from penstock.ops.csv_arguments import CSV_DTYPES
+from penstock.ops.csv_values import CsvColumn
+from penstock.run.iterator import RowIterator
+from penstock.sources.csv_rows import CsvFormat, CsvRows, first_row
+from penstock.spec import string
+
+__all__ = ["column_dtypes", "column_names"]
+
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+def column_names(where: str, paths: Sequence[str], format: CsvFormat) -> list[str]:
+    """The names in the first row of every file, or `column_0`, ... where the files have no names.
+
+    Raises:
+        InvalidArgumentError: A file is empty, two columns have one name, or files have other names than the first.
+    """
+    names: list[str] = []
+    for path in paths if format.header else paths[:1]:
+        row = first_row(path, format)
+        if not row:
+            found = f"Failed when reading the header line of {path}. Is it an empty file?"
+            raise InvalidArgumentError(found, path=path)
+        if not format.header:
+            return [f"column_{i}" for i in range(len(row))]
+        mine = [name.decode(errors="backslashreplace") for name in (row[0].removeprefix(_BOM), *row[1:])]
+        if names and mine != names:
+            found = f"All input CSV files should have the same column names in the header row. File {path} has others."
+            raise InvalidArgumentError(found, path=path)
+        names = mine
+    check_different(where, names)
+    return names
+
+
+def check_different(where: str, names: Sequence[str]) -> None:
+    """Refuse two columns of one name."""
+    again = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if again is not None:
+        help = "Either `column_names` argument or CSV header row contains duplicate column names."
+        raise ArgumentError(where, "column", got=again, want="a name that is there once", help=help)
+
+
+def column_dtypes(
+    paths: tuple[str, ...], format: CsvFormat, columns: Sequence[CsvColumn], width: int | None, n: int | None
+) -> list[np.dtype[Any]]:
+    """The first of int32, int64, float32, float64 and `ps.string` that holds all values of each column.
+
+    Args:
+        paths: The files.
+        format: How they are written.
+        columns: Those to look at.
+        width: Columns of the files.
+        n: Rows to look at; None for all.
+
+    Raises:
+        InvalidArgumentError: A row has another number of cells.
+    """
+    texts = tuple(replace(column, dtype=string, default=b"") for column in columns)
+    found = [-1] * len(columns)
+    for row in islice(RowIterator(Plan(CsvRows(paths, format, width, texts))), n):
+        for i, text in enumerate(row):
+            if text and text != format.na_value:
+                found[i] = _kind(text, found[i])
+    return [CSV_DTYPES[kind] for kind in found]
+
+
+def _kind(text: bytes, at_least: int) -> int:
+    """The first kind from `at_least` on that holds a value."""
+    for kind in range(max(at_least, 0), len(CSV_DTYPES) - 1):
+        if _holds(CSV_DTYPES[kind], text):
+            return kind
+    return len(CSV_DTYPES) - 1
+
+
+def _holds(dtype: np.dtype[Any], text: bytes) -> bool:
+    try:
+        if dtype.kind == "i":
+            info = np.iinfo(dtype)
+            return b"_" not in text and bool(info.min <= int(text) <= info.max)
+        with np.errstate(over="ignore"):
+            return b"_" not in text and bool(dtype.type(float(text)) < np.inf)
+    except ValueError:
+        return False

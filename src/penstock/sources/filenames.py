@@ -1,0 +1,57 @@
+"""File names as users and rows of other datasets give them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.fs.paths import local_path
+
+__all__ = ["FileNames", "check_buffer_size", "file_names"]
+
+Name: TypeAlias = str | bytes | os.PathLike[str]
+FileNames: TypeAlias = Name | Iterable[Name]
+
+
+def file_names(where: str, given: Any) -> tuple[str, ...]:
+    """The names in a name, or in a list or array of names, taken as they are: signs of patterns have no meaning.
+
+    Raises:
+        ArgumentTypeError: Something in it is no name.
+        ArgumentError: A name is empty, or a URL of another scheme than `file`.
+
+    >>> file_names("open", [b"a.txt", "b.txt"])
+    ('a.txt', 'b.txt')
+    """
+    return tuple(_name(where, item) for item in _items(given))
+
+
+def check_buffer_size(where: str, size: int | None) -> None:
+    """Refuse what cannot be a size of a buffer. It is taken for TensorFlow's sake: blocks have sizes of their own."""
+    if size is None:
+        return
+    if isinstance(size, bool) or not isinstance(size, int | np.integer):
+        raise ArgumentTypeError(where, "buffer_size", got=size, want="a whole number of bytes, or None")
+    if size < 0:
+        raise ArgumentError(where, "buffer_size", got=size, want="at least 0")
+
+
+def _items(given: Any) -> list[Any]:
+    given = given.numpy() if hasattr(given, "numpy") else given
+    if isinstance(given, np.ndarray):
+        return list(given.reshape(-1).tolist())
+    if isinstance(given, str | bytes | os.PathLike) or not isinstance(given, Iterable):
+        return [given]
+    return list(given)
+
+
+def _name(where: str, given: Any) -> str:
+    given = given.item() if isinstance(given, np.generic) else given
+    if not isinstance(given, str | bytes | os.PathLike):
+        help = "The `filenames` argument must contain strings."
+        raise ArgumentTypeError(where, "filenames", got=given, want="paths: str or os.PathLike", help=help)
+    return local_path(os.fsdecode(given))

@@ -1,0 +1,381 @@
+"""Rows that a user's generator yields."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+from penstock.column.chunk import Chunk
+from penstock.column.make import chunk_of
+from penstock.column.packing import pack_row, pack_value, spec_of
+from penstock.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FailedPreconditionError,
+    FunctionError,
+    InvalidArgumentError,
+    PenstockError,
+    SpecError,
+)
+from penstock.graph.node import END, Broken, Node, SpecUnknown, State, Step, source
+from penstock.sources.yielded import cast_row, refusal
+from penstock.spec import (
+    DatasetSpec,
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    SparseSpec,
+    Spec,
+    TensorSpec,
+    flatten,
+    form,
+    map_structure,
+    pack,
+)
+
+__all__ = ["Generated", "from_generator"]
+
+_CHUNK_ROWS: Final = 8192
+_CHUNK_BYTES: Final = 1 << 20
+_WAIT_SECONDS: Final = 0.005
+_SLOW_ROW_SECONDS: Final = 0.001
+_SPECS: Final = (TensorSpec, RaggedSpec, SparseSpec, NoneSpec, DatasetSpec)
+
+
+@source("from_generator")
+def from_generator(
+    generator: Any,
+    output_types: Any = None,
+    output_shapes: Any = None,
+    args: tuple[Any, ...] | list[Any] | None = None,
+    *,
+    output_signature: Any = None,
+) -> Generated:
+    """The rows that an iterable yields, which `generator()` makes anew for every iterator.
+
+    Rows are values or structures (dict, tuple, named tuple, data class, attrs class) and have to fit one spec. Without
+    any that of the first row is taken, for which the generator is started once more: arrays may then have any sizes
+    with the number of axes and the dtype of the first; whole Python numbers are int32 (int64 where the first row
+    needs it) and floats float32, as tf.data packs them.
+
+    Whole numbers become floats where the spec says so, floats are rounded to the width of the spec, and numbers become
+    whole ones where they are whole. Unlike tf.data, which cuts 1.5 to 1 for int32, a number that would change is
+    an error.
+
+    A position in the rows is their number: an iterator that goes on from one starts the generator again and passes
+    over that many rows. So the generator has to yield the same rows each time (seed what is random in it).
+
+    The generator runs in the thread that asks for rows; `prefetch` gives it one of its own, which runs ahead. Rows
+    that come slowly from the start are handed over one by one; of others those of a few milliseconds go together.
+
+    Args:
+        generator: Called with `args`; returns an iterable. Its `close()`, where it has one, is called when the iterator
+            is dropped.
+        output_types: The older way to say the spec: dtypes in the structure of the rows.
+        output_shapes: With it: shapes in that structure, where a tuple or list is a shape. Left out, scalars are
+            scalars, and arrays have the number of axes that the first row has.
+        args: A tuple or list of values for the generator, packed: NumPy scalars and arrays, bytes.
+        output_signature: The spec of a row: `ps.TensorSpec`, `ps.RaggedSpec`, `ps.SparseSpec` in its structure.
+
+    Raises:
+        ArgumentTypeError: `generator` is no callable, or a spec is none.
+        ArgumentError: Both `output_signature` and `output_types`, or shapes without types.
+        FunctionError: (as rows are made) The generator raised, which is the cause; names the row.
+        FailedPreconditionError: (as rows are made) The generator yields fewer rows than the position to go on from.
+        InvalidArgumentError: (as rows are made) A row does not fit the spec; the iterator can go on after it.
+
+    >>> import penstock as ps
+    >>> def pairs():
+    ...     for i in range(3):
+    ...         yield i, [i] * i
+    >>> spec = ps.TensorSpec((), np.int64), ps.TensorSpec((None,), np.float32)
+    >>> list(ps.Dataset.from_generator(pairs, output_signature=spec))[1:]
+    [(np.int64(1), array([1.], dtype=float32)), (np.int64(2), array([2., 2.], dtype=float32))]
+    """
+    if not callable(generator):
+        help = "`generator` must be a Python callable."
+        raise ArgumentTypeError("from_generator", "generator", got=generator, want="a callable", help=help)
+    if args is not None and not isinstance(args, tuple | list):
+        raise ArgumentTypeError("from_generator", "args", got=args, want="a tuple or a list")
+    packed = tuple(map(pack_value, args or ()))
+    if output_signature is not None:
+        if output_types is not None or output_shapes is not None:
+            want = "left out where output_signature is given"
+            raise ArgumentError("from_generator", "output_types", got=output_types, want=want)
+        return Generated(generator, packed, _signature(output_signature))
+    if output_types is None and output_shapes is not None:
+        raise ArgumentError("from_generator", "output_types", got=None, want="dtypes for output_shapes")
+    if output_types is None:
+        return Generated(generator, packed, None)
+    if output_shapes is None:
+        return Generated(generator, packed, None, map_structure(_dtype_of, output_types))
+    return Generated(generator, packed, Spec(_typed(output_types, output_shapes)))
+
+
+def _signature(given: Any) -> Spec:
+    for leaf in flatten(given):
+        if not isinstance(leaf, _SPECS):
+            want = "ps.TensorSpec, ps.RaggedSpec or ps.SparseSpec in the structure of a row"
+            raise ArgumentTypeError("from_generator", "output_signature", got=leaf, want=want)
+    return Spec(given)
+
+
+def _dtype_of(given: Any) -> np.dtype[Any]:
+    try:
+        return TensorSpec((), given).dtype
+    except TypeError:
+        want = "dtypes in the structure of a row"
+        raise ArgumentTypeError("from_generator", "output_types", got=given, want=want) from None
+
+
+def _typed(types: Any, shapes: Any) -> Any:
+    """The specs of dtypes and shapes; below the structure of the dtypes everything is a shape."""
+    try:
+        if isinstance(types, dict):
+            return {name: _typed(part, shapes[name]) for name, part in types.items()}
+        if isinstance(types, tuple):
+            parts = [_typed(part, shape) for part, shape in zip(types, shapes, strict=True)]
+            return type(types)(*parts) if hasattr(types, "_fields") else tuple(parts)
+        dtype = _dtype_of(types)
+        return TensorSpec(tuple(shapes), dtype)
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, PenstockError):
+            raise
+        want = f"a shape for each of {types}"
+        raise ArgumentTypeError("from_generator", "output_shapes", got=shapes, want=want) from error
+
+
+@dataclass(frozen=True, eq=False)
+class Generated(Node):
+    """Rows that a generator yields. The state is how often it was asked for one, or ~that once it has ended.
+
+    Args:
+        generator: What makes the iterable.
+        args: Its arguments.
+        given: The spec; None where the first row tells it.
+        dtypes: With no spec, the dtypes that the rows are to have; None for those of the first row.
+    """
+
+    generator: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    given: Spec | None = None
+    dtypes: Any = None
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return self.row_spec
+
+    @cached_property
+    def row_spec(self) -> Spec:
+        """The spec, with the first row made where only that can tell it."""
+        if self.given is not None:
+            return self.given
+        rows = self.iterator()
+        try:
+            for row in rows:
+                return _inferred(row, self.dtypes)
+        except PenstockError:
+            raise
+        except Exception as error:
+            raise _failed(error, 0) from error
+        finally:
+            _close(rows)
+        raise SpecUnknown
+
+    def __getstate__(self) -> dict[str, object]:
+        names = ("generator", "args", "given", "dtypes")
+        return {name: getattr(self, name) for name in names}
+
+    def iterator(self) -> Iterator[Any]:
+        """The rows from the first one on, as they are yielded.
+
+        Raises:
+            FunctionError, ArgumentTypeError: The callable failed, or returned nothing to iterate over.
+        """
+        try:
+            made = self.generator(*self.args)
+        except Exception as error:
+            raise _failed(error, 0) from error
+        if not hasattr(type(made), "__iter__") and not hasattr(type(made), "__getitem__"):
+            raise ArgumentTypeError("from_generator", "what generator() gave", got=made, want="an iterable")
+        return iter(made)
+
+    def start(self, epoch: int) -> State:
+        return 0
+
+    def knows(self, state: State) -> bool:
+        return type(state) is int
+
+    def is_bound(self) -> bool:
+        return True
+
+    def open_session(self) -> _Session:
+        return _Session(self)
+
+    def step(self, state: State, session: _Session) -> Step:
+        return session.step(state)
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        for row in self.iterator():
+            yield chunk_of([cast_row(row, self.row_spec.structure)], self.row_spec).row(0)
+
+
+def _inferred(row: Any, dtypes: Any) -> Spec:
+    """The spec of rows like this one: with its dtypes, or those given, and its numbers of axes."""
+    leaves = map_structure(_any_size, spec_of(pack_row(row)).structure)
+    return Spec(leaves if dtypes is None else _with_dtypes(leaves, dtypes))
+
+
+def _any_size(leaf: LeafSpec) -> LeafSpec:
+    sizes = (None,) * len(leaf.shape)
+    if isinstance(leaf, TensorSpec | SparseSpec):
+        return replace(leaf, shape=sizes)
+    return RaggedSpec(sizes, leaf.dtype, leaf.ragged_rank) if isinstance(leaf, RaggedSpec) else leaf
+
+
+def _with_dtypes(leaves: Any, dtypes: Any) -> Any:
+    if isinstance(dtypes, dict) and isinstance(leaves, dict) and dtypes.keys() == leaves.keys():
+        return {name: _with_dtypes(leaves[name], part) for name, part in dtypes.items()}
+    if form(leaves) != form(dtypes):
+        found = (
+            f"from_generator, row 0: `generator` yielded the structure {leaves}, wanted that of output_types."
+        )
+        raise InvalidArgumentError(found)
+    if isinstance(dtypes, tuple):
+        return pack(dtypes, [leaf for pair in map(_with_dtypes, leaves, dtypes) for leaf in flatten(pair)])
+    return TensorSpec(leaves.shape, dtypes)
+
+
+def _failed(error: Exception, row: int) -> FunctionError:
+    help = "The generator may go on; what it raised is the cause of this error."
+    return FunctionError(f"{type(error).__name__}: {error}.", node="from_generator", row=row, help=help)
+
+
+def _close(rows: Any) -> None:
+    close = getattr(rows, "close", None)
+    if close is not None:
+        close()
+
+
+class _Session:
+    """The running generator, and how often it was asked for a row.
+
+    Dropping it costs starting the generator again and passing over rows.
+    """
+
+    def __init__(self, node: Generated) -> None:
+        self._node = node
+        self._yielding: Iterator[Any] = iter(())
+        self._closing: weakref.finalize[Any, Any] | None = None
+        self._at: State = None
+        # Rows that were yielded after one that did not fit, and the error that came after all rows.
+        self._rows: list[Any] = []
+        self._error: Exception | None = None
+        self._limit = 1
+        self._casts = False
+
+    def step(self, state: State) -> Step:
+        if state < 0:
+            return state, END
+        if self._at != state:
+            self._begin(state)
+        # An interrupt from here on leaves the generator where nobody knows: it is started again.
+        self._at = None
+        rows, self._rows = self._rows or self._collect(), []
+        if not rows:
+            return self._after_rows(state)
+        chunk, self._rows = self._made(rows, state)
+        self._at = state + len(chunk)
+        return self._at, chunk
+
+    def _begin(self, state: State) -> None:
+        if self._closing is not None:
+            self._closing()
+        self._yielding, self._rows, self._error, self._limit = iter(()), [], None, 1
+        try:
+            self._yielding = self._node.iterator()
+            self._closing = weakref.finalize(self, _close, self._yielding)
+            self._closing.atexit = False
+        except PenstockError as error:
+            self._yielding, self._at = iter(()), state + 1
+            raise Broken(error, state + 1) from error.__cause__
+        _pass_over(self._yielding, state)
+
+    def _collect(self) -> list[Any]:
+        """The next rows, as many as come soon; an error that follows them is kept."""
+        rows: list[Any] = []
+        if self._error is not None:
+            return rows
+        start = perf_counter()
+        try:
+            for row in islice(self._yielding, self._limit):
+                rows.append(row)
+                if perf_counter() - start > _WAIT_SECONDS:
+                    break
+            else:
+                # What has stopped is not asked again: not every iterator stays at its end.
+                self._yielding = self._yielding if len(rows) == self._limit else iter(())
+        except Exception as error:  # noqa: BLE001  (a user's function; raised in its place among the rows)
+            self._error = error
+        is_slow = perf_counter() - start > _SLOW_ROW_SECONDS * len(rows)
+        self._limit = 1 if is_slow else min(_CHUNK_ROWS, 2 * self._limit)
+        return rows
+
+    def _after_rows(self, state: State) -> Step:
+        error, self._error = self._error, None
+        if error is None:
+            return ~state, END
+        self._at = state + 1
+        failed = _failed(error, state)
+        failed.__cause__ = error
+        raise Broken(failed, state + 1)
+
+    def _made(self, rows: list[Any], state: State) -> tuple[Chunk, list[Any]]:
+        """A chunk of the rows before the first that does not fit, and that row with those after it."""
+        spec = self._node.row_spec
+        try:
+            chunk = chunk_of(self._cast(rows), spec, start=state)
+        except SpecError:
+            self._casts = True
+            try:
+                chunk = chunk_of(self._cast(rows), spec, start=state)
+            except SpecError as error:
+                chunk = self._before(rows, error, state)
+        row_bytes = chunk.nbytes // len(chunk) + 1
+        self._limit = min(self._limit, max(1, _CHUNK_BYTES // row_bytes))
+        return chunk, rows[len(chunk) :]
+
+    def _cast(self, rows: list[Any]) -> list[Any]:
+        spec = self._node.row_spec
+        return [cast_row(row, spec.structure) for row in rows] if self._casts else rows
+
+    def _before(self, rows: list[Any], error: SpecError, state: State) -> Chunk:
+        good = error.row - state
+        if good:
+            return chunk_of(self._cast(rows[:good]), self._node.row_spec, start=state)
+        self._rows, self._at = rows[1:], state + 1
+        raise Broken(refusal(rows[0], self._node.row_spec, error), state + 1) from error
+
+
+def _pass_over(rows: Iterator[Any], n: int) -> None:
+    """Ask for n rows; one whose making raises counts."""
+    passed = 0
+    while passed < n:
+        before = passed
+        try:
+            for _ in islice(rows, n - passed):
+                passed += 1
+        except Exception:  # noqa: BLE001  (it was raised when the row was asked for the first time)
+            passed += 1
+        if passed == before:
+            found = (
+                f"from_generator: the generator yields {passed} rows, wanted more than {n} as the first time."
+            )
+            help = "To go on from a position it has to yield the same rows each time."
+            raise FailedPreconditionError(f"{found} {help}")

@@ -1,0 +1,187 @@
+"""Image files in folders that name their classes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.column.empty import empty_chunk
+from penstock.column.fixed import FixedColumn
+from penstock.errors import ArgumentError, InvalidArgumentError, LimitError, NotFoundError, PenstockError
+from penstock.fs.files import ReadFile
+from penstock.fs.paths import local_path
+from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, source
+from penstock.spec import Spec, TensorSpec, string
+
+__all__ = ["ImageFiles", "from_image_folder"]
+
+_WHERE: Final = "from_image_folder"
+_ENDINGS: Final = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp")
+_MAX_IMAGE_BYTES: Final = 256 << 20
+_CHUNK_ROWS: Final = 256
+_CHUNK_BYTES: Final = 4 << 20
+
+
+@source(_WHERE)
+def from_image_folder(
+    directory: str | os.PathLike[str],
+    class_names: Sequence[str] | None = None,
+    *,
+    max_image_bytes: int = _MAX_IMAGE_BYTES,
+) -> ImageFiles:
+    """The image files in folders that name their classes: rows `{"path": bytes, "image": bytes, "label": int64}`.
+
+    Every folder in the directory is a class; labels count them in the order of their names, as Keras does. Files
+    (.jpg, .jpeg, .png, .bmp, .gif, .webp) come class by class in the order of their paths, also those in folders
+    below, and are read when they are asked for. The image is the content of the file; decode it by `map` and
+    `ps.io.decode_image`. The names
+    of the classes are `ds.plan.node.class_names`. Rows can be reached by number.
+
+    Args:
+        directory: The folder that holds those of the classes. Names that begin with a dot are passed over.
+        class_names: The folders to take, in the order of their labels; all where None.
+        max_image_bytes: Refuse larger files, before memory is taken for them.
+
+    Raises:
+        NotFoundError: There is no such folder, or no folder of a class.
+        InvalidArgumentError: There are no images in them.
+        ArgumentError: An argument cannot be used.
+        LimitError: A file passes `max_image_bytes`; when it is read. Reading can go on with the next file.
+
+    >>> import pathlib, tempfile
+    >>> import penstock as ps
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("dog", "cat"):
+    ...     (folder / name).mkdir()
+    ...     _ = (folder / name / "1.png").write_bytes(name.encode())
+    >>> [(row["image"], row["label"]) for row in ps.Dataset.from_image_folder(folder)]
+    [(b'cat', np.int64(0)), (b'dog', np.int64(1))]
+    """
+    if isinstance(max_image_bytes, bool) or max_image_bytes < 1:
+        raise ArgumentError(_WHERE, "max_image_bytes", got=max_image_bytes, want="at least 1")
+    folder = local_path(directory)
+    if not os.path.isdir(folder):
+        raise NotFoundError(f"{folder}: no such folder.")
+    names = _folders(folder) if class_names is None else list(class_names)
+    files = [(path, label) for label, name in enumerate(names) for path in _images(folder, name)]
+    if not files:
+        found = f"there are no images in {len(names)} folders of classes."
+        raise InvalidArgumentError(
+            found, path=folder, help=f"Wanted <class>/<file> with {', '.join(_ENDINGS)}."
+        )
+    paths, labels = zip(*files, strict=True)
+    return ImageFiles(paths, labels, tuple(names), max_image_bytes)
+
+
+def _folders(folder: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        return sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+
+
+def _images(folder: str, name: str) -> Iterator[str]:
+    inner = os.path.join(folder, name)
+    if not os.path.isdir(inner):
+        raise NotFoundError(f"{inner}: no such folder. Class folders there: {', '.join(_folders(folder))}.")
+    for root, _, files in sorted(os.walk(inner)):
+        yield from (os.path.join(root, file) for file in sorted(files) if file.lower().endswith(_ENDINGS))
+
+
+@dataclass(frozen=True)
+class ImageFiles(Node):
+    """Files with labels. The state is the number of the next one.
+
+    Args:
+        paths: The files.
+        labels: The label of each.
+        class_names: The name of each label.
+        max_image_bytes: Refuse larger files.
+    """
+
+    paths: tuple[str, ...]
+    labels: tuple[int, ...]
+    class_names: tuple[str, ...]
+    max_image_bytes: int = _MAX_IMAGE_BYTES
+
+    def __repr__(self) -> str:
+        return f"ImageFiles({len(self.paths)} files, {len(self.class_names)} classes)"
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        text = TensorSpec((), string)
+        return Spec({"path": text, "image": text, "label": TensorSpec((), np.int64)})
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return len(self.paths)
+
+    def start(self, epoch: int) -> State:
+        return 0
+
+    def knows(self, state: State) -> bool:
+        return type(state) is int and 0 <= state <= len(self.paths)
+
+    def step(self, state: State, session: None) -> Step:
+        if state == len(self.paths):
+            return state, END
+        contents: list[bytes] = []
+        size, number = 0, state
+        # The first row comes at once.
+        limit = 1 if state == 0 else _CHUNK_ROWS
+        while number < len(self.paths) and len(contents) < limit and size < _CHUNK_BYTES:
+            try:
+                contents.append(self.content(number))
+            except (PenstockError, OSError) as error:
+                if contents:
+                    break
+                raise Broken(error, number + 1) from error
+            size += len(contents[-1])
+            number += 1
+        return number, self.rows(np.arange(state, number), contents)
+
+    def places_of(self, rows: IntArray) -> list[FilePlace]:
+        return [(self.paths[number], None, None) for number in rows.tolist()]
+
+    def content(self, number: int) -> bytes:
+        """What a file holds."""
+        with ReadFile(self.paths[number]) as file:
+            if file.size > self.max_image_bytes:
+                found = f"the file has {file.size} bytes, max_image_bytes is {self.max_image_bytes}."
+                raise LimitError(
+                    found, path=file.path, help="If that is meant, pass max_image_bytes= with more."
+                )
+            return file.read_bytes(file.size)
+
+    def rows(self, numbers: IntArray, contents: list[bytes]) -> Chunk:
+        """The rows of these files."""
+        chosen = numbers.tolist()
+        paths = BytesColumn.of([os.fsencode(self.paths[number]) for number in chosen])
+        labels = FixedColumn(np.array([self.labels[number] for number in chosen], np.int64))
+        return Chunk({"path": paths, "image": BytesColumn.of(contents), "label": labels})
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        for number, (path, label) in enumerate(zip(self.paths, self.labels, strict=True)):
+            yield {"path": os.fsencode(path), "image": self.content(number), "label": np.int64(label)}
+
+    def finds_rows(self) -> bool:
+        return True
+
+    def random_access(self) -> RowSource:  # type: ignore[override]
+        return _ImageRows(self)
+
+
+@dataclass(frozen=True)
+class _ImageRows:
+    node: ImageFiles
+
+    def __len__(self) -> int:
+        return len(self.node.paths)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        if not len(rows):
+            return empty_chunk(self.node.spec())
+        return self.node.rows(rows, [self.node.content(number) for number in rows.tolist()])

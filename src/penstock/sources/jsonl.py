@@ -1,0 +1,243 @@
+"""Rows of files with a JSON object a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, Final
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.fs.files import ReadFile
+from penstock.fs.paths import Paths, expand
+from penstock.graph.node import END, Broken, FilePlace, Node, State, Step, source
+from penstock.sources.arrow import arrow_chunk, pyarrow
+from penstock.sources.file_rows import found_in
+from penstock.spec import Spec
+
+__all__ = ["JsonLines", "from_jsonl"]
+
+_BLOCK_BYTES: Final = 1 << 20
+_FIRST_BYTES: Final = 1 << 16
+
+
+@source("from_jsonl")
+def from_jsonl(paths: Paths, *, inference_bytes: int = _BLOCK_BYTES) -> JsonLines:
+    r"""The rows of files with a JSON object a line: dicts by name, with objects as dicts inside.
+
+    Numbers become int64 or float64 scalars, text `str`, lists arrays, lists of lists `ps.Ragged`, null and names that
+    a line lacks None. The beginning of the first file tells the names and types, and whether values may be missing;
+    all later lines have to fit. Files are read a piece at a time.
+
+    Args:
+        paths: A path, a pattern, a folder, or a list of those; each sorted by name.
+        inference_bytes: How much of the first file is read to tell the types.
+
+    Raises:
+        DependencyError: pyarrow is not installed (`pip install 'penstock[arrow]'`).
+        NotFoundError: No such file, or a pattern that matches none.
+        ArgumentError: `inference_bytes` below 1, or the first file has no line with a name.
+        InvalidArgumentError: (also as rows are read) A line that is no JSON object, or one that does not fit the first
+            ones; names the file and the byte at which the line begins. Reading can go on after it.
+
+    >>> import os, tempfile
+    >>> import penstock as ps
+    >>> path = os.path.join(tempfile.mkdtemp(), "people.jsonl")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write('{"name": "ann", "age": 31}\n{"name": "bob", "age": null}\n')
+    >>> list(ps.Dataset.from_jsonl(path))
+    [{'name': 'ann', 'age': np.int64(31)}, {'name': 'bob', 'age': None}]
+    """
+    pyarrow("from_jsonl", "json")
+    if inference_bytes < 1:
+        raise ArgumentError("from_jsonl", "inference_bytes", got=inference_bytes, want="at least 1")
+    node = JsonLines(tuple(expand(paths)), inference_bytes)
+    node.spec()
+    return node
+
+
+@dataclass(frozen=True)
+class JsonLines(Node):
+    """Rows of files with a JSON object a line. The state is (file, byte)."""
+
+    paths: tuple[str, ...]
+    inference_bytes: int = _BLOCK_BYTES
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return self.parser.spec
+
+    def start(self, epoch: int) -> State:
+        return (0, 0)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 2):
+            return False
+        return all(type(part) is int and part >= 0 for part in state) and state[0] <= len(self.paths)
+
+    def open_session(self) -> _Session:
+        return _Session(self)
+
+    def step(self, state: State, session: _Session) -> Step:
+        return session.step(state)
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        for path in self.paths:
+            with open(path, "rb") as file:
+                for line in filter(bytes.strip, file):
+                    yield self.parser.parse(line).row(0)
+
+    def places_of(self, rows: IntArray) -> list[FilePlace]:
+        return found_in(self.paths, rows, _count)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"paths": self.paths, "inference_bytes": self.inference_bytes}
+
+    @cached_property
+    def parser(self) -> _Parser:
+        """How lines are read, told by the first ones."""
+        for path in self.paths:
+            with ReadFile(path) as file:
+                block = _read_lines(file, 0, self.inference_bytes)
+            if block.strip():
+                return _parser_of(block, path)
+        raise ArgumentError("from_jsonl", "paths", got=list(self.paths), want="a file with at least one line")
+
+
+def _count(path: str) -> int:
+    """Rows of a file, by reading it."""
+    with open(path, "rb") as file:
+        return sum(1 for line in file if line.strip())
+
+
+class _Unfit(Exception):
+    """Lines that cannot be read; the message says why."""
+
+
+class _Parser:
+    """Lines to chunks, by the names and types of the first lines."""
+
+    def __init__(self, arrow: Any, schema: Any, first: bytes) -> None:
+        self._arrow = arrow
+        self._options = arrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
+        self.spec = arrow_chunk(arrow, _parsed(arrow, first, self._options)).spec
+
+    def parse(self, block: bytes) -> Chunk:
+        """The rows of whole lines, of which some are not blank."""
+        try:
+            chunk = arrow_chunk(self._arrow, _parsed(self._arrow, block, self._options))
+        except ArgumentError as error:
+            raise _Unfit(f"{error.name} is {error.got}, wanted {error.want}") from error
+        for path, leaf, column in zip(self.spec.paths(), self.spec.leaves, chunk.columns, strict=True):
+            if column.spec.optional and not leaf.optional:
+                raise _Unfit(f"{path!r} is missing or null, wanted a value as in the first lines")
+        return chunk
+
+
+def _parser_of(block: bytes, path: str) -> _Parser:
+    arrow = pyarrow("from_jsonl", "json")
+    try:
+        schema = _parsed(arrow, block, None).schema
+    except _Unfit as error:
+        place, _, why = _first_unfit(block, lambda lines: _parsed(arrow, lines, None), error)
+        raise _located(why, path, place) from error
+    if not schema.names:
+        raise ArgumentError("from_jsonl", "the first lines", got=block[:40], want="objects with names")
+    schema = arrow.schema([(field.name, _type(arrow, field.type)) for field in schema])
+    try:
+        return _Parser(arrow, schema, block)
+    except ArgumentError as error:
+        raise ArgumentError("from_jsonl", error.name, got=error.got, want=error.want) from error
+
+
+def _type(arrow: Any, kind: Any) -> Any:
+    """A type that was inferred, with text that looks like a time as text."""
+    if arrow.types.is_timestamp(kind):
+        return arrow.string()
+    if arrow.types.is_list(kind):
+        return arrow.list_(_type(arrow, kind.value_type))
+    if arrow.types.is_struct(kind):
+        return arrow.struct([(part.name, _type(arrow, part.type)) for part in kind])
+    return kind
+
+
+def _parsed(arrow: Any, block: bytes, options: Any) -> Any:
+    """The lines as one record batch."""
+    whole = arrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    try:
+        table = arrow.json.read_json(arrow.BufferReader(block), read_options=whole, parse_options=options)
+    except arrow.ArrowException as error:
+        # pyarrow counts rows from where it began to read.
+        raise _Unfit(re.sub(r" in row \d+$", "", str(error).removeprefix("JSON parse error: "))) from error
+    return table.combine_chunks().to_batches()[0]
+
+
+def _read_lines(file: ReadFile, start: int, size_bytes: int) -> bytes:
+    """Whole lines from a byte on, about `size_bytes` of them, and more where a line is longer; empty at the end."""
+    file.seek(start)
+    block = file.read_bytes(size_bytes)
+    end = block.rfind(b"\n") + 1
+    while not end and (more := file.read_bytes(max(size_bytes, len(block)))):
+        end = len(block) + more.rfind(b"\n") + 1 if b"\n" in more else 0
+        block += more
+    return block[:end] if end else block
+
+
+def _first_unfit(block: bytes, parse: Callable[[bytes], object], error: _Unfit) -> tuple[int, int, _Unfit]:
+    """The bytes before the first line that cannot be read, those up to its end, and why it cannot."""
+    ends = [0, *accumulate(map(len, block.splitlines(keepends=True)))]
+    good, bad = 0, len(ends) - 1
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        try:
+            parse(block[: ends[middle]])
+        except _Unfit as found:
+            bad, error = middle, found
+        else:
+            good = middle
+    return ends[good], ends[bad], error
+
+
+def _located(error: _Unfit, path: str, offset: int) -> InvalidArgumentError:
+    help = "Where later lines widen what the first ones hold, a larger inference_bytes= helps."
+    return InvalidArgumentError(
+        f"the line that begins here does not fit: {error}.", path=path, offset=offset, help=help
+    )
+
+
+class _Session:
+    """The file being read. Dropping it costs opening it again, nothing else."""
+
+    def __init__(self, node: JsonLines) -> None:
+        self._node = node
+        self._file: ReadFile | None = None
+        self._number = -1
+
+    def step(self, state: State) -> Step:
+        number, start = state
+        while number < len(self._node.paths):
+            size = _BLOCK_BYTES if start else _FIRST_BYTES
+            block = _read_lines(self._open(number), start, size)
+            if block.strip():
+                return self._rows(number, start, block)
+            number, start = (number, start + len(block)) if block else (number + 1, 0)
+        return (number, 0), END
+
+    def _open(self, number: int) -> ReadFile:
+        if self._file is None or self._number != number:
+            self._file, self._number = ReadFile(self._node.paths[number]), number
+        return self._file
+
+    def _rows(self, number: int, start: int, block: bytes) -> Step:
+        parse = self._node.parser.parse
+        try:
+            return (number, start + len(block)), parse(block)
+        except _Unfit as error:
+            good, bad, why = _first_unfit(block, parse, error)
+        if block[:good].strip():
+            return (number, start + good), parse(block[:good])
+        located = _located(why, self._node.paths[number], start + good)
+        raise Broken(located, (number, start + bad)) from why

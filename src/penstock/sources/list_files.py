@@ -1,0 +1,112 @@
+"""Paths of files that match patterns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.column.base import IntArray
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.errors import InvalidArgumentError
+from penstock.fs.paths import matching
+from penstock.graph.node import END, Node, RowSource, State, Step, source
+from penstock.graph.plan import Plan
+from penstock.nodes.shuffle import shuffle as shuffled
+from penstock.sources.file_rows import CHUNK_ROWS
+from penstock.sources.filenames import FileNames, file_names
+from penstock.spec import Spec, TensorSpec, string
+
+__all__ = ["FilePaths", "list_files", "matching_files"]
+
+_WHERE = "list_files"
+
+
+@source(_WHERE)
+def list_files(file_pattern: FileNames, shuffle: bool | None = None, seed: int | None = None) -> Plan:
+    """Paths of the files that match a pattern: rows of `bytes`, looked up once, when the dataset is made.
+
+    Unless `shuffle` is False every epoch has another order. With it the paths are sorted, also those of several
+    patterns: who opens the files of a training run by it wants it False, or a seed.
+
+    Args:
+        file_pattern: A pattern of `*`, `?` and `[...]`, or a list of those. Folders match too, and names that
+            begin with a dot; indexes and schemas that penstock keeps beside files do not.
+        shuffle: Whether to shuffle; None means True.
+        seed: For the same orders in every run.
+
+    Raises:
+        ArgumentTypeError: The pattern is no text.
+        InvalidArgumentError: No file matches any of the patterns.
+
+    >>> import os, pathlib, tempfile
+    >>> import penstock as ps
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("b.txt", "a.txt"):
+    ...     _ = (folder / name).write_bytes(b"")
+    >>> files = ps.Dataset.list_files(f"{folder}/*.txt", shuffle=False)
+    >>> [os.path.basename(path) for path in files]
+    [b'a.txt', b'b.txt']
+    """
+    files = FilePaths(tuple(sorted(map(os.fsencode, matching_files(_WHERE, file_pattern)))))
+    if shuffle is False:
+        return Plan(files)
+    return shuffled(Plan(files), len(files.paths), seed)
+
+
+def matching_files(where: str, file_pattern: FileNames) -> tuple[str, ...]:
+    """The paths that match patterns, sorted for each pattern. InvalidArgumentError where none does."""
+    patterns = file_names(where, file_pattern)
+    paths = tuple(path for pattern in patterns for path in sorted(matching(pattern), key=os.fsencode))
+    if not paths:
+        found = f"No files matched pattern: {', '.join(patterns)}."
+        raise InvalidArgumentError(found, help=f"Relative patterns begin in {os.getcwd()}.")
+    return paths
+
+
+@dataclass(frozen=True)
+class FilePaths(Node):
+    """Paths as rows of bytes. The state is the number of the next one."""
+
+    paths: tuple[bytes, ...]
+
+    def __repr__(self) -> str:
+        return f"FilePaths({len(self.paths)} paths)"
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return Spec(TensorSpec((), string))
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return len(self.paths)
+
+    def start(self, epoch: int) -> State:
+        return 0
+
+    def knows(self, state: State) -> bool:
+        return type(state) is int and 0 <= state <= len(self.paths)
+
+    def step(self, state: State, session: None) -> Step:
+        paths = self.paths[state : state + CHUNK_ROWS]
+        return (state + len(paths), Chunk(BytesColumn.of(paths))) if paths else (state, END)
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        yield from self.paths
+
+    def finds_rows(self) -> bool:
+        return True
+
+    def random_access(self) -> RowSource:  # type: ignore[override]
+        return _PathRows(self.paths)
+
+
+@dataclass(frozen=True)
+class _PathRows:
+    paths: tuple[bytes, ...]
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        return Chunk(BytesColumn.of([self.paths[row] for row in rows.tolist()]))

@@ -1,0 +1,88 @@
+"""Rows that are in memory as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from penstock.column.base import IntArray
+from penstock.column.batches import Batches, RowsInMemory
+from penstock.column.chunk import Chunk
+from penstock.errors import InvalidArgumentError
+from penstock.graph.node import END, Broken, Node, RowSource, State, Step
+from penstock.spec import Spec
+
+__all__ = ["Memory"]
+
+_FIRST_ROWS: Final = 256
+_CHUNK_ROWS: Final = 1 << 16
+_CHUNK_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, repr=False)
+class Memory(Node):
+    """Rows of chunks, handed out as slices that share their memory. The state is the number of rows given.
+
+    Args:
+        name: The source that made it, for messages.
+        rows: The rows.
+    """
+
+    name: str
+    rows: RowsInMemory
+
+    def __repr__(self) -> str:
+        return f"{self.name}({len(self.rows)} rows)"
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return self.rows.spec
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return len(self.rows)
+
+    def start(self, epoch: int) -> State:
+        return 0
+
+    def knows(self, state: State) -> bool:
+        return type(state) is int and 0 <= state <= len(self.rows)
+
+    def open_session(self) -> int:
+        """Rows in a chunk after the first."""
+        row_bytes = max(1, self.rows.nbytes // max(1, len(self.rows)))
+        return min(_CHUNK_ROWS, max(1, _CHUNK_BYTES // row_bytes))
+
+    def step(self, state: State, session: int) -> Step:
+        n = len(self.rows)
+        if state >= n:
+            return state, END
+        stop = min(n, state + (session if state else min(session, _FIRST_ROWS)))
+        if isinstance(self.rows, Batches):
+            stop = min(stop, self.rows.piece_end(state))
+        try:
+            return stop, self.rows.slice(state, stop)
+        except InvalidArgumentError as error:
+            raise Broken(error, stop) from error
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        return (self.rows.row(i) for i in range(len(self.rows)))
+
+    def state_at(self, row: int) -> State:
+        return row if row <= len(self.rows) else None
+
+    def finds_rows(self) -> bool:
+        return True
+
+    def random_access(self) -> RowSource:  # type: ignore[override]
+        return _Gathered(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gathered:
+    rows: RowsInMemory
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        return self.rows.gather(rows)

@@ -1,0 +1,99 @@
+"""Random numbers, without an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from penstock import _native
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.graph.node import INFINITE, Before, Node, State, Step, source
+from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
+from penstock.nodes.drawn import is_seeds, is_whole, numbers
+from penstock.spec import Spec, TensorSpec
+
+__all__ = ["Random", "random_"]
+
+_FIRST_ROWS: Final = 256
+_MOST_ROWS: Final = 1 << 62
+_CHUNK_ROWS: Final = 8192
+
+
+@source("random")
+def random_(seed: int | None = None, rerandomize_each_iteration: bool | None = None) -> Random:
+    """Whole numbers from 0 to 2**32 - 1, one a row, without an end; tf.data's, to the bit.
+
+    Every row is an int64 scalar.
+
+    Args:
+        seed: With it the numbers are the same in every process. Without it they differ, unless
+            `ps.set_seed` was called; each pass over one dataset has the same numbers all the same.
+        rerandomize_each_iteration: Whether each pass has numbers of its own. By default it has not.
+
+    Raises:
+        ArgumentTypeError: `seed` is neither an integer nor None.
+
+    >>> import penstock as ps
+    >>> rows = iter(ps.Dataset.random(seed=3))
+    >>> next(rows), next(rows)
+    (np.int64(3534849767), np.int64(279844183))
+    """
+    return Random(seed_pair(seed), bool(rerandomize_each_iteration))
+
+
+@dataclass(frozen=True)
+class Random(Node):
+    """The numbers of a stream.
+
+    The state is (the seeds that the node was made with, those of this epoch, how many numbers were drawn). It holds
+    the node's seeds because those of a node without a seed are others in every process.
+
+    Args:
+        pair: The seeds.
+        rerandomize: Whether each epoch has seeds of its own.
+    """
+
+    pair: SeedPair
+    rerandomize: bool = False
+
+    @property
+    def is_shuffled(self) -> bool:
+        return self.rerandomize
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return Spec(TensorSpec((), np.int64))
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return INFINITE
+
+    def start(self, epoch: int) -> State:
+        return self._start(self.pair, epoch)
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        return self._start(state[0], epoch)
+
+    def _start(self, pair: SeedPair, epoch: int) -> State:
+        return (pair, epoch_seeds(pair, epoch) if self.rerandomize else pair, 0)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 3):
+            return False
+        pair, seeds, drawn = state
+        return is_seeds(pair) and is_seeds(seeds) and is_whole(drawn)
+
+    def step(self, state: State, session: None) -> Step:
+        pair, seeds, drawn = state
+        n = _CHUNK_ROWS if drawn else _FIRST_ROWS
+        values = _native.philox(seeds[0], seeds[1], drawn, n).astype(np.int64)
+        return (pair, seeds, drawn + n), Chunk(FixedColumn(values))
+
+    def before(self, state: State, row: int, *n: int) -> Before | None:
+        pair, seeds, _ = state
+        return ((pair, seeds, row), ()) if row < _MOST_ROWS else None
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        return map(np.int64, numbers(self.start(0)[1]))

@@ -1,0 +1,269 @@
+"""Rows of a saved dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from penstock import _native
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.empty import empty_chunk
+from penstock.column.spread import gather_spread
+from penstock.errors import FailedPreconditionError
+from penstock.fs.locks import FolderLock
+from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, Work
+from penstock.spec import Spec, pack
+from penstock.store.digests import check_shard, check_size
+from penstock.store.folder import SavedFolder
+from penstock.store.format import ShardReader, format_named
+from penstock.store.manifest import Manifest
+
+__all__ = ["SavedRows", "content_of", "saved_rows"]
+
+_FIRST_ROWS: Final = 256
+_CHUNK_ROWS: Final = 16384
+_CHUNK_BYTES: Final = 4 << 20
+_OPEN_SHARDS: Final = 256
+
+
+def content_of(manifest: Manifest) -> str:
+    """A digest of what a version holds: the same wherever it lies, and whatever its folders are called."""
+    lines = [f"{manifest.format} {manifest.compression}"]
+    lines += [f"{shard.rows} {shard.nbytes} {shard.digest}" for shard in manifest.shards]
+    digest: str = _native.digest("\n".join(lines).encode())
+    return digest
+
+
+def saved_rows(
+    target: SavedFolder, manifest: Manifest, columns: Sequence[int] | None, verify: str
+) -> SavedRows:
+    """The rows of a version; while this node lives, `gc` lets its files be.
+
+    Raises:
+        MissingShardError: Files of it are not there.
+    """
+    node = SavedRows(
+        target.path, content_of(manifest), None if columns is None else tuple(columns), verify, manifest
+    )
+    node.locks.extend(target.hold(manifest))
+    return node
+
+
+@dataclass(frozen=True)
+class SavedRows(Node):
+    """Rows of a version of a saved dataset, shard after shard.
+
+    The state is the number of the row that comes next.
+
+    Args:
+        path: The folder.
+        content: A digest of what the version holds.
+        columns: The leaves to read, by their place; None for all.
+        verify: "shard" compares the digest of each shard before its first row is given, "none" does not.
+        known: The manifest of the version; None where it is to be found by its content.
+        locks: On the data folders.
+    """
+
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"path", "verify"})
+    path: str
+    content: str
+    columns: tuple[int, ...] | None = None
+    verify: str = "shard"
+    known: Manifest | None = field(default=None, repr=False, compare=False)
+    locks: list[FolderLock | None] = field(default_factory=list, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        # Locks are of this process; another one has the files open as long as it reads them.
+        return {**self.__dict__, "known": self.manifest, "locks": []}
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """The manifest of the version.
+
+        Raises:
+            NotFoundError: There is no saved dataset.
+            FailedPreconditionError: None of its versions has this content.
+        """
+        if self.known is not None:
+            return self.known
+        target = SavedFolder(self.path)
+        for number in reversed(target.numbers()):
+            manifest = target.version(number)
+            if content_of(manifest) == self.content:
+                self.locks.extend(target.hold(manifest))
+                return manifest
+        raise FailedPreconditionError(
+            f"{self.path}: no version of the saved dataset there has the rows that the pipeline was made with. Restore "
+            "it, or load what is there: penstock.load(path)."
+        )
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return selected(self.manifest.spec, self.columns)
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return self.manifest.rows
+
+    def start(self, epoch: int) -> State:
+        return 0
+
+    def knows(self, state: State) -> bool:
+        return type(state) is int and 0 <= state <= self.manifest.rows
+
+    def row_name(self, row: int) -> str | None:
+        bounds = self._bounds
+        number = int(np.searchsorted(bounds, row, side="right")) - 1
+        return f"row {row - int(bounds[number])} of {self.manifest.shards[number].place} in {self.path}"
+
+    def places_of(self, rows: IntArray) -> list[FilePlace]:
+        folder = SavedFolder(self.path)
+        paths = [folder.at(*shard.place.split("/")) for shard in self.manifest.shards]
+        numbers = np.searchsorted(self._bounds, rows, side="right") - 1
+        places = zip(numbers.tolist(), (rows - self._bounds[numbers]).tolist(), strict=True)
+        return [(paths[number], row, None) for number, row in places]
+
+    def state_at(self, row: int) -> State:
+        return row if row <= self.manifest.rows else None
+
+    def finds_rows(self) -> bool:
+        return self.manifest.compression == "none"
+
+    def open_session(self) -> _Shards:
+        return _Shards(self)
+
+    def step(self, state: State, session: _Shards) -> Step:
+        if state >= self.manifest.rows:
+            return state, END
+        number = int(np.searchsorted(self._bounds, state, side="right")) - 1
+        begin, end = int(self._bounds[number]), int(self._bounds[number + 1])
+        try:
+            reader = session.reader(number)
+        except Exception as error:
+            raise Broken(error, end) from error
+        piece = reader.piece_end(state - begin)
+        after = min(end, state + session.limit(number)) if piece is None else begin + piece
+        return after, _reading(session, reader, state, after, begin)
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        shards = _Shards(self)
+        for number, shard in enumerate(self.manifest.shards):
+            for row in range(shard.rows):
+                yield shards.reader(number).gather(np.array([row])).row(0)
+
+    def random_access(self) -> RowSource:  # type: ignore[override]
+        return _ByNumber(self)
+
+    @cached_property
+    def _bounds(self) -> IntArray:
+        """Where the rows of each shard begin, and the number of all rows."""
+        return np.cumsum([0, *(shard.rows for shard in self.manifest.shards)])
+
+
+def selected(spec: Spec, columns: Sequence[int] | None) -> Spec:
+    """The spec of the leaves that are read: in their structure without the others."""
+    if columns is None:
+        return spec
+    return Spec(_without(spec.structure, set(columns), [0]))
+
+
+def _without(structure: Any, wanted: set[int], place: list[int]) -> Any:
+    """A structure of dicts with only the leaves whose place is wanted."""
+    if not isinstance(structure, dict):
+        place[0] += 1
+        return structure if place[0] - 1 in wanted else None
+    parts = {name: _without(part, wanted, place) for name, part in structure.items()}
+    return {name: part for name, part in parts.items() if part is not None} or None
+
+
+def _reading(session: _Shards, reader: ShardReader, start: int, stop: int, begin: int) -> Work:
+    def read() -> tuple[State, Chunk]:
+        try:
+            return stop, session.formed(reader.read(start - begin, stop - begin))
+        except Exception as error:
+            raise Broken(error, stop) from error
+
+    return read
+
+
+class _Shards:
+    """The open shards of a version; dropping them costs opening them again."""
+
+    def __init__(self, node: SavedRows) -> None:
+        format = format_named(node.manifest.format)
+        if format is None:
+            raise FailedPreconditionError(
+                f"{node.path}: its shards are of the format {node.manifest.format!r}, which this penstock does not "
+                "know. Upgrade it with: pip install -U penstock"
+            )
+        self._node, self._format = node, format
+        self._folder = SavedFolder(node.path)
+        self._lock = Lock()
+        self._open: dict[int, ShardReader] = {}
+        self._row_bytes = 0
+        self._is_first = True
+        self._template = node.spec().structure if node.columns is not None else None
+
+    def reader(self, number: int) -> ShardReader:
+        """A shard, whose bytes were compared with the digest in the manifest when it was opened first."""
+        with self._lock:
+            reader = self._open.pop(number, None)
+            if reader is None:
+                reader = self._opened(number)
+            self._open[number] = reader  # the latest is the last
+            while len(self._open) > _OPEN_SHARDS:
+                self._open.pop(next(iter(self._open)))
+            return reader
+
+    def _opened(self, number: int) -> ShardReader:
+        node = self._node
+        shard = node.manifest.shards[number]
+        path = self._folder.at(*shard.place.split("/"))
+        if node.verify == "none":
+            check_size(path, shard)
+        else:
+            check_shard(path, shard, again=False)
+        return self._format.reader(
+            path, shard.rows, node.manifest.spec, node.manifest.compression, node.columns
+        )
+
+    def limit(self, number: int) -> int:
+        """Rows for the next chunk: few for the first, so that it comes at once."""
+        if self._is_first:
+            self._is_first = False
+            return _FIRST_ROWS
+        shard = self._node.manifest.shards[number]
+        row_bytes = self._row_bytes or shard.nbytes // max(1, shard.rows)
+        return max(1, min(_CHUNK_ROWS, _CHUNK_BYTES // max(1, row_bytes)))
+
+    def formed(self, rows: Chunk) -> Chunk:
+        """The rows in the structure that the user gets."""
+        self._row_bytes = max(1, rows.nbytes // max(1, len(rows)))
+        return rows if self._template is None else Chunk(pack(self._template, rows.columns), len(rows))
+
+
+class _ByNumber:
+    """Rows by number."""
+
+    def __init__(self, node: SavedRows) -> None:
+        self._node, self._bounds = node, node._bounds  # noqa: SLF001  (its own)
+
+    @cached_property
+    def _shards(self) -> _Shards:
+        return _Shards(self._node)
+
+    def __len__(self) -> int:
+        return self._node.manifest.rows
+
+    def gather(self, rows: IntArray) -> Chunk:
+        if not len(rows):
+            return empty_chunk(self._node.spec())
+        return gather_spread(self._bounds, rows, self._of_shard)
+
+    def _of_shard(self, number: int, rows: IntArray) -> Chunk:
+        reader = self._shards.reader(number)
+        return self._shards.formed(reader.gather(rows - self._bounds[number]))

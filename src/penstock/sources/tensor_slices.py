@@ -1,0 +1,51 @@
+"""Rows that are slices of arrays in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.column.chunk import Chunk
+from penstock.errors import ArgumentError
+from penstock.graph.node import source
+from penstock.sources.components import columns_of, slices_column
+from penstock.sources.memory import Memory
+
+__all__ = ["from_tensor_slices"]
+
+
+@source("from_tensor_slices")
+def from_tensor_slices(tensors: Any) -> Memory:
+    """The slices of arrays along their first axis: row i holds entry i of every component.
+
+    A component `[n, ...]` gives rows `[...]` of its dtype. Any row can be asked for by its number.
+
+    Arrays of numbers are not copied: they stay yours, and changing them while the dataset is in use changes its
+    rows. Rows are views of them that cannot be written to.
+
+    Args:
+        tensors: An array, or arrays in a structure (dict, tuple, named tuple, data class, attrs class). An array may be
+            NumPy's, also masked (masked rows are None), a tensor of torch, JAX or TensorFlow, a pandas Series,
+            a `ps.Ragged`, a `ps.Sparse`, or a list; a DataFrame is a dict of its columns. As in tf.data a list
+            of floats is float32, one of whole numbers int32 (int64 where they need it), text is bytes, an empty
+            list is float32. A list is one array: for several components write a tuple.
+
+    Raises:
+        ArgumentError: A component without an axis (a scalar), components of different lengths, or lists of different
+            lengths inside of a list.
+        ArgumentTypeError: A component that rows cannot hold.
+
+    >>> import penstock as ps
+    >>> import numpy as np
+    >>> ds = ps.Dataset.from_tensor_slices({"x": np.eye(2), "name": ["a", "b"]})
+    >>> list(ds)
+    [{'x': array([1., 0.]), 'name': b'a'}, {'x': array([0., 1.]), 'name': b'b'}]
+    """
+    structure, columns = columns_of("from_tensor_slices", tensors, slices_column)
+    (first, column), *others = columns
+    for path, other in others:
+        if len(other) != len(column):
+            want = f"{len(column)}, as component {first!r}"
+            help = f"Dimensions {len(column)} and {len(other)} are not compatible."
+            name = f"rows of component {path!r}"
+            raise ArgumentError("from_tensor_slices", name, got=len(other), want=want, help=help)
+    return Memory("from_tensor_slices", Chunk(structure, len(column)))

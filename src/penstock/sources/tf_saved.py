@@ -1,0 +1,317 @@
+"""Rows of a dataset that tf.data saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, ClassVar, Final, final
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.empty import empty_chunk
+from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, LimitError, PenstockError
+from penstock.graph.node import END, UNKNOWN, Broken, Node, RowSource, State, Step, Work
+from penstock.graph.plan import Plan
+from penstock.graph.recipe import recorded
+from penstock.records.frames import Frames
+from penstock.sources.interleaved_files import InterleavedFiles
+from penstock.sources.saved import selected
+from penstock.spec import Spec, pack
+from penstock.store.tf_elements import ElementReader, rows_of
+from penstock.store.tf_rows import SavedForm
+from penstock.store.tf_saved import TFSaved, open_tf_saved
+from penstock.store.tf_shard import NumberedRows
+from penstock.store.tf_spec import Component
+
+__all__ = ["TFSavedInTurn", "TFSavedRows", "load_tf", "tf_rows"]
+
+_FIRST_ROWS: Final = 256
+_CHUNK_ROWS: Final = 16384
+_UNCOUNTED: Final = -1
+
+
+def load_tf(
+    path: str | os.PathLike[str],
+    *,
+    element_spec: Any = None,
+    compression: str | None = None,
+    cycle_length: int | None = None,
+    columns: Sequence[int] | None = None,
+    allow_unfinished: bool = False,
+) -> Plan:
+    """The rows of a dataset that `tf.data.Dataset.save` wrote.
+
+    Arguments and errors are those of `open_tf_saved` and of `tf_rows`.
+    """
+    saved = open_tf_saved(
+        path, compression=compression, element_spec=element_spec, allow_unfinished=allow_unfinished
+    )
+    return tf_rows(saved, cycle_length=cycle_length, columns=columns)
+
+
+def tf_rows(saved: TFSaved, *, cycle_length: int | None = None, columns: Sequence[int] | None = None) -> Plan:
+    """The rows of a dataset that tf.data saved, one shard after the other.
+
+    Args:
+        saved: The dataset.
+        cycle_length: Read so many shards in turn, a row of each, in tf.data's order on a machine of so many processors.
+        columns: The leaves to read, by their place in `saved.spec.leaves`; of rows that are dicts.
+
+    Raises:
+        ArgumentError: A `cycle_length` below 1.
+    """
+    chosen = None if columns is None else tuple(columns)
+    paths = tuple(files[0] for files in saved.files)
+    node = TFSavedRows(paths, saved.spec, saved.rows, chosen, saved)
+    if cycle_length is None:
+        return Plan(node)
+    if isinstance(cycle_length, bool) or not isinstance(cycle_length, int | np.integer):
+        raise ArgumentTypeError("load", "cycle_length", got=cycle_length, want="a whole number, or None")
+    if cycle_length < 1:
+        raise ArgumentError("load", "cycle_length", got=cycle_length, want="at least 1, or None")
+    return Plan(node if cycle_length == 1 else TFSavedInTurn(node, int(cycle_length)))
+
+
+@dataclass(frozen=True)
+class TFSavedRows(Node):
+    """Rows of a dataset that tf.data saved, shard after shard.
+
+    The state is (shard, file of it, record, byte offset in its uncompressed stream, rows given; -1 behind an error,
+    where they are not counted any more).
+
+    Args:
+        paths: The first file of each shard.
+        element_spec: Of the rows that were saved.
+        rows: How many there must be; -2 where that is not known.
+        columns: The leaves to read, by their place; None for all.
+        saved: The dataset.
+    """
+
+    also_recorded: ClassVar[frozenset[str]] = frozenset({"saved"})
+    paths: tuple[str, ...]
+    element_spec: Spec = field(repr=False)
+    rows: int
+    columns: tuple[int, ...] | None = None
+    saved: TFSaved = field(repr=False, compare=False, default=None)  # type: ignore[assignment]
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return selected(self.element_spec, self.columns)
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return self.rows if self._is_whole else UNKNOWN
+
+    def start(self, epoch: int) -> State:
+        return (0, 0, 0, 0, 0)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 5 and all(type(part) is int for part in state)):
+            return False
+        shard, number, record, offset, row = state
+        if min(shard, number, record, offset) < 0 or row < _UNCOUNTED or shard > len(self.files):
+            return False
+        files = self.files[shard] if shard < len(self.files) else ("",)
+        is_row = record % self.form.size == 0 and (record > 0 or offset == 0)
+        return bool(is_row and number < len(files))
+
+    def row_name(self, row: int) -> str | None:
+        only = [path for files in self.files for path in files]
+        return f"row {row} of {only[0] if len(only) == 1 else self.saved.path}"
+
+    @cached_property
+    def files(self) -> tuple[tuple[str, ...], ...]:
+        """The files of each shard."""
+        known = {files[0]: files for files in self.saved.files}
+        return tuple(known[path] for path in self.paths)
+
+    @cached_property
+    def form(self) -> SavedForm:
+        """How its rows lie in records."""
+        return SavedForm(self.saved.spec, self.saved.components, self.columns)
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        return len(self.paths) == len(self.saved.files)
+
+    def open_session(self) -> _Session:
+        return _Session(self)
+
+    def step(self, state: State, session: _Session) -> Step:
+        while state[0] < len(self.files):
+            work, state = session.read(state)
+            if work is not None:
+                return state, work
+        if self._is_whole and (error := other_count(self, state[4])) is not None:
+            raise Broken(error, (len(self.files), 0, 0, 0, _UNCOUNTED))
+        return state, END
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        for path in (path for files in self.files for path in files):
+            reader = self.saved.open_file(path)
+            while (frames := reader.frames(1)) is not None:
+                chunk, error = rows_of(self.form, frames, path)
+                if error is not None:
+                    raise error
+                assert chunk is not None
+                yield self.formed(chunk).row(0)
+
+    def random_access(self) -> RowSource | None:  # type: ignore[override]
+        return _ByNumber(self) if self.saved.version == 2 else None
+
+    def formed(self, rows: Chunk) -> Chunk:
+        """The rows in the structure that the user gets."""
+        return rows if self.columns is None else Chunk(pack(self.spec().structure, rows.columns), len(rows))
+
+
+def other_count(node: TFSavedRows, found: int) -> DataLossError | None:
+    """The error for rows that are missing or too many, which no checksum tells."""
+    if found in (_UNCOUNTED, node.rows) or node.rows == UNKNOWN:
+        return None
+    return DataLossError(
+        f"the dataset holds {found} rows, and {node.rows} are listed: files were lost, cut or mixed up.",
+        kind="row count",
+        path=node.saved.path,
+        help="Copy the folder again from where it came, or pass allow_unfinished=True for the rows that are there.",
+    )
+
+
+def _decoded(node: TFSavedRows, frames: Frames, before: State, after: State) -> tuple[State, Chunk]:
+    """The rows of some records, and the state after them: before the first that is wrong, where one is."""
+    shard, number = before[:2]
+    chunk, error = rows_of(node.form, frames, node.files[shard][number])
+    if error is None:
+        assert chunk is not None
+        return after, node.formed(chunk)
+    if chunk is None:
+        raise Broken(error, (shard + 1, 0, 0, 0, _UNCOUNTED))
+    at = len(chunk) * node.form.size
+    row = before[4] if before[4] == _UNCOUNTED else before[4] + len(chunk)
+    return (shard, number, frames.number(at), int(frames.offsets[at]), row), node.formed(chunk)
+
+
+@final
+class _Session:
+    """The file being read. Dropping it costs opening and seeking again, nothing else."""
+
+    def __init__(self, node: TFSavedRows) -> None:
+        self._node = node
+        self._reader: ElementReader | None = None
+        self._open = (-1, -1)
+        self._limit = _FIRST_ROWS
+
+    def read(self, state: State) -> tuple[Work | None, State]:
+        """The next records of a file, to be decoded, and the state after them; None and the next file at its end."""
+        shard, number, record, offset, row = state
+        files = self._node.files[shard]
+        try:
+            reader = self._reader_at(shard, number, record, offset)
+            frames = reader.frames(self._limit)
+        except (PenstockError, LimitError, OSError) as error:
+            self._close()
+            raise Broken(error, (shard + 1, 0, 0, 0, _UNCOUNTED)) from error
+        self._limit = _CHUNK_ROWS
+        if frames is None:
+            self._close()
+            is_last = number + 1 == len(files)
+            return None, (shard + 1, 0, 0, 0, row) if is_last else (shard, number + 1, 0, 0, row)
+        rows = row if row == _UNCOUNTED else row + len(frames) // self._node.form.size
+        after = (shard, number, *reader.position, rows)
+        return partial(_decoded, self._node, frames, state, after), after
+
+    def _reader_at(self, shard: int, number: int, record: int, offset: int) -> ElementReader:
+        if self._reader is None or self._open != (shard, number):
+            self._close()
+            self._reader = self._node.saved.open_file(self._node.files[shard][number])
+            self._open = (shard, number)
+        if self._reader.position != (record, offset):
+            self._reader.seek(record, offset)
+        return self._reader
+
+    def _close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+
+@final
+class _ByNumber:
+    """Rows by number, once each file was read to find its records."""
+
+    def __init__(self, node: TFSavedRows) -> None:
+        self._node = node
+
+    @cached_property
+    def _numbered(self) -> NumberedRows:
+        node = self._node
+        paths = [path for files in node.files for path in files]
+        numbered = NumberedRows(paths, node.form, node.saved.compression)
+        if (error := other_count(node, len(numbered))) is not None:
+            raise error
+        return numbered
+
+    def __len__(self) -> int:
+        return len(self._numbered) if self._node.rows == UNKNOWN else self._node.rows
+
+    def gather(self, rows: IntArray) -> Chunk:
+        """The rows asked for, in that order; only their records are read."""
+        if not len(rows):
+            return empty_chunk(self._node.spec())
+        return self._node.formed(self._numbered.gather(rows))
+
+
+@dataclass(frozen=True)
+class TFSavedInTurn(Node):
+    """Rows of a dataset that tf.data saved, a row of each of `cycle_length` shards in turn, as tf.data loads them.
+
+    The state is (that of the turns, rows given; -1 behind an error).
+
+    Args:
+        files: The dataset.
+        cycle_length: Shards that are open at a time.
+    """
+
+    files: TFSavedRows
+    cycle_length: int
+
+    @cached_property
+    def _turns(self) -> InterleavedFiles:
+        return InterleavedFiles(self.files, self.cycle_length)
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return self.files.spec()
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return self.files.cardinality()
+
+    def start(self, epoch: int) -> State:
+        return (self._turns.start(epoch), 0)
+
+    def knows(self, state: State) -> bool:
+        is_pair = isinstance(state, tuple) and len(state) == 2 and type(state[1]) is int
+        return is_pair and state[1] >= _UNCOUNTED and self._turns.knows(state[0])
+
+    def open_session(self) -> Any:
+        return self._turns.open_session()
+
+    def step(self, state: State, session: Any) -> Step:
+        turns, row = state
+        try:
+            after, made = self._turns.step(turns, session)
+        except Broken as broken:
+            raise Broken(broken.error, (broken.state, _UNCOUNTED)) from broken.error
+        if made is not END:
+            assert isinstance(made, Chunk)
+            return (after, row if row == _UNCOUNTED else row + len(made)), made
+        if (error := other_count(self.files, row)) is not None:
+            raise Broken(error, (after, _UNCOUNTED))
+        return (after, row), END
+
+    def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        return self._turns.plain()
+
+
+recorded(TFSaved)
+recorded(Component)

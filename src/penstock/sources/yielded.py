@@ -1,0 +1,91 @@
+"""Rows that a user's code yields, brought to the dtypes of a spec where that changes no number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.column.values import Ragged, Sparse
+from penstock.errors import InvalidArgumentError, SpecError
+from penstock.spec import RaggedSpec, SparseSpec, Spec, TensorSpec, flatten, form, is_structure, pack
+
+__all__ = ["cast_row", "refusal"]
+
+
+def cast_row(row: Any, structure: Any) -> Any:
+    """The row with every number in the dtype of its spec, where that can hold it; all else as it is.
+
+    A float may be rounded to another float; whole numbers become floats, and floats whole numbers where they are whole.
+
+    >>> cast_row((2.0, 1.5), (TensorSpec((), np.int8), TensorSpec((), np.int8)))
+    (np.int8(2), 1.5)
+    """
+    if not is_structure(structure):
+        return row if is_structure(row) else _cast_leaf(row, structure)
+    if isinstance(structure, dict):
+        if isinstance(row, dict) and row.keys() == structure.keys():
+            return {name: cast_row(row[name], part) for name, part in structure.items()}
+    elif isinstance(structure, tuple):
+        if isinstance(row, tuple) and len(row) == len(structure):
+            return tuple(map(cast_row, row, structure))
+    elif form(row) == form(structure):
+        return pack(row, map(cast_row, flatten(row), flatten(structure)))
+    return row
+
+
+def _cast_leaf(value: Any, spec: Any) -> Any:
+    if isinstance(spec, RaggedSpec) and isinstance(value, Ragged):
+        inner = value.values
+        cast = _cast_leaf(inner, spec) if isinstance(inner, Ragged) else _cast(inner, spec.dtype)
+        return value if cast is None else Ragged(cast, value.row_splits)
+    if isinstance(spec, SparseSpec) and isinstance(value, Sparse):
+        cast = _cast(value.values, spec.dtype)
+        return value if cast is None else Sparse(value.indices, cast, value.dense_shape)
+    if not isinstance(spec, TensorSpec) or value is None or isinstance(value, Ragged | Sparse | bytes | str):
+        return value
+    try:
+        cast = _cast(np.asarray(value), spec.dtype)
+    except ValueError:  # lists of different lengths
+        return value
+    return value if cast is None else cast[()]
+
+
+def _cast(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """The array in another dtype of numbers; None where that would change a number."""
+    if array.dtype.kind not in "biufc" or dtype.kind not in "biufc":
+        return None
+    with np.errstate(all="ignore"):
+        cast = array.astype(dtype.type)
+        rounds = dtype.kind in "fc" and (array.dtype.kind in "biuf" or dtype.kind == "c")
+        return cast if rounds or np.array_equal(cast.astype(array.dtype), array) else None
+
+
+def refusal(row: Any, spec: Spec, error: SpecError) -> InvalidArgumentError:
+    """The error of a row that does not fit the spec of a generator's rows."""
+    where = f"from_generator, row {error.row}"
+    leaves = flatten(row)
+    if len(leaves) == len(spec.leaves):
+        for value, leaf in zip(leaves, spec.leaves, strict=True):
+            shape = _shape(value)
+            if isinstance(leaf, TensorSpec) and shape is not None and not _is_within(shape, leaf.shape):
+                expected = f"where an element of shape {leaf.shape} was expected"
+                help = "Say None for a size that differs."
+                return InvalidArgumentError(
+                    f"{where}: `generator` yielded an element of shape {shape} {expected}.", help=help
+                )
+    found = error.found.removeprefix(f"row {error.row}")
+    help = "Give another output_signature, or yield values of its dtypes: no number is changed to fit."
+    return InvalidArgumentError(f"{where}{found}", help=help)
+
+
+def _shape(value: Any) -> tuple[int, ...] | None:
+    try:
+        return tuple(np.shape(value))
+    except ValueError:
+        return None
+
+
+def _is_within(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(b in (None, a) for a, b in zip(shape, wanted, strict=True))

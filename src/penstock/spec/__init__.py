@@ -1,0 +1,45 @@
+"""What a row looks like: dtypes, shapes and ragged axes in the user's own structure.
+
+structure.py  dicts, tuples, named tuples, data classes and attrs classes of leaves
+leaves.py     the spec of one leaf
+rows.py       the spec of whole rows
+relax.py      specs that cover others
+"""
+
+from penstock.spec.leaves import (
+    DatasetSpec,
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    Shape,
+    SparseSpec,
+    TensorSpec,
+    is_ragged,
+    string,
+    text,
+)
+from penstock.spec.relax import is_compatible, relax
+from penstock.spec.rows import Spec
+from penstock.spec.structure import flatten, form, is_structure, map_structure, pack, paths
+
+__all__ = [
+    "DatasetSpec",
+    "LeafSpec",
+    "NoneSpec",
+    "RaggedSpec",
+    "Shape",
+    "SparseSpec",
+    "Spec",
+    "TensorSpec",
+    "flatten",
+    "form",
+    "is_compatible",
+    "is_ragged",
+    "is_structure",
+    "map_structure",
+    "pack",
+    "paths",
+    "relax",
+    "string",
+    "text",
+]

@@ -1,0 +1,296 @@
+"""The spec of one leaf of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.spec.structure import flatten
+
+__all__ = [
+    "DatasetSpec",
+    "LeafSpec",
+    "NoneSpec",
+    "RaggedSpec",
+    "Shape",
+    "SparseSpec",
+    "TensorSpec",
+    "is_ragged",
+    "string",
+    "text",
+]
+
+Shape: TypeAlias = tuple[int | None, ...]
+
+string: np.dtype[Any] = np.dtype("S")
+"""The dtype of byte strings of any length; rows hold `bytes`."""
+
+text: np.dtype[Any] = np.dtype("U")
+"""The dtype of text of any length, stored as UTF-8; rows hold `str`."""
+
+
+def _dtype(value: DTypeLike) -> np.dtype[Any]:
+    if value is bytes:
+        return string
+    if value is str:
+        return text
+    dtype = np.dtype(getattr(value, "as_numpy_dtype", value))  # a tf.DType names its NumPy dtype
+    return string if dtype == np.dtype(object) else dtype
+
+
+def _dtype_name(dtype: np.dtype[Any]) -> str:
+    return {string: "string", text: "text"}.get(dtype, str(dtype))
+
+
+def _shape(value: Iterable[int | None] | int) -> Shape:
+    sizes = (value,) if isinstance(value, int) else tuple(value)
+    for size in sizes:
+        if size is not None and size < 0:
+            raise ArgumentError(
+                "TensorSpec", "shape", got=value, want="sizes of at least 0, None where unknown"
+            )
+    return sizes
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """An array of one dtype; `None` in the shape is a size that differs from row to row.
+
+    Attributes:
+        shape: Sizes of the axes; `()` is a scalar.
+        dtype: A NumPy dtype, `ps.string` for bytes or `ps.text` for str.
+        optional: Whether rows may hold None in its place.
+
+    >>> TensorSpec((None, 3), np.float32)
+    TensorSpec(shape=(None, 3), dtype=float32)
+    """
+
+    shape: Shape
+    dtype: np.dtype[Any]
+    optional: bool = field(default=False, kw_only=True)
+
+    def __init__(
+        self, shape: Iterable[int | None] | int = (), dtype: DTypeLike = np.float32, *, optional: bool = False
+    ) -> None:
+        object.__setattr__(self, "shape", _shape(shape))
+        object.__setattr__(self, "dtype", _dtype(dtype))
+        object.__setattr__(self, "optional", optional)
+
+    def stacked(self, size: int | None) -> TensorSpec:
+        """The spec of `size` such rows in one array (None: a number that differs)."""
+        return TensorSpec((size, *self.shape), self.dtype)
+
+    def unstacked(self) -> TensorSpec:
+        """The spec of the entries of such rows; ArgumentError for scalars."""
+        if not self.shape:
+            raise ArgumentError("unbatch", "a component", got=self, want="arrays of at least one axis")
+        return TensorSpec(self.shape[1:], self.dtype)
+
+    def batched(self, size: int | None) -> TensorSpec | RaggedSpec:
+        """The spec of `size` such rows together (None: a number that differs); ragged where sizes are unknown."""
+        if None not in self.shape:
+            return TensorSpec((size, *self.shape), self.dtype)
+        return RaggedSpec((size, *self.shape), self.dtype, ragged_rank=1)
+
+    def __repr__(self) -> str:
+        optional = ", optional=True" if self.optional else ""
+        return f"TensorSpec(shape={self.shape}, dtype={_dtype_name(self.dtype)}{optional})"
+
+
+@dataclass(frozen=True)
+class RaggedSpec:
+    """A `ps.Ragged` value: rows of different lengths on its first `ragged_rank + 1` axes.
+
+    >>> RaggedSpec((None, None), np.int64)
+    RaggedSpec(shape=(None, None), dtype=int64, ragged_rank=1)
+    """
+
+    shape: Shape
+    dtype: np.dtype[Any]
+    ragged_rank: int = 1
+    optional: bool = field(default=False, kw_only=True)
+
+    def __init__(
+        self,
+        shape: Iterable[int | None],
+        dtype: DTypeLike = np.float32,
+        ragged_rank: int = 1,
+        *,
+        optional: bool = False,
+    ) -> None:
+        object.__setattr__(self, "shape", _shape(shape))
+        object.__setattr__(self, "dtype", _dtype(dtype))
+        object.__setattr__(self, "ragged_rank", ragged_rank)
+        object.__setattr__(self, "optional", optional)
+
+    def batched(self, size: int | None) -> RaggedSpec:
+        """The spec of `size` such rows together: one ragged axis more."""
+        return RaggedSpec((size, *self.shape), self.dtype, self.ragged_rank + 1)
+
+    def stacked(self, size: int | None) -> RaggedSpec:
+        """The same as `batched`."""
+        return self.batched(size)
+
+    def unstacked(self) -> TensorSpec | RaggedSpec:
+        """The spec of the entries of such rows; arrays where no ragged axis is left."""
+        if self.ragged_rank == 1:
+            return TensorSpec(self.shape[1:], self.dtype)
+        return RaggedSpec(self.shape[1:], self.dtype, self.ragged_rank - 1)
+
+    def __repr__(self) -> str:
+        return (
+            f"RaggedSpec(shape={self.shape}, dtype={_dtype_name(self.dtype)}, ragged_rank={self.ragged_rank}"
+            f"{', optional=True' if self.optional else ''})"
+        )
+
+
+@dataclass(frozen=True)
+class SparseSpec:
+    """A `ps.Sparse` value.
+
+    Attributes:
+        shape: Lengths of the axes of the whole, None where they differ from row to row.
+        dtype: The dtype of its values.
+
+    >>> SparseSpec((None, 3), np.float32).batched(2)
+    SparseSpec(shape=(2, None, 3), dtype=float32)
+    """
+
+    shape: Shape
+    dtype: np.dtype[Any]
+    optional: bool = field(default=False, kw_only=True)
+
+    def __init__(
+        self, shape: Iterable[int | None], dtype: DTypeLike = np.float32, *, optional: bool = False
+    ) -> None:
+        object.__setattr__(self, "shape", _shape(shape))
+        object.__setattr__(self, "dtype", _dtype(dtype))
+        object.__setattr__(self, "optional", optional)
+
+    def batched(self, size: int | None) -> SparseSpec:
+        """The spec of `size` such rows together: one axis more."""
+        return SparseSpec((size, *self.shape), self.dtype)
+
+    def stacked(self, size: int | None) -> SparseSpec:
+        """The same as `batched`."""
+        return self.batched(size)
+
+    def unstacked(self) -> SparseSpec:
+        """The spec of the entries of such rows; ArgumentError where they would have no axis."""
+        if len(self.shape) < 2:
+            raise ArgumentError("unbatch", "a component", got=self, want="sparse values of at least two axes")
+        return SparseSpec(self.shape[1:], self.dtype)
+
+    def __repr__(self) -> str:
+        optional = ", optional=True" if self.optional else ""
+        return f"SparseSpec(shape={self.shape}, dtype={_dtype_name(self.dtype)}{optional})"
+
+
+@dataclass(frozen=True)
+class NoneSpec:
+    """None as a value; a batch of it is None too.
+
+    >>> NoneSpec().batched(3)
+    NoneSpec()
+    """
+
+    @property
+    def shape(self) -> Shape:
+        """None has no axes."""
+        return ()
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's word for any object."""
+        return np.dtype(object)
+
+    @property
+    def optional(self) -> bool:
+        """Never: None is the value that is there."""
+        return False
+
+    def batched(self, size: int | None) -> NoneSpec:
+        """None stays None."""
+        return self
+
+    def stacked(self, size: int | None) -> NoneSpec:
+        """None stays None."""
+        return self
+
+    def unstacked(self) -> NoneSpec:
+        """None stays None."""
+        return self
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """A dataset as a value, such as `window` gives.
+
+    Attributes:
+        element_spec: Leaf specs in the structure of its rows.
+        cardinality: How many rows each has, -2 where that differs or is not known, -1 where they never end.
+
+    >>> DatasetSpec(TensorSpec((), np.int64))
+    DatasetSpec(element_spec=TensorSpec(shape=(), dtype=int64))
+    """
+
+    element_spec: Any
+    cardinality: int = -2
+
+    @property
+    def shape(self) -> Shape:
+        """A dataset has no axes."""
+        return ()
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's word for any object."""
+        return np.dtype(object)
+
+    @property
+    def optional(self) -> bool:
+        """Never: rows always hold a dataset."""
+        return False
+
+    def batched(self, size: int | None) -> LeafSpec:
+        """Never returns.
+
+        Raises:
+            ArgumentTypeError: Always.
+        """
+        help = "Turn each into rows with flat_map, or batch inside: map(lambda window: window.batch(...))."
+        raise ArgumentTypeError(
+            "batch", "a component", got=self, want="values that can be stacked", help=help
+        )
+
+    def stacked(self, size: int | None) -> LeafSpec:
+        """The same as `batched`."""
+        return self.batched(size)
+
+    def unstacked(self) -> LeafSpec:
+        """Never returns.
+
+        Raises:
+            ArgumentTypeError: Always.
+        """
+        raise ArgumentTypeError("unbatch", "a component", got=self, want="arrays", help="Use flat_map.")
+
+    def __hash__(self) -> int:
+        return hash((frozenset(flatten(self.element_spec)), self.cardinality))
+
+    def __repr__(self) -> str:
+        cardinality = f", cardinality={self.cardinality}" if self.cardinality != -2 else ""
+        return f"DatasetSpec(element_spec={self.element_spec}{cardinality})"
+
+
+LeafSpec: TypeAlias = TensorSpec | RaggedSpec | SparseSpec | NoneSpec | DatasetSpec
+
+
+def is_ragged(spec: LeafSpec) -> bool:
+    """Whether arrays of this spec differ in shape."""
+    return isinstance(spec, RaggedSpec) or (isinstance(spec, TensorSpec) and None in spec.shape)

@@ -1,0 +1,88 @@
+"""Specs that cover others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.errors import ArgumentTypeError
+from penstock.spec.leaves import DatasetSpec, LeafSpec, NoneSpec, RaggedSpec, Shape, SparseSpec, TensorSpec
+from penstock.spec.rows import Spec
+from penstock.spec.structure import flatten, form, pack, paths
+
+__all__ = ["is_compatible", "relax"]
+
+
+def is_compatible(spec: Spec, other: Spec) -> bool:
+    """Whether rows of `other` are rows of `spec` too.
+
+    >>> loose, strict = Spec(TensorSpec((None,), int)), Spec(TensorSpec((3,), int))
+    >>> is_compatible(loose, strict), is_compatible(strict, loose)
+    (True, False)
+    """
+    try:
+        return relax(spec, other) == spec
+    except ArgumentTypeError:
+        return False
+
+
+def relax(first: Spec, second: Spec, *, where: str = "concatenate") -> Spec:
+    """The most specific spec that covers both: sizes that differ become None.
+
+    Args:
+        first: Gives the order of dict entries.
+        second: Dict entries in any order.
+        where: The transformation that an error names.
+
+    Raises:
+        ArgumentTypeError: They differ in structure, or a leaf in kind, dtype or number of axes; names the leaf.
+
+    >>> relax(Spec(TensorSpec((2, 3), int)), Spec(TensorSpec((4, 3), int)))
+    Spec(structure=TensorSpec(shape=(None, 3), dtype=int64))
+    """
+    return Spec(_relaxed(first.structure, second.structure, where))
+
+
+def _relaxed(first: Any, second: Any, where: str) -> Any:
+    if not _same_form(first, second):
+        raise _incompatible(where, "structure", first, second)
+    named = dict(zip(paths(second), flatten(second), strict=True))
+    pairs = [(path, leaf, named[path]) for path, leaf in zip(paths(first), flatten(first), strict=True)]
+    return pack(first, [_covering(one, other, path, where) for path, one, other in pairs])
+
+
+def _same_form(first: Any, second: Any) -> bool:
+    """Whether two structures are alike, dict entries in any order."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_same_form(first[name], second[name]) for name in first)
+    if type(first) is type(second) and isinstance(first, tuple):
+        return len(first) == len(second) and all(map(_same_form, first, second))
+    return bool(form(first) == form(second))
+
+
+def _covering(one: LeafSpec, other: LeafSpec, path: str, where: str) -> LeafSpec:
+    name = f"leaf {path!r}" if path else "element"
+    if isinstance(one, DatasetSpec) and isinstance(other, DatasetSpec):
+        n = one.cardinality if one.cardinality == other.cardinality else -2
+        return DatasetSpec(_relaxed(one.element_spec, other.element_spec, where), n)
+    if isinstance(one, NoneSpec) and isinstance(other, NoneSpec):
+        return one
+    if type(one) is not type(other) or one.dtype != other.dtype or len(one.shape) != len(other.shape):
+        raise _incompatible(where, name, one, other)
+    optional = one.optional or other.optional
+    shape: Shape = tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True))
+    if isinstance(one, RaggedSpec) and isinstance(other, RaggedSpec):
+        if one.ragged_rank != other.ragged_rank:
+            raise _incompatible(where, name, one, other)
+        return RaggedSpec(shape, one.dtype, one.ragged_rank, optional=optional)
+    kind = SparseSpec if isinstance(one, SparseSpec) else TensorSpec
+    return kind(shape, one.dtype, optional=optional)
+
+
+def _incompatible(where: str, name: str, first: Any, second: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(
+        where,
+        f"Incompatible dataset elements: {name}",
+        got=second,
+        want=f"{first}",
+        help="Bring both to one structure and dtype with map.",
+    )

@@ -1,0 +1,84 @@
+"""The spec of whole rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from penstock.errors import ArgumentError
+from penstock.spec.leaves import LeafSpec, RaggedSpec, SparseSpec, TensorSpec
+from penstock.spec.structure import flatten, map_structure, paths
+
+__all__ = ["Spec"]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The spec of whole rows: leaf specs in the user's structure.
+
+    Attributes:
+        structure: Leaf specs in nested dicts, tuples, named tuples, data classes and attrs classes.
+    """
+
+    structure: Any
+
+    def __hash__(self) -> int:
+        return hash(
+            frozenset(self.leaves)
+        )  # structures with the same dict entries in another order are equal
+
+    @property
+    def leaves(self) -> list[LeafSpec]:
+        """The leaf specs in order."""
+        return flatten(self.structure)
+
+    def batched(self, size: int | None) -> Spec:
+        """The spec of `size` rows together (None: a number that differs); rows of unknown sizes become ragged.
+
+        Raises:
+            ArgumentTypeError: A leaf is a dataset.
+        """
+        return Spec(map_structure(lambda leaf: leaf.batched(size), self.structure))
+
+    def stacked(self, size: int | None) -> Spec:
+        """The spec of `size` rows stacked (None: a number that differs); sizes that are unknown stay so.
+
+        Raises:
+            ArgumentTypeError: A leaf is a dataset.
+        """
+        return Spec(map_structure(lambda leaf: leaf.stacked(size), self.structure))
+
+    def unstacked(self) -> Spec:
+        """The spec of the entries of every row.
+
+        Raises:
+            ArgumentError: A leaf is a scalar, or a sparse value of one axis, or leading sizes are known to differ.
+            ArgumentTypeError: A leaf is a dataset.
+        """
+        sizes = {leaf.shape[0] for leaf in self.leaves if leaf.shape and leaf.shape[0] is not None}
+        if len(sizes) > 1:
+            got = " and ".join(map(str, sorted(sizes)))
+            raise ArgumentError(
+                "unbatch", "the leading dimension", got=got, want="the same in all components"
+            )
+        return Spec(map_structure(lambda leaf: leaf.unstacked(), self.structure))
+
+    def loosened(self) -> Spec:
+        """The spec of rows like one that was seen: of arrays only the number of axes is taken to be the same in all.
+
+        >>> Spec(TensorSpec((2, 3), int)).loosened()
+        Spec(structure=TensorSpec(shape=(None, None), dtype=int64))
+        """
+
+        def loose(leaf: LeafSpec) -> LeafSpec:
+            if isinstance(leaf, RaggedSpec):
+                return replace(leaf, shape=(None, *leaf.shape[1:]))
+            if isinstance(leaf, TensorSpec | SparseSpec):
+                return replace(leaf, shape=(None,) * len(leaf.shape))
+            return leaf
+
+        return Spec(map_structure(loose, self.structure))
+
+    def paths(self) -> list[str]:
+        """A readable name for each leaf: `"a"`, `"b/0"`, ...; `""` for a row that is a single leaf."""
+        return paths(self.structure)

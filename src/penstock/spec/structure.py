@@ -1,0 +1,122 @@
+"""Structures: leaves in dicts, tuples, named tuples, data classes and attrs classes, nested.
+
+Everything else is a leaf. A list is a leaf, as in tf.data, where a list becomes a tensor. The order of dict
+entries is the user's (tf.data sorts them by key when it flattens; values by name are the same).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+__all__ = ["flatten", "form", "is_structure", "map_structure", "pack", "paths"]
+
+
+_FIELDS: dict[Any, tuple[str, ...] | None] = {}
+
+
+def _fields(kind: Any) -> tuple[str, ...] | None:
+    """The field names of a user's data class or attrs class; None for every other class."""
+    if kind not in _FIELDS:
+        _FIELDS[kind] = _find_fields(kind)
+    return _FIELDS[kind]
+
+
+def _find_fields(kind: Any) -> tuple[str, ...] | None:
+    # Specs, columns, nodes and plans are data classes too, and leaves.
+    if kind.__module__.partition(".")[0] == "penstock":
+        return None
+    if hasattr(kind, "__attrs_attrs__"):
+        return tuple(attribute.name for attribute in kind.__attrs_attrs__)
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+
+
+def is_structure(value: Any) -> bool:
+    """Whether a value holds leaves rather than being one.
+
+    >>> is_structure((1, 2)), is_structure([1, 2])
+    (True, False)
+    """
+    return isinstance(value, dict | tuple) or _fields(type(value)) is not None
+
+
+def _entries(structure: Any) -> Iterable[tuple[Any, Any]] | None:
+    """(name, part) of a structure; None for a leaf."""
+    if isinstance(structure, dict):
+        return structure.items()
+    if isinstance(structure, tuple):
+        names = getattr(structure, "_fields", None)
+        return enumerate(structure) if names is None else zip(names, structure, strict=True)
+    names = _fields(type(structure))
+    return None if names is None else [(name, getattr(structure, name)) for name in names]
+
+
+def flatten(structure: Any) -> list[Any]:
+    """The leaves of a structure, dict entries in the order they stand in.
+
+    >>> flatten({"a": 1, "b": (2, {"c": 3})})
+    [1, 2, 3]
+    """
+    entries = _entries(structure)
+    if entries is None:
+        return [structure]
+    return [leaf for _, part in entries for leaf in flatten(part)]
+
+
+def pack(structure: Any, leaves: Iterable[Any]) -> Any:
+    """A structure of the same form with other leaves.
+
+    Objects of data classes and attrs classes are made from their fields, without `__init__` and `__post_init__`.
+
+    >>> pack({"a": 0, "b": (0, 0)}, [1, 2, 3])
+    {'a': 1, 'b': (2, 3)}
+    """
+    return _pack(structure, iter(leaves))
+
+
+def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
+    if isinstance(structure, dict):
+        return {name: _pack(part, leaves) for name, part in structure.items()}
+    if isinstance(structure, tuple):
+        parts = [_pack(part, leaves) for part in structure]
+        return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
+    names = _fields(type(structure))
+    if names is None:
+        return next(leaves)
+    made = object.__new__(type(structure))
+    for name in names:
+        object.__setattr__(made, name, _pack(getattr(structure, name), leaves))
+    return made
+
+
+def map_structure(function: Callable[[Any], Any], structure: Any) -> Any:
+    """The same form with `function` applied to every leaf."""
+    return pack(structure, map(function, flatten(structure)))
+
+
+def paths(structure: Any) -> list[str]:
+    """A readable name for each leaf: `"a"`, `"b/0"`, ...; `""` for a structure that is a single leaf."""
+    return ["/".join(path) for path in _paths(structure, ())]
+
+
+def _paths(structure: Any, prefix: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    entries = _entries(structure)
+    if entries is None:
+        yield prefix
+        return
+    for name, part in entries:
+        yield from _paths(part, (*prefix, str(name)))
+
+
+def form(structure: Any) -> Any:
+    """What is left of a structure without its leaves, as a value that can be hashed and compared.
+
+    >>> form({"a": 1}) == form({"a": 2}), form((1,)) == form({"0": 1})
+    (True, False)
+    """
+    entries = _entries(structure)
+    if entries is None:
+        return None
+    kind = dict if isinstance(structure, dict) else type(structure)
+    return (kind, tuple((name, form(part)) for name, part in entries))

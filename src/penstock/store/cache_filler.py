@@ -1,0 +1,207 @@
+"""Rows on their way into a cache on disk."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, Final
+
+from penstock import _native
+from penstock.column.chunk import Chunk
+from penstock.errors import CommitConflictError, LimitError
+from penstock.fs.folders import is_temporary, list_folder, remove_file, remove_tree
+from penstock.fs.locks import FolderLock, lock_folder
+from penstock.graph.state import to_json
+from penstock.spec import Spec
+from penstock.store.arrow_format import ArrowFormat
+from penstock.store.cache_folder import CacheEntry, KeptRows, locks_work
+from penstock.store.cache_record import Filled
+from penstock.store.folder import UNFINISHED
+from penstock.store.manifest import Manifest, SavedShard
+from penstock.store.staged import StagedShard
+
+__all__ = ["Filler", "begin"]
+
+_GROUP_BYTES: Final = 1 << 20
+_GROUP_ROWS: Final = 1 << 14
+_SHARD_BYTES: Final = 128 << 20
+# A process that is killed loses at most the rows of so many seconds.
+_SHARD_SECONDS: Final = 30.0
+
+
+def begin(
+    entry: CacheEntry,
+    spec: Spec,
+    kept: KeptRows | None,
+    origin: Any,
+    *,
+    compression: str,
+    limit_bytes: int | None,
+    about: dict[str, Any],
+) -> Filler | None:
+    """What fills an entry, after the rows that are kept; None where another process fills it, or has filled it.
+
+    Args:
+        entry: The entry.
+        spec: Of the rows.
+        kept: The first rows, where there are some; those that follow are given.
+        origin: The mark of the input before the first row.
+        compression: Of the shards.
+        limit_bytes: How much the shards may take together.
+        about: What else the manifest says.
+    """
+    entry.prepare()
+    lock = entry.lock()
+    if lock is None and locks_work():
+        return None
+    found = entry.filled()
+    is_same = found is None if kept is None else found is not None and found[1].shards == kept.shards
+    if not is_same or entry.manifest() is not None:
+        if lock is not None:
+            lock.release()
+        return None
+    return Filler(entry, lock, found, spec, origin, compression, limit_bytes, about)
+
+
+class Filler:
+    """Takes the rows of a pass in order, and makes the entry full at their end.
+
+    What is finished stays for another pass when this one ends early, also when the process is killed.
+    """
+
+    def __init__(
+        self,
+        entry: CacheEntry,
+        lock: FolderLock | None,
+        found: tuple[str, Filled] | None,
+        spec: Spec,
+        origin: Any,
+        compression: str,
+        limit_bytes: int | None,
+        about: dict[str, Any],
+    ) -> None:
+        self._entry, self._lock, self._spec = entry, lock, spec
+        self._compression = compression if found is None else found[1].compression
+        self._limit_bytes, self._about = limit_bytes, about
+        saved = entry.saved
+        saved.clean(keep=None if found is None else found[0])
+        self._folder, self._data_lock = (
+            saved.new_data() if found is None else (found[0], lock_folder(saved.at(found[0])))
+        )
+        self._finished: list[SavedShard] = [] if found is None else list(found[1].shards)
+        self._origin = origin if found is None else found[1].origin
+        self.rows = 0 if found is None else found[1].rows
+        self._remove_unfinished()
+        self._waiting: list[Chunk] = []
+        self._waiting_bytes = self._waiting_rows = self._shard_bytes = 0
+        self._shard: StagedShard | None = None
+        self._begun = monotonic()
+
+    def add(self, rows: Chunk, mark: Any) -> None:
+        """Append rows; `mark` is that of the input after them.
+
+        Raises:
+            LimitError: They take more than is allowed; nothing of the pass is kept.
+            InvalidArgumentError: They are not of the spec.
+            OSError: The system's own, as for a full disk.
+        """
+        self._waiting.append(rows)
+        self._waiting_bytes += rows.nbytes
+        self._waiting_rows += len(rows)
+        self.rows += len(rows)
+        self._check_limit()
+        if self._waiting_bytes >= _GROUP_BYTES or self._waiting_rows >= _GROUP_ROWS:
+            self._write()
+        is_old = self._shard_bytes >= _SHARD_BYTES or monotonic() - self._begun > _SHARD_SECONDS
+        if self._shard is not None and not self._waiting and is_old:
+            self._finish_shard()
+            filled = Filled(self._origin, mark, self._compression, tuple(self._finished))
+            filled.write(self._entry.saved.at(self._folder))
+
+    def finish(self) -> None:
+        """Make the entry full.
+
+        Raises:
+            OSError: The system's own.
+        """
+        if self._waiting or not self._finished:
+            self._write()
+        if self._shard is not None:
+            self._finish_shard()
+        manifest = Manifest(
+            0,
+            ArrowFormat.name,
+            self._compression,
+            self._spec,
+            tuple(self._finished),
+            datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            _native.__version__,
+            {"cache": {**self._about, "origin": to_json(self._origin)}},
+        )
+        with suppress(CommitConflictError):  # where there are no locks, another was as fast
+            self._entry.saved.commit(manifest, 0, durable=False)
+        with suppress(OSError):  # it is never read again
+            remove_file(self._entry.saved.at(self._folder, UNFINISHED))
+        self.close()
+
+    def close(self) -> None:
+        """Keep what is finished and let others fill the rest."""
+        if self._shard is not None:
+            self._shard.discard()
+            self._shard = None
+        for lock in (self._data_lock, self._lock):
+            if lock is not None:
+                lock.release()
+
+    def discard(self) -> None:
+        """Keep nothing."""
+        if self._shard is not None:
+            self._shard.discard()
+            self._shard = None
+        with suppress(OSError):
+            remove_tree(self._entry.saved.at(self._folder))
+        self.close()
+
+    def _write(self) -> None:
+        if self._shard is None:
+            name = ArrowFormat().shard_name(len(self._finished), self._compression)
+            place, path = (self._folder, name), self._entry.saved.at(self._folder, name)
+            self._shard = StagedShard(
+                path, place, ArrowFormat(), self._spec, self._compression, durable=False
+            )
+            self._begun, self._shard_bytes = monotonic(), 0
+        if self._waiting:
+            self._shard.write(Chunk.concat(self._waiting))
+        self._shard_bytes += self._waiting_bytes
+        self._waiting, self._waiting_bytes, self._waiting_rows = [], 0, 0
+
+    def _finish_shard(self) -> None:
+        assert self._shard is not None
+        self._finished.append(self._shard.finish())
+        self._shard = None
+
+    def _check_limit(self) -> None:
+        if self._limit_bytes is None:
+            return
+        written = sum(shard.nbytes for shard in self._finished)
+        written += 0 if self._shard is None else self._shard.nbytes
+        # Rows that wait are counted as they lie in memory, where they are not to be compressed.
+        waiting = self._waiting_bytes if self._compression == "none" else 0
+        if written + waiting <= self._limit_bytes:
+            return
+        self.discard()
+        raise LimitError(
+            f"the cache takes more than limit_bytes={self._limit_bytes:,}: {written + waiting:,} bytes after "
+            f"{self.rows:,} rows. Nothing of it is kept, and the rows go on without it.",
+            path=self._entry.path,
+            help="Give more, cache smaller rows (before decoding or batching), or leave the cache out.",
+        )
+
+    def _remove_unfinished(self) -> None:
+        """Remove what a killed process had begun after its last finished shard."""
+        folder = self._entry.saved.at(self._folder)
+        finished = {shard.name for shard in self._finished}
+        for name in list_folder(folder):
+            if is_temporary(name) or (name.endswith(".arrow") and name not in finished):
+                remove_file(self._entry.saved.at(self._folder, name))

@@ -1,0 +1,87 @@
+"""Whether the bytes of a shard are those that were saved."""
+
+from __future__ import annotations
+
+import os
+import stat
+from threading import Lock
+from typing import Final, NoReturn
+
+import numpy as np
+
+from penstock import _native
+from penstock.errors import DataLossError, MissingShardError
+from penstock.fs.files import ReadFile
+from penstock.store.manifest import SavedShard
+
+__all__ = ["check_shard", "check_size"]
+
+_STEP_BYTES: Final = 1 << 20
+_HELP: Final = "Restore it from a copy, or load another version: penstock versions DIR lists them."
+
+_MOST_KNOWN: Final = 100_000
+_known: dict[str, tuple[int, int, int, str]] = {}
+_lock: Final = Lock()
+
+
+def check_size(path: str, shard: SavedShard) -> os.stat_result:
+    """See that a shard is a regular file of the size that was saved.
+
+    Raises:
+        MissingShardError: It is not there.
+        DataLossError: It is a link or a device, or of another size.
+    """
+    try:
+        status = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        found = "the shard is not there, the manifest lists it."
+        raise MissingShardError(found, path=path, help=_HELP) from None
+    folder = path
+    for _ in range(shard.place.count("/")):
+        folder = os.path.dirname(folder)
+        if stat.S_ISLNK(os.lstat(folder).st_mode):
+            _damaged(folder, "shard kind", "the folder of shards is a link.")
+    if not stat.S_ISREG(status.st_mode):
+        _damaged(path, "shard kind", "the shard is no regular file.")
+    if status.st_size != shard.nbytes:
+        found = f"the shard has {status.st_size} bytes, the manifest lists {shard.nbytes}."
+        _damaged(path, "shard size", found)
+    return status
+
+
+def check_shard(path: str, shard: SavedShard, *, again: bool = True) -> None:
+    """See that every byte of a shard is as it was saved.
+
+    Args:
+        path: The file.
+        shard: What the manifest says of it.
+        again: Whether to read it even if this process has found it whole before, and its size and time are the same.
+
+    Raises:
+        MissingShardError: It is not there.
+        DataLossError: It is another file, or damaged.
+    """
+    status = check_size(path, shard)
+    key = os.path.abspath(path)
+    known = (status.st_size, status.st_mtime_ns, status.st_ino, shard.digest)
+    if not again and _known.get(key) == known:
+        return
+    if digest_of(path) != shard.digest:
+        _damaged(path, "digest", "bytes of the shard have changed: its digest is not the manifest's.")
+    with _lock:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = known
+
+
+def digest_of(path: str) -> str:
+    """XXH3-128 of a file's bytes."""
+    digest, buffer = _native.Digest(), np.empty(_STEP_BYTES, np.uint8)
+    with ReadFile(path) as file:
+        while n := file.readinto(buffer):
+            digest.update(buffer[:n])
+    return digest.hexdigest()
+
+
+def _damaged(path: str, kind: str, found: str) -> NoReturn:
+    raise DataLossError(found, kind=kind, path=path, help=_HELP)

@@ -1,0 +1,432 @@
+"""The folder of a saved dataset: its versions, and the one switch between them.
+
+    DIR/CURRENT             "manifest-2.json", a space, and the XXH3-128 of that file
+    DIR/manifest-2.json     what the version is made of
+    DIR/data-<random>/      shards, as a manifest lists them
+
+A version is there from the moment when CURRENT names it: a rename, before which everything else is on the disk. What
+no manifest up to the current one needs is left over from a save that was killed; it is never read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from penstock import _native
+from penstock.errors import (
+    AlreadyExistsError,
+    ArgumentError,
+    CommitConflictError,
+    LimitError,
+    MissingShardError,
+    NotFoundError,
+    PenstockError,
+    SidecarError,
+)
+from penstock.fs.folders import (
+    create_exclusively,
+    list_folder,
+    make_folder,
+    read_regular,
+    remove_file,
+    remove_tree,
+    replace_file,
+)
+from penstock.fs.locks import FolderLock, lock_folder, locked
+from penstock.fs.paths import TEMPORARY_SUFFIX, local_path
+from penstock.store.format import format_named
+from penstock.store.manifest import Made, Manifest, parse_manifest
+
+__all__ = ["TF_FILES", "UNFINISHED", "SavedFolder", "refuse_saved"]
+
+CURRENT: Final = "CURRENT"
+UNFINISHED: Final = "unfinished.json"
+_MOST_BYTES: Final = 256 << 20
+_POINTER: Final = re.compile(r"(manifest-(\d{1,18})\.json) ([0-9a-f]{32})\n\Z")
+_MANIFEST: Final = re.compile(r"manifest-([1-9]\d{0,17})\.json\Z")
+_DATA: Final = re.compile(r"data-[0-9a-f]{16}\Z")
+TF_FILES: Final = ("snapshot.metadata", "dataset_spec.pb")
+
+
+class SavedFolder:
+    """A folder that is, or is to be, a saved dataset.
+
+    Attributes:
+        path: Of the folder.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.path.normpath(local_path(path))
+
+    def at(self, *names: str) -> str:
+        """The path of something in the folder."""
+        return os.path.join(self.path, *names)
+
+    # --- reading ---
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether a version was committed here."""
+        return os.path.lexists(self.at(CURRENT))
+
+    def current(self) -> Manifest | None:
+        """The manifest of the current version; None where there is none.
+
+        Raises:
+            SidecarError: CURRENT or the manifest is damaged.
+        """
+        try:
+            pointer = self._bytes_of(CURRENT)
+        except (NotFoundError, NotADirectoryError):
+            return None
+        found = _POINTER.match(pointer.decode("latin-1"))
+        if found is None:
+            raise self._damaged(CURRENT, f"it holds {pointer[:80]!r}")
+        manifest = self._read(found[1], found[3])
+        if manifest.version != int(found[2]):
+            raise self._damaged(found[1], f"it is of version {manifest.version}")
+        return manifest
+
+    def version(self, number: int) -> Manifest:
+        """The manifest of a version.
+
+        Raises:
+            NotFoundError: There is no such version; the message lists those that are there.
+            SidecarError: It is damaged.
+        """
+        there = self.numbers()
+        if number not in there:
+            known = ", ".join(map(str, there)) or "none"
+            raise NotFoundError(f"{self.path}: there is no version {number}, only {known}.")
+        manifest = self._read(f"manifest-{number}.json", None)
+        if manifest.version != number:
+            raise self._damaged(f"manifest-{number}.json", f"it is of version {manifest.version}")
+        return manifest
+
+    def made_by(self, manifest: Manifest) -> tuple[Made, ...]:
+        """How all rows of a version were made: one for each save, the oldest first.
+
+        Raises:
+            NotFoundError, SidecarError: An older penstock wrote it, and a version that it was appended to is gone or
+                damaged.
+        """
+        before = manifest.before
+        if before is None:
+            assert manifest.parent is not None, "else it is known"
+            if manifest.parent >= manifest.version:
+                raise self._damaged(
+                    f"manifest-{manifest.version}.json", f"it was appended to {manifest.parent}"
+                )
+            before = self.made_by(self.version(manifest.parent))
+        return (*before, manifest.made)
+
+    def numbers(self) -> list[int]:
+        """The versions that are there, rising."""
+        current = self.current()
+        if current is None:
+            return []
+        found = (_MANIFEST.match(name) for name in list_folder(self.path))
+        return sorted(int(name[1]) for name in found if name and int(name[1]) <= current.version)
+
+    def hold(self, manifest: Manifest) -> list[FolderLock | None]:
+        """Locks on the data of a version, so that `gc` lets it be while they are held.
+
+        Raises:
+            MissingShardError: A folder of it is not there (any more).
+        """
+        locks = []
+        for folder in manifest.folders:
+            try:
+                locks.append(lock_folder(self.at(folder), shared=True))
+            except FileNotFoundError as error:
+                help = "The version was removed by gc, or the folder was copied without it."
+                raise MissingShardError(
+                    "the data folder is not there.", path=self.at(folder), help=help
+                ) from error
+            except OSError:  # too many open files, or a link: then gc does not know that it is read
+                locks.append(None)
+        return locks
+
+    def _read(self, name: str, digest: str | None) -> Manifest:
+        try:
+            data = self._bytes_of(name)
+        except NotFoundError:
+            raise self._damaged(CURRENT, f"it names {name}, which is not there") from None
+        if digest is not None and _native.digest(data) != digest:
+            raise self._damaged(name, f"its digest is not the one in {CURRENT}")
+        return parse_manifest(data, self.at(name))
+
+    def _bytes_of(self, name: str) -> bytes:
+        try:
+            return read_regular(self.at(name), _MOST_BYTES)
+        except (ArgumentError, LimitError):
+            raise self._damaged(
+                name, f"it is no regular file, or has more than {_MOST_BYTES} bytes"
+            ) from None
+
+    def _damaged(self, name: str, found: str) -> SidecarError:
+        help = f"Restore it from a copy; or go back to the latest version that is whole: penstock repair {self.path}"
+        return SidecarError(f"the saved dataset is damaged: {found}.", path=self.at(name), help=help)
+
+    # --- writing ---
+
+    def prepare(self) -> None:
+        """Make the folder where it is not there.
+
+        Raises:
+            AlreadyExistsError: Something else is there: a file, or a folder with files that are not of a saved dataset.
+            NotFoundError: The folder above is not there.
+        """
+        if not os.path.lexists(self.path):
+            make_folder(self.path)
+            return
+        if not os.path.isdir(self.path):
+            want = "wanted a folder of a saved dataset or a free name"
+            raise AlreadyExistsError(f"{self.path}: a file is there, {want}.")
+        strange = [name for name in list_folder(self.path) if not _is_ours(name)]
+        if strange and not self.is_saved:
+            raise AlreadyExistsError(
+                f"{self.path}: the folder holds {strange[0]!r}, which is no part of a saved dataset. Save to a folder "
+                "of its own."
+            )
+
+    def new_data(self) -> tuple[str, FolderLock | None]:
+        """The name of a new data folder, and the lock that tells others that it is being written."""
+        name = f"data-{secrets.token_hex(8)}"
+        with locked(self.path):  # between the two steps it looks as if left over
+            make_folder(self.at(name))
+            return name, lock_folder(self.at(name))
+
+    def commit(self, manifest: Manifest, base: int, *, durable: bool = True) -> Manifest:
+        """Make `manifest` the version after `base` (0 for none), with that number.
+
+        Raises:
+            CommitConflictError: Another version was committed since.
+            OSError: The system's own; the current version is then still `base`.
+        """
+        with locked(self.path):
+            current = self.current()
+            found = 0 if current is None else current.version
+            if found != base:
+                raise self._conflict(base, found)
+            self._remove_orphans(base)
+            manifest = replace(manifest, version=base + 1)
+            name, data = f"manifest-{base + 1}.json", manifest.to_bytes()
+            try:
+                create_exclusively(self.at(name), data, durable=durable)
+            except AlreadyExistsError:  # without locks, another may be at the same place
+                raise self._conflict(base, base + 1) from None
+            try:
+                pointer = f"{name} {_native.digest(data)}\n".encode()
+                replace_file(self.at(CURRENT), pointer, durable=durable)
+            except BaseException:
+                with suppress(OSError, PenstockError):
+                    now = self.current()
+                    if now is None or now.version == base:
+                        remove_file(self.at(name))
+                raise
+            self._point(manifest, durable=durable)
+        return manifest
+
+    def _point(self, manifest: Manifest, *, durable: bool = True) -> None:
+        """Have the files by which others find the data name this version, and no other."""
+        pointers = pointers_to(manifest)
+        for name in TF_FILES:
+            if name not in pointers and os.path.lexists(self.at(name)):
+                remove_file(self.at(name))
+        for name, data in pointers.items():
+            replace_file(self.at(name), data, durable=durable)
+
+    def _conflict(self, base: int, found: int) -> CommitConflictError:
+        was = f"version {base}" if base else "no version"
+        return CommitConflictError(
+            f"{self.path}: another save committed version {found} meanwhile; this one began when {was} was current, "
+            "and nothing of it is kept. Save again."
+        )
+
+    # --- mending ---
+
+    def manifests_there(self) -> list[int]:
+        """The versions of which there are manifests, rising, whatever CURRENT says."""
+        found = (_MANIFEST.match(name) for name in list_folder(self.path))
+        return sorted(int(name[1]) for name in found if name)
+
+    def restore(self, check: Callable[[Manifest], None]) -> tuple[Manifest, list[str]]:
+        """Make the latest version that is whole the current one.
+
+        Args:
+            check: Raises where the files of a version are damaged.
+
+        Returns:
+            Its manifest, and what is wrong with those after it.
+
+        Raises:
+            SidecarError: None is whole; tells what is wrong with each.
+        """
+        wrong: list[str] = []
+        with locked(self.path):
+            for number in reversed(self.manifests_there()):
+                name = f"manifest-{number}.json"
+                try:
+                    manifest = self._read(name, None)
+                    if manifest.version != number:
+                        raise self._damaged(name, f"it is of version {manifest.version}")
+                    check(manifest)
+                except (PenstockError, OSError) as error:
+                    wrong.append(str(error))
+                    continue
+                pointer = f"{name} {_native.digest(self._bytes_of(name))}\n".encode()
+                replace_file(self.at(CURRENT), pointer)
+                self._point(manifest)
+                return manifest, wrong
+        raise SidecarError(f"none of its versions is whole. {' '.join(wrong)}".strip(), path=self.path)
+
+    # --- cleaning ---
+
+    def leftovers(self) -> list[str]:
+        """Data folders and temporary files of saves that did not come to their end and are not being written."""
+        names = sorted(list_folder(self.path))
+        unneeded = self._unneeded({name for name in names if _DATA.match(name)})
+        found = []
+        for name in names:
+            if name in unneeded:
+                lock = lock_folder(self.at(name))
+                if lock is not None:
+                    lock.release()
+                    found.append(name)
+            elif name.endswith(TEMPORARY_SUFFIX) and name.startswith("."):
+                found.append(name)
+        return found
+
+    def _unneeded(self, folders: set[str]) -> set[str]:
+        """Those of the data folders that no version needs; none where a manifest cannot tell what it needs."""
+        current = self.current()
+        left = folders - set(() if current is None else current.folders)
+        for number in reversed(self.numbers() if left else []):
+            try:
+                left -= set(self.version(number).folders)
+            except SidecarError:
+                return set()
+        return left
+
+    def clean(self, *, keep: str | None = None) -> list[str]:
+        """Remove what killed saves left over, but for the data folder `keep`; what was removed."""
+        with locked(self.path):
+            current = self.current()
+            self._remove_orphans(0 if current is None else current.version)
+            gone = [name for name in self.leftovers() if name != keep]
+            for name in gone:
+                self._remove(name)
+        return gone
+
+    def damaged(self) -> list[int]:
+        """The versions whose manifests cannot be read."""
+        found = []
+        for number in self.numbers():
+            try:
+                self.version(number)
+            except SidecarError:
+                found.append(number)
+        return found
+
+    def gc(self, keep: set[int]) -> tuple[list[int], list[int]]:
+        """Remove all versions but the current one, those in `keep`, and those that are read now.
+
+        Returns:
+            The versions that were removed, and those that were let be since somebody reads them.
+        """
+        with locked(self.path):
+            numbers = self.numbers()
+            manifests = {number: self.version(number) for number in numbers if number not in self.damaged()}
+            numbers = list(manifests)
+            stays = (keep & set(numbers)) | set(numbers[-1:])
+            needed = {folder for number in stays for folder in manifests[number].folders}
+            removed, read = [], []
+            for number in numbers:
+                if number in stays:
+                    continue
+                mine = [folder for folder in manifests[number].folders if folder not in needed]
+                if any(self._is_read(folder) for folder in mine):
+                    read.append(number)
+                    needed |= set(manifests[number].folders)
+                    continue
+                for folder in mine:  # a save that was killed right after its commit has left one
+                    self._forget_journal(folder)
+                remove_file(self.at(f"manifest-{number}.json"))
+                removed.append(number)
+            current = self.current()
+            if current is not None:
+                self._remove_orphans(current.version)
+                self._point(current)
+            for name in self.leftovers():
+                self._remove(name)
+        return removed, read
+
+    def _is_read(self, folder: str) -> bool:
+        if not os.path.lexists(self.at(folder)):
+            return False
+        lock = lock_folder(self.at(folder))
+        if lock is None:
+            return True
+        lock.release()
+        return False
+
+    def _remove_orphans(self, current: int) -> None:
+        """Remove manifests that a killed save wrote and did not commit."""
+        for name in list_folder(self.path):
+            found = _MANIFEST.match(name)
+            if found and int(found[1]) > current:
+                remove_file(self.at(name))
+
+    def remove_data(self, folder: str) -> None:
+        """Remove a data folder, its journal first, so that no save goes on with half of it."""
+        self._forget_journal(folder)
+        remove_tree(self.at(folder))
+
+    def _forget_journal(self, folder: str) -> None:
+        with suppress(FileNotFoundError):
+            remove_file(self.at(folder, UNFINISHED))
+
+    def _remove(self, name: str) -> None:
+        if _DATA.match(name):
+            self.remove_data(name)
+        else:
+            remove_file(self.at(name))
+
+
+def refuse_saved(files: Iterable[str]) -> None:
+    """Raise ArgumentError where files that are to be read are those of a saved dataset's folder."""
+    for path in files:
+        if os.path.basename(path) in TF_FILES:
+            want = "files of records, not a folder that tf.data saved"
+            help = "Load it: penstock.load(path)."
+            raise ArgumentError("open", "path", got=os.path.dirname(path), want=want, help=help)
+        if os.path.basename(path) == CURRENT:
+            help = "Load it: penstock.load(path); on the command line head, count, verify, show and versions take it."
+            folder = os.path.dirname(path)
+            want = "files of records, not a saved dataset"
+            raise ArgumentError("open", "path", got=folder, want=want, help=help)
+
+
+def pointers_to(manifest: Manifest) -> Mapping[str, bytes]:
+    """The files by which others find the data of a version, and their bytes."""
+    format, folders = format_named(manifest.format), manifest.folders
+    if format is None or len(folders) != 1:
+        return {}
+    created_us = int(datetime.fromisoformat(manifest.created).timestamp() * 1e6)
+    return format.pointers(folders[0], manifest.spec, manifest.rows, created_us)
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a name is one that saving makes."""
+    is_file = name in (CURRENT, *TF_FILES) or _MANIFEST.match(name) is not None
+    return (
+        is_file or _DATA.match(name) is not None or (name.startswith(".") and name.endswith(TEMPORARY_SUFFIX))
+    )

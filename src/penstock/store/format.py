@@ -1,0 +1,124 @@
+"""What a format of saved datasets must say of itself: how rows become a shard's bytes, and come back.
+
+A format knows nothing of versions, manifests and commits; it is given a file to write to and rows to write.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.spec import Spec
+
+__all__ = ["Format", "ShardFile", "ShardReader", "ShardWriter", "format_named", "formats", "register"]
+
+
+class ShardFile(Protocol):
+    """A file that is being written; it counts and digests what goes through it."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes written so far."""
+
+    def write(self, data: bytes | memoryview | NDArray[np.uint8]) -> int:
+        """Append bytes; how many: all of them, or it raises the system's own OSError."""
+
+
+class ShardWriter(Protocol):
+    """Rows on their way into one shard."""
+
+    def write(self, rows: Chunk) -> None:
+        """Append rows, whose spec is that of the dataset or more exact.
+
+        Raises:
+            InvalidArgumentError: A row that the format cannot hold.
+            OSError: The system's own.
+        """
+
+    def finish(self) -> None:
+        """Write what ends the shard. The file is closed by whoever opened it."""
+
+
+class ShardReader(Protocol):
+    """The rows of one shard. Many threads may read at once.
+
+    Raises (from each method):
+        DataLossError: Damage; names the file, and the place in it.
+    """
+
+    def __len__(self) -> int: ...
+
+    def piece_end(self, row: int) -> int | None:
+        """The end of the piece that a row is in, which is given without a copy; None where rows are made anew."""
+
+    def read(self, start: int, stop: int) -> Chunk:
+        """Rows [start, stop), at least one."""
+
+    def gather(self, rows: IntArray) -> Chunk:
+        """The rows asked for, in that order, repeats allowed, at least one."""
+
+
+class Format(ABC):
+    """One way to keep rows in shards."""
+
+    name: ClassVar[str]
+    """As `save(format=...)` has it."""
+
+    compressions: ClassVar[Sequence[str]] = ("none",)
+    """The compressions that it can write; the first is the default."""
+
+    @abstractmethod
+    def check(self, spec: Spec) -> None:
+        """Raise `ArgumentError`, naming the leaf, where rows of this spec would not come back as they are."""
+
+    @abstractmethod
+    def shard_name(self, number: int, compression: str) -> str:
+        """The name of a shard's file; one folder may stand before it: `00000003.shard/00000000.snapshot`."""
+
+    @abstractmethod
+    def writer(self, file: ShardFile, spec: Spec, compression: str) -> ShardWriter:
+        """What writes rows to a new file."""
+
+    @abstractmethod
+    def reader(
+        self, path: str, rows: int, spec: Spec, compression: str, columns: Sequence[int] | None
+    ) -> ShardReader:
+        """What reads the rows of a shard whose bytes have been checked.
+
+        Args:
+            path: The file.
+            rows: How many there must be. Raises `DataLossError` where it holds another number, now or when read.
+            spec: Of the rows that were saved.
+            compression: As it was written.
+            columns: The leaves to read, by their place in `spec.leaves`, rising; the chunks then hold a flat tuple of
+                these. None for all, in their structure.
+        """
+
+    def pointers(self, folder: str, spec: Spec, rows: int, created_us: int) -> Mapping[str, bytes]:
+        """Files beside the manifest by which others find the data in `folder`, by name, in the order to write them."""
+        return {}
+
+
+_FORMATS: dict[str, Format] = {}
+
+
+def register(format: Format) -> None:
+    """Make a format known by its name."""
+    assert format.name not in _FORMATS, f"{format.name} is registered twice"
+    _FORMATS[format.name] = format
+
+
+def formats() -> dict[str, Format]:
+    """Every format by name."""
+    return dict(_FORMATS)
+
+
+def format_named(name: Any) -> Format | None:
+    """The format of a name; None where there is none."""
+    return _FORMATS.get(name) if isinstance(name, str) else None

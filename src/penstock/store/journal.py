@@ -1,0 +1,154 @@
+"""What a save that goes on has finished, so that another run can continue it: `data-<random>/unfinished.json`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Final
+
+from penstock.errors import ArgumentError, FailedPreconditionError, LimitError, NotFoundError, SidecarError
+from penstock.fs.folders import list_folder, read_regular, remove_file, remove_tree, replace_file
+from penstock.fs.locks import FolderLock, lock_folder
+from penstock.records.schema_json import MalformedError
+from penstock.records.sealed import seal, unseal
+from penstock.store.folder import UNFINISHED, SavedFolder
+from penstock.store.manifest import SavedShard, is_size, shard_from_json, shard_to_json
+
+__all__ = ["Journal", "Settings", "find_unfinished"]
+
+_FORMAT: Final = "penstock.unfinished"
+_VERSION: Final = 1
+_MOST_BYTES: Final = 1 << 30
+_HELP: Final = "Begin anew with resume=False."
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What must be the same for a save to go on where another one was.
+
+    Attributes:
+        format: The name of the shards' format.
+        compression: Of the shards.
+        shards: How many were asked for; None for as many as their size says.
+        spec: Of a row, as JSON.
+        content: Stands for the pipeline, what its functions use, and its input files; None where nothing can.
+    """
+
+    format: str
+    compression: str
+    shards: int | None
+    spec: Any
+    content: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "shard_format": self.format,
+            "compression": self.compression,
+            "shards": self.shards,
+            "element_spec": self.spec,
+            "content": self.content,
+        }
+
+
+@dataclass(frozen=True)
+class Journal:
+    """What is finished of a save.
+
+    Attributes:
+        settings: Of the save.
+        group_rows: Rows that were written at a time.
+        finished: The shards that are whole, in the order of their rows.
+        state: Of the iterator after their rows; None where rows are reached by number, and shards may lack in between.
+    """
+
+    settings: Settings
+    group_rows: int
+    finished: tuple[SavedShard, ...]
+    state: dict[str, Any] | None
+
+    @property
+    def rows(self) -> int:
+        """Rows of the finished shards."""
+        return sum(shard.rows for shard in self.finished)
+
+    def write(self, folder: str, *, durable: bool) -> None:
+        """Keep it in a data folder."""
+        document = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            **self.settings.to_json(),
+            "group_rows": self.group_rows,
+            "finished": [shard_to_json(shard) for shard in self.finished],
+            "state": self.state,
+        }
+        replace_file(os.path.join(folder, UNFINISHED), seal(document), durable=durable)
+
+
+def find_unfinished(target: SavedFolder, settings: Settings) -> tuple[str, FolderLock | None, Journal] | None:
+    """The unfinished save with the most rows: its data folder, a lock on it, and its journal. None where there is none.
+
+    Raises:
+        FailedPreconditionError: It was begun with other settings; the message names the difference.
+    """
+    best: tuple[str, FolderLock | None, Journal] | None = None
+    for name in target.leftovers():
+        if not name.startswith("data-"):
+            continue
+        lock = lock_folder(target.at(name))
+        journal = _read(target.at(name)) if lock is not None else None
+        if journal is not None and (best is None or journal.rows > best[2].rows):
+            best = (name, lock, journal)
+    if best is not None:
+        _check_same(best[2].settings, settings, target.path)
+        _remove_others(target.at(best[0]), best[2])
+    return best
+
+
+def _read(folder: str) -> Journal | None:
+    """The journal of a data folder; None where it has none, or one that cannot be used."""
+    path = os.path.join(folder, UNFINISHED)
+    try:
+        data = read_regular(path, _MOST_BYTES)
+        document = unseal(data, path, what="journal", kind=_FORMAT, version=_VERSION, help=_HELP)
+        finished = tuple(map(shard_from_json, document["finished"]))
+        settings = Settings(
+            document["shard_format"],
+            document["compression"],
+            document["shards"],
+            document["element_spec"],
+            document["content"],
+        )
+        if not is_size(document["group_rows"]) or not isinstance(document["state"], dict | None):
+            return None
+        return Journal(settings, document["group_rows"], finished, document["state"])
+    except (NotFoundError, ArgumentError, LimitError, SidecarError, MalformedError, KeyError, TypeError):
+        return None  # killed before its first shard, or damaged: nothing of it can be relied on
+
+
+def _check_same(theirs: Settings, ours: Settings, path: str) -> None:
+    for name, found in theirs.to_json().items():
+        wanted = ours.to_json()[name]
+        if found != wanted and name == "content":
+            raise FailedPreconditionError(
+                f"save: the unfinished save in {path} was of another pipeline: a transformation, a function or a value "
+                "that it uses, or an input file has changed since. Begin anew with resume=False."
+            )
+        if found != wanted:
+            raise FailedPreconditionError(
+                f"save: the unfinished save in {path} was begun with {name}={found!r}, now {name}={wanted!r} is asked "
+                "for. Ask for the same, or begin anew with resume=False."
+            )
+
+
+def _remove_others(folder: str, journal: Journal) -> None:
+    """Remove what the run before had begun after its last finished shard."""
+    finished = {shard.name.split("/")[0] for shard in journal.finished}
+    for name in list_folder(folder):
+        path = os.path.join(folder, name)
+        if name in finished or name == UNFINISHED:
+            continue
+        if os.path.isdir(path) and not os.path.islink(path):
+            remove_tree(path)
+        else:
+            remove_file(path)

@@ -1,0 +1,105 @@
+"""How far a long piece of work has come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final, TypeAlias
+
+__all__ = ["Progress", "Report", "reporting"]
+
+_EVERY_SECONDS: Final = 0.2
+_SILENT_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a save has come.
+
+    Attributes:
+        rows: Rows written.
+        total: Rows in all, or None where only the end tells.
+        nbytes: Bytes written.
+        seconds: Since the start.
+        first_row: Rows that were there before this run, where it went on with an unfinished save.
+
+    >>> half = Progress(rows=50, total=100, nbytes=10_000_000, seconds=5.0)
+    >>> half.rows_per_second, half.seconds_left
+    (10.0, 5.0)
+    >>> print(half)
+    50 of 100 rows, 10.0 MB, 2.0 MB/s, 0:05 left
+    """
+
+    rows: int
+    total: int | None
+    nbytes: int
+    seconds: float
+    first_row: int = 0
+
+    @property
+    def rows_per_second(self) -> float:
+        """Rows a second in this run."""
+        return (self.rows - self.first_row) / max(self.seconds, 1e-9)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest takes at this rate; None where that cannot be told."""
+        if self.total is None or self.rows <= self.first_row:
+            return None
+        return (self.total - self.rows) / self.rows_per_second
+
+    def __str__(self) -> str:
+        rows = f"{self.rows} rows" if self.total is None else f"{self.rows} of {self.total} rows"
+        rate = f"{self.nbytes / 1e6 / max(self.seconds, 1e-9):.1f} MB/s"
+        left = self.seconds_left
+        time = "" if left is None else f", {int(left) // 60}:{int(left) % 60:02d} left"
+        return f"{rows}, {self.nbytes / 1e6:.1f} MB, {rate}{time}"
+
+
+Report: TypeAlias = Callable[[Progress], object]
+
+
+@contextmanager
+def reporting(progress: Report | bool | None, what: str) -> Iterator[Callable[[Progress], None]]:
+    """Where progress goes: to the user's function; to a line on the terminal, where it takes a while; or nowhere."""
+    if callable(progress):
+        yield _now_and_then(progress)
+    elif progress is not False and sys.stderr.isatty():
+        line = _Line(what)
+        try:
+            yield _now_and_then(line)
+        finally:
+            line.end()
+    else:
+        yield lambda _: None
+
+
+def _now_and_then(report: Report) -> Callable[[Progress], None]:
+    last = -_EVERY_SECONDS
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        now = monotonic()
+        if now - last >= _EVERY_SECONDS or progress.rows == progress.total:
+            last = now
+            report(progress)
+
+    return tell
+
+
+class _Line:
+    def __init__(self, what: str) -> None:
+        self._what, self._is_shown = what, False
+
+    def __call__(self, progress: Progress) -> None:
+        if self._is_shown or progress.seconds > _SILENT_SECONDS:
+            self._is_shown = True
+            sys.stderr.write(f"\r{self._what} {progress}\x1b[K")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        if self._is_shown:
+            sys.stderr.write("\n")

@@ -1,0 +1,223 @@
+"""Records of tf.data's saved datasets as columns: each record is the tensor of one component of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock import _native
+from penstock.column.base import Column, IntArray, offsets_of
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.column.none import NoneColumn
+from penstock.column.ragged import RaggedColumn
+from penstock.column.shaped import ShapedColumn
+from penstock.column.sparse import SparseColumn
+from penstock.spec import LeafSpec, Spec, pack
+from penstock.store.tf_spec import Component, in_saved_order
+
+__all__ = ["RecordError", "SavedForm"]
+
+Items: TypeAlias = tuple[NDArray[np.uint8], "IntArray | None"]
+Failure: TypeAlias = "tuple[int, str, int] | None"
+
+
+@dataclass(frozen=True)
+class RecordError:
+    """The first record that is not what the spec says.
+
+    Attributes:
+        row: Among the rows that were decoded together.
+        component: Which of the records of the row.
+        text: What was found and wanted.
+    """
+
+    row: int
+    component: int
+    text: str
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A leaf that is read: its place among the records of a row, and what they hold."""
+
+    name: str
+    spec: LeafSpec
+    place: int
+    component: Component
+
+
+class SavedForm:
+    """How rows of a spec lie in records, and how to read them.
+
+    Args:
+        spec: Of the rows that were saved.
+        components: How each leaf was saved, in the order of `spec.leaves`; None for leaves that are None.
+        columns: The leaves to read, by their place; chunks then hold a flat tuple of these. None for all.
+
+    Attributes:
+        size: Records of a row.
+    """
+
+    def __init__(
+        self, spec: Spec, components: Sequence[Component | None], columns: Sequence[int] | None = None
+    ) -> None:
+        order = [leaf for leaf in in_saved_order(spec.structure) if components[leaf] is not None]
+        places = {leaf: place for place, leaf in enumerate(order)}
+        self.size = len(order)
+        wanted = range(len(components)) if columns is None else columns
+        self._template = spec.structure if columns is None else (None,) * len(columns)
+        self._leaves: list[_Leaf | None] = []
+        leaves, names = spec.leaves, spec.paths()
+        for i in wanted:
+            component = components[i]
+            leaf = None if component is None else _Leaf(names[i], leaves[i], places[i], component)
+            self._leaves.append(leaf)
+
+    def decode(
+        self, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+    ) -> tuple[Chunk | None, RecordError | None]:
+        """The rows that records hold, which are whole rows, and why they end before the last.
+
+        Args:
+            data: Bytes.
+            starts: int64[n * size], where each record begins.
+            lengths: int64[n * size], its bytes.
+        """
+        n = len(starts) // self.size
+        parts: list[tuple[Column, int]] = []
+        errors: list[RecordError] = []
+        for leaf in self._leaves:
+            if leaf is None:
+                parts.append((NoneColumn(n), n))
+                continue
+            part = slice(leaf.place, None, self.size)
+            column, rows, failure = _read(
+                leaf, data, np.ascontiguousarray(starts[part]), np.ascontiguousarray(lengths[part])
+            )
+            parts.append((column, rows))
+            if failure is not None:
+                errors.append(RecordError(rows, leaf.place, f"{_named(leaf)}{failure}"))
+        rows = min([n, *(rows for _, rows in parts)])
+        error = min(errors, key=lambda error: (error.row, error.component), default=None)
+        if not rows:
+            return None, error
+        columns = [column if count == rows else column.slice(0, rows) for column, count in parts]
+        return Chunk(pack(self._template, columns), rows), error
+
+
+def _named(leaf: _Leaf) -> str:
+    return f"component {leaf.place}{f' ({leaf.name})' if leaf.name else ''} is "
+
+
+def _read(
+    leaf: _Leaf, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+) -> tuple[Column, int, str | None]:
+    """The rows of a leaf, how many there are, and why not all."""
+    kind = leaf.component.kind
+    if kind == "dense":
+        return _dense(leaf, data, starts, lengths)
+    if kind == "sparse":
+        return _sparse(leaf, data, starts, lengths)
+    return _ragged(leaf, data, starts, lengths)
+
+
+def _dense(
+    leaf: _Leaf, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+) -> tuple[Column, int, str | None]:
+    shape = leaf.spec.shape
+    sizes = [-1 if size is None else size for size in shape]
+    items, offsets, shapes, rows, failure = _native.read_tensors(
+        data, starts, lengths, leaf.component.dtype, sizes
+    )
+    return _tensors(items, offsets, shapes, rows, leaf.spec), rows, _why(failure)
+
+
+def _why(failure: Failure) -> str | None:
+    return None if failure is None else failure[1]
+
+
+def _tensors(
+    items: Items, offsets: IntArray | None, shapes: IntArray | None, rows: int, spec: LeafSpec
+) -> Column:
+    """The column of tensors in the form that their spec asks for."""
+    if offsets is None or shapes is None:
+        return _values(items, spec.dtype, (rows, *(size or 0 for size in spec.shape)))
+    shapes = shapes.reshape(rows, len(spec.shape))
+    rest = spec.shape[1:]
+    if None in rest:
+        flat = _values(items, spec.dtype, (int(offsets[-1]),))
+        return ShapedColumn(RaggedColumn(offsets, flat), shapes, spec.shape)
+    first = offsets_of(shapes[:, 0])
+    return RaggedColumn(first, _values(items, spec.dtype, (int(first[-1]), *(size or 0 for size in rest))))
+
+
+def _values(items: Items, dtype: np.dtype[Any], shape: tuple[int, ...]) -> FixedColumn | BytesColumn:
+    """Values one after the other as rows of one shape: `shape` begins with how many."""
+    data, offsets = items
+    if offsets is not None:
+        return BytesColumn(offsets, data, None, shape[1:], dtype, shape[0])
+    if prod(shape) == 0:
+        return FixedColumn(np.zeros(shape, dtype))
+    return FixedColumn(data.view(dtype).reshape(shape))
+
+
+def _ragged(
+    leaf: _Leaf, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+) -> tuple[Column, int, str | None]:
+    rank, shape = leaf.component.ragged_rank, leaf.spec.shape
+    inner = [-1 if size is None else size for size in shape[rank + 1 :]]
+    items, levels, found, rows, failure = _native.read_ragged(
+        data, starts, lengths, leaf.component.dtype, rank, inner
+    )
+    why = _why(failure)
+    if (wrong := _other_length(levels, shape)) is not None:
+        rows, why = wrong
+    column: Column = _values(items, leaf.spec.dtype, (int(levels[-1][-1]), *found))
+    for depth in reversed(range(rank + 1)):
+        size = shape[0] if depth == 0 and rank else None
+        column = RaggedColumn(levels[depth], column, None, size)
+    return column.slice(0, rows), rows, why
+
+
+def _other_length(levels: Sequence[IntArray], shape: Sequence[int | None]) -> tuple[int, str] | None:
+    """The first row with an axis that is not as long as the spec says, and what to say of it."""
+    worst: tuple[int, str] | None = None
+    for depth, offsets in enumerate(levels):
+        size = shape[depth]
+        wrong = np.flatnonzero(np.diff(offsets) != size)
+        if size is None or not len(wrong):
+            continue
+        row = int(wrong[0])
+        found = int(offsets[row + 1] - offsets[row])
+        for above in reversed(levels[:depth]):
+            row = int(np.searchsorted(above, row, side="right")) - 1
+        if worst is None or row < worst[0]:
+            worst = row, f"a ragged tensor of length {found} on axis {depth}, wanted {size}"
+    return worst
+
+
+def _sparse(
+    leaf: _Leaf, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+) -> tuple[Column, int, str | None]:
+    shape = leaf.spec.shape
+    items, offsets, places, shapes, rows, failure = _native.read_sparse(
+        data, starts, lengths, leaf.component.dtype, len(shape)
+    )
+    why = _why(failure)
+    n = int(offsets[-1])
+    shapes = shapes.reshape(rows, len(shape))
+    wanted = np.array([-1 if size is None else size for size in shape], np.int64)
+    wrong = np.flatnonzero(((shapes != wanted) & (wanted >= 0)).any(axis=1))
+    if len(wrong):
+        rows = int(wrong[0])
+        why = f"a sparse tensor of shape {shapes[rows].tolist()}, wanted {list(shape)}"
+    values = RaggedColumn(offsets, _values(items, leaf.spec.dtype, (n,)))
+    where = RaggedColumn(offsets, FixedColumn(places.reshape(n, len(shape))))
+    return SparseColumn(where, values, shapes, shape).slice(0, rows), rows, why

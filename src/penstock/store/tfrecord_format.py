@@ -1,0 +1,237 @@
+"""Saved rows as TFRecord files of `tf.train.Example` that every other reader reads too.
+
+A leaf is a feature named by its path (`image`, `meta/id`, `0`), a row that is a single leaf is `value`. Row lengths
+of ragged leaves and shapes of arrays of unknown shape are int64 features beside it, as `penstock.write` has them; a
+sparse leaf is the features `NAME/indices`, `NAME/values` and `NAME/dense_shape`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+
+from penstock import _native
+from penstock.column.base import Column, IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.fitted import fitted
+from penstock.column.fixed import FixedColumn
+from penstock.column.none import NoneColumn
+from penstock.column.sparse import SparseColumn
+from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
+from penstock.records.decode import Decoder
+from penstock.records.encode import Encoder
+from penstock.records.frames import FrameReader, Frames
+from penstock.records.gather import RecordFile
+from penstock.records.index import build_index
+from penstock.records.schema import Field, Schema
+from penstock.records.storage import field_of_spec
+from penstock.spec import LeafSpec, NoneSpec, SparseSpec, Spec, TensorSpec, pack
+from penstock.store.format import Format, ShardFile, ShardReader, ShardWriter, register
+
+__all__ = ["TFRecordFormat"]
+
+_ENDINGS: Final = {"none": "", "gzip": ".gz", "zlib": ".zlib", "zstd": ".zst"}
+_CUT_BYTES: Final = 4 << 20
+# A row is never refused for its size when it was saved, and so not when it is read.
+_MOST_RECORD_BYTES: Final = 1 << 31
+_WHERE: Final = "save"
+
+
+class TFRecordFormat(Format):
+    """Plain TFRecords of Examples."""
+
+    name = "tfrecord"
+    compressions = ("none", "gzip", "zlib", "zstd")
+
+    def check(self, spec: Spec) -> None:
+        fields_of(spec)
+
+    def shard_name(self, number: int, compression: str) -> str:
+        return f"{number:05d}.tfrecord{_ENDINGS[compression]}"
+
+    def writer(self, file: ShardFile, spec: Spec, compression: str) -> ShardWriter:
+        return _Writer(file, spec, compression)
+
+    def reader(
+        self, path: str, rows: int, spec: Spec, compression: str, columns: Sequence[int] | None
+    ) -> ShardReader:
+        return _Reader(path, rows, spec, compression, columns)
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """How one leaf is stored."""
+
+    name: str
+    spec: LeafSpec
+    fields: tuple[Field, ...]
+
+    def parts(self, column: Column) -> tuple[Column, ...]:
+        """The columns of its fields. Raises InvalidArgumentError for values that are masked one by one."""
+        if column.valid is not None and column.valid.ndim > 1:
+            help = "Save the rows before they are batched, or save with format='arrow'."
+            raise InvalidArgumentError(f"{_WHERE}: {self.name!r} has masked values within a row.", help=help)
+        if isinstance(column, SparseColumn):
+            return column.places, column.values, FixedColumn(column.shapes)
+        return () if isinstance(self.spec, NoneSpec) else (column,)
+
+    def column(self, parts: Sequence[Any], n: int) -> Column:
+        """The column of the parts that were read."""
+        if isinstance(self.spec, NoneSpec):
+            return NoneColumn(n)
+        if isinstance(self.spec, SparseSpec):
+            places, values, shapes = parts
+            return SparseColumn(places, values, shapes.values, self.spec.shape)
+        made: Column = parts[0]
+        return made
+
+
+def fields_of(spec: Spec) -> list[_Leaf]:
+    """How every leaf of a spec is stored.
+
+    Raises:
+        ArgumentError: A leaf has no place in an Example, or two would have one name.
+    """
+    leaves = [_leaf(path or "value", leaf) for path, leaf in zip(spec.paths(), spec.leaves, strict=True)]
+    names = [name for leaf in leaves for field in leaf.fields for name in _stored_names(field)]
+    for name in names:
+        if names.count(name) > 1:
+            want = "names that are there once; those of nested leaves are joined by '/'"
+            raise ArgumentError(_WHERE, "the feature", got=name, want=want, help="Save with format='arrow'.")
+    return leaves
+
+
+def _leaf(name: str, spec: LeafSpec) -> _Leaf:
+    if isinstance(spec, NoneSpec):
+        return _Leaf(name, spec, ())
+    if not isinstance(spec, SparseSpec):
+        return _Leaf(name, spec, (field_of_spec(name, spec),))
+    rank = len(spec.shape)
+    parts = {
+        "indices": TensorSpec((None, rank), np.int64),
+        "values": TensorSpec((None,), spec.dtype),
+        "dense_shape": TensorSpec((rank,), np.int64),
+    }
+    return _Leaf(name, spec, tuple(field_of_spec(f"{name}/{part}", made) for part, made in parts.items()))
+
+
+def _stored_names(field: Field) -> tuple[str, ...]:
+    return (field.name, *field.partition_names, *((field.shape_name,) if field.is_shaped else ()))
+
+
+class _Writer:
+    def __init__(self, file: ShardFile, spec: Spec, compression: str) -> None:
+        self._file, self._spec = file, spec
+        self._leaves = fields_of(spec)
+        self._encoder = Encoder(Schema("Example", tuple(f for leaf in self._leaves for f in leaf.fields)))
+        self._compressor = None if compression == "none" else _native.Compressor(compression)
+        self._since_cut = 0
+
+    def write(self, rows: Chunk) -> None:
+        columns: dict[str, Column] = {}
+        for leaf, column in zip(self._leaves, fitted(rows, self._spec, _WHERE), strict=True):
+            columns.update(zip((f.name for f in leaf.fields), leaf.parts(column), strict=True))
+        framed, _ = self._encoder.encode(Chunk(columns, len(rows)))
+        if self._compressor is None:
+            self._file.write(framed)
+            return
+        self._file.write(self._compressor.compress(framed))
+        self._since_cut += len(framed)
+        if self._since_cut >= _CUT_BYTES:
+            # A zstd frame of its own now and then lets reading begin in the middle.
+            self._file.write(self._compressor.cut())
+            self._since_cut = 0
+
+    def finish(self) -> None:
+        if self._compressor is not None:
+            self._file.write(self._compressor.finish())
+
+
+class _Reader:
+    def __init__(
+        self, path: str, rows: int, spec: Spec, compression: str, columns: Sequence[int] | None
+    ) -> None:
+        self._path, self._rows, self._compression = path, rows, compression
+        leaves = fields_of(spec)
+        self._template = spec.structure if columns is None else (None,) * len(columns)
+        self._leaves = leaves if columns is None else [leaves[i] for i in columns]
+        schema = Schema("Example", tuple(f for leaf in self._leaves for f in leaf.fields))
+        self._decoder = Decoder(schema, strict=columns is None)
+        self._lock = Lock()
+        self._stream: tuple[FrameReader, int] | None = None
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def piece_end(self, row: int) -> None:
+        return None
+
+    def read(self, start: int, stop: int) -> Chunk:
+        if self._compression == "none":
+            return self.gather(np.arange(start, stop))
+        with self._lock:
+            frames = self._next_frames(start, stop - start)
+        return self._decoded(frames)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        return self._decoded(self._file.read(rows))
+
+    @cached_property
+    def _file(self) -> RecordFile:
+        index = build_index(self._path)
+        self._check_count(len(index))
+        return RecordFile(self._path, index, max_record_bytes=_MOST_RECORD_BYTES)
+
+    def _next_frames(self, start: int, n: int) -> list[Frames]:
+        """N records of a compressed stream, which is read from its beginning where it is not there yet."""
+        if self._stream is None or self._stream[1] > start:
+            reader = FrameReader(
+                self._path, compression=self._compression, max_record_bytes=_MOST_RECORD_BYTES
+            )
+            self._stream = (reader, 0)
+        reader, at = self._stream
+        frames: list[Frames] = []
+        while at < start + n:
+            some = reader.read(limit=start + n - at if at >= start else start - at)
+            if some is None:
+                self._check_count(at)
+                break
+            if at >= start:
+                frames.append(some)
+            at += len(some)
+        if at == self._rows and reader.read(limit=1) is not None:
+            self._check_count(at + 1)
+        self._stream = (reader, at)
+        return frames
+
+    def _check_count(self, found: int) -> None:
+        if found != self._rows:
+            more = " or more" if found > self._rows else ""
+            raise DataLossError(
+                f"the shard holds {found}{more} records, the manifest lists {self._rows}.",
+                kind="record count",
+                path=self._path,
+                help="Restore it from a copy.",
+            )
+
+    def _decoded(self, frames: Frames | list[Frames]) -> Chunk:
+        parts = [self._one(some) for some in (frames if isinstance(frames, list) else [frames])]
+        return Chunk.concat(parts)
+
+    def _one(self, frames: Frames) -> Chunk:
+        chunk, error = self._decoder.decode(frames)
+        if error is not None:
+            at, error.record = error.record or 0, None
+            raise error.at(path=self._path, record=frames.number(at), offset=int(frames.offsets[at]))
+        assert chunk is not None
+        named, n = chunk.structure, len(chunk)
+        columns = [leaf.column([named[f.name] for f in leaf.fields], n) for leaf in self._leaves]
+        return Chunk(pack(self._template, columns), n)
+
+
+register(TFRecordFormat())

@@ -1,0 +1,122 @@
+"""All that can be wrong with a saved dataset, in one pass."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from penstock.errors import PenstockError
+from penstock.fs.folders import list_folder, read_regular
+from penstock.store.digests import check_shard
+from penstock.store.folder import UNFINISHED, SavedFolder, pointers_to
+from penstock.store.format import format_named
+from penstock.store.manifest import Manifest, SavedShard
+
+__all__ = ["Verified", "verify_saved"]
+
+_STEP_ROWS = 1 << 14
+
+
+@dataclass
+class Verified:
+    """What was found.
+
+    Attributes:
+        path: The folder.
+        versions: That were looked at.
+        shards: Files that were read.
+        rows: Rows that were read, of all these.
+        nbytes: Bytes of these files.
+        faults: What is wrong, a line each; empty where all is well.
+    """
+
+    path: str
+    versions: list[int] = field(default_factory=list)
+    shards: int = 0
+    rows: int = 0
+    nbytes: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+def verify_saved(
+    target: SavedFolder, version: int | None = None, tell: Callable[[Verified], object] = lambda _: None
+) -> Verified:
+    """Read every byte and every row of a saved dataset, of all its versions or of one.
+
+    Each file is read once, however many versions have it.
+    """
+    found = Verified(target.path)
+    try:
+        numbers = target.numbers() if version is None else [version]
+    except PenstockError as error:
+        found.faults.append(str(error))
+        return found
+    done: dict[str, SavedShard] = {}
+    for number in numbers:
+        try:
+            manifest = target.version(number)
+        except PenstockError as error:
+            found.faults.append(str(error))
+            continue
+        found.versions.append(number)
+        for shard in manifest.shards:
+            if done.get(shard.place) == shard:
+                continue
+            done[shard.place] = shard
+            found.faults += _shard_faults(target, manifest, shard)
+            found.shards, found.rows = found.shards + 1, found.rows + shard.rows
+            found.nbytes += shard.nbytes
+            tell(found)
+    found.faults += _strangers(target, done)
+    if numbers and numbers[-1] in found.versions:
+        found.faults += _pointer_faults(target, numbers[-1])
+    return found
+
+
+def _shard_faults(target: SavedFolder, manifest: Manifest, shard: SavedShard) -> Iterator[str]:
+    path, format = target.at(*shard.place.split("/")), format_named(manifest.format)
+    try:
+        check_shard(path, shard)
+        if format is None:
+            yield f"{target.path}: the format {manifest.format!r} is not known to this penstock."
+            return
+        reader = format.reader(path, shard.rows, manifest.spec, manifest.compression, None)
+        for start in range(0, shard.rows, _STEP_ROWS):
+            reader.read(start, min(shard.rows, start + _STEP_ROWS))
+        if not shard.rows:
+            reader.gather(np.zeros(0, np.int64))
+    except (PenstockError, OSError) as error:
+        yield str(error)
+
+
+def _pointer_faults(target: SavedFolder, number: int) -> Iterator[str]:
+    """Of the files by which others find the current version."""
+    current = target.current()
+    if current is None or current.version != number:
+        return
+    for name, data in pointers_to(current).items():
+        try:
+            is_right = read_regular(target.at(name), len(data)) == data
+        except (PenstockError, OSError):
+            is_right = False
+        if not is_right:
+            yield (
+                f"{target.at(name)}: not what saving wrote for version {number}, or not there, so TensorFlow may "
+                "not find it. To write it again, run: penstock gc DIR"
+            )
+
+
+def _strangers(target: SavedFolder, listed: dict[str, SavedShard]) -> Iterator[str]:
+    """Files in the folders of the versions that no manifest lists."""
+    known = {place.rpartition("/")[0] for place in listed}
+    known |= {place.partition("/")[0] for place in listed}
+    for folder in sorted(known):
+        if not os.path.isdir(target.at(*folder.split("/"))):
+            continue
+        for name in sorted(list_folder(target.at(*folder.split("/")))):
+            place = f"{folder}/{name}"
+            if place not in listed and place not in known and name != UNFINISHED:
+                yield f"{target.at(*place.split('/'))}: a file that no manifest lists."

@@ -1,0 +1,32 @@
+r"""Functions of byte strings with the names of `tf.strings`.
+
+They take `bytes` (text is taken as its UTF-8), lists and arrays of them, `ps.Ragged`, and traced values.
+
+>>> import penstock as ps
+>>> ps.strings.upper(["ab", "c"]).tolist()
+[b'AB', b'C']
+"""
+
+from penstock.strings.formatting import as_string
+from penstock.strings.joining import join, reduce_join
+from penstock.strings.letters import lower, strip, upper
+from penstock.strings.measuring import length, substr
+from penstock.strings.numbers import to_number
+from penstock.strings.patterns import regex_full_match, regex_replace
+from penstock.strings.splitting import bytes_split, split
+
+__all__ = [
+    "as_string",
+    "bytes_split",
+    "join",
+    "length",
+    "lower",
+    "reduce_join",
+    "regex_full_match",
+    "regex_replace",
+    "split",
+    "strip",
+    "substr",
+    "to_number",
+    "upper",
+]

@@ -1,0 +1,98 @@
+"""`Dataset`'s methods as type checkers and editors see them: `_methods.pyi`, made from what is registered.
+
+Run `python -m penstock.testing.declared` after a transformation or source was added or its arguments changed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from penstock.dataset import Dataset
+from penstock.graph.node import registered, registered_methods, registered_sources
+
+__all__ = ["PATH", "declarations"]
+
+PATH: Final = Path(__file__).parents[1] / "_methods.pyi"
+_HEAD: Final = (
+    '"""Methods that `Dataset` has by registration. Made by `python -m penstock.testing.declared`."""'
+)
+_IMPORTS: Final = {
+    "Callable": "collections.abc",
+    "Iterable": "collections.abc",
+    "Mapping": "collections.abc",
+    "Sequence": "collections.abc",
+    "Any": "typing",
+    "ArrayLike": "numpy.typing",
+    "DTypeLike": "numpy.typing",
+    "Dataset": "penstock.dataset",
+    "Paths": "penstock.fs.paths",
+    "Options": "penstock.nodes.with_options",
+}
+_BUILTIN: Final = {"None", "bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple"}
+
+
+def declarations() -> str:
+    """The text of the stub."""
+    sources = registered_sources()
+    made_by: dict[str, Callable[..., Any]] = {**registered(), **registered_methods(), **sources}
+    methods = "".join(
+        line for name, make in sorted(made_by.items()) for line in _declared(name, make, name in sources)
+    )
+    used = {name: module for name, module in _IMPORTS.items() if re.search(rf"\b{name}\b", methods)}
+    imports = (
+        f"from {module} import {', '.join(name for name in used if used[name] == module)}"
+        for module in dict.fromkeys(used.values())
+    )
+    return "\n".join([_HEAD, "", *imports, "", "class Methods:", methods])
+
+
+def _declared(name: str, make: Callable[..., Any], is_source: bool) -> Iterator[str]:
+    returned = str(inspect.signature(make).return_annotation)
+    given = returned.replace("Plan", "Dataset") if "tuple" in returned else "Dataset"
+    signature = inspect.signature(getattr(Dataset, name))
+    parts = list(signature.parameters.values())
+    if not is_source:
+        parts[0] = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    else:
+        yield "    @staticmethod\n"
+    summary = (getattr(Dataset, name).__doc__ or "").partition("\n")[0]
+    yield f"    def {name}({', '.join(_written(parts))}) -> {given}:\n"
+    yield f'        """{summary}"""\n'
+
+
+def _written(parts: list[inspect.Parameter]) -> Iterator[str]:
+    starred = False
+    for part in parts:
+        if part.kind is part.KEYWORD_ONLY and not starred:
+            starred = True
+            yield "*"
+        starred = starred or part.kind is part.VAR_POSITIONAL
+        stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(part.kind.name, "")
+        kind = "" if part.name == "self" else f": {_annotation(part)}"
+        default = "" if part.default is part.empty else f" = {_default(part.default)}"
+        yield f"{stars}{part.name}{kind}{default}"
+
+
+def _annotation(part: inspect.Parameter) -> str:
+    """What the parameter is annotated with; Any where that names a type which users do not write."""
+    if part.name == "name" and part.annotation is part.empty:
+        return "str | None"
+    written = str(part.annotation)
+    return (
+        written if set(re.findall(r"[A-Za-z_.]*[A-Za-z_]", written)) <= _BUILTIN | _IMPORTS.keys() else "Any"
+    )
+
+
+def _default(value: object) -> str:
+    if isinstance(value, str):
+        return json.dumps(value)
+    return repr(value) if value is None or isinstance(value, bool | int | float) else "..."
+
+
+if __name__ == "__main__":
+    PATH.write_text(declarations())

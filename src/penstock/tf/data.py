@@ -1,0 +1,43 @@
+"""`tf.data`: datasets.
+
+>>> import penstock.tf as tf
+>>> list(tf.data.Dataset.range(4).batch(2).prefetch(tf.data.AUTOTUNE).as_numpy_iterator())
+[array([0, 1]), array([2, 3])]
+"""
+
+from typing import Any
+
+import penstock as ps
+from penstock.tf import data_experimental as experimental
+from penstock.tf.datasets import Dataset, TensorIterator
+from penstock.tf.missing import no_attribute
+from penstock.tf.specs import DatasetSpec
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "DatasetSpec",
+    "FixedLengthRecordDataset",
+    "Iterator",
+    "Options",
+    "TFRecordDataset",
+    "TextLineDataset",
+    "ThreadingOptions",
+    "experimental",
+]
+
+AUTOTUNE = ps.AUTOTUNE
+INFINITE_CARDINALITY = ps.INFINITE_CARDINALITY
+UNKNOWN_CARDINALITY = ps.UNKNOWN_CARDINALITY
+FixedLengthRecordDataset = Dataset.FixedLengthRecordDataset
+Iterator = TensorIterator
+Options = ps.Options
+TFRecordDataset = Dataset.TFRecordDataset
+TextLineDataset = Dataset.TextLineDataset
+ThreadingOptions = ps.ThreadingOptions
+
+
+def __getattr__(name: str) -> Any:
+    raise no_attribute("tf.data", name)

@@ -1,0 +1,273 @@
+"""`tf.data.Dataset`: `ps.Dataset` that gives tensors, and calls functions with tensors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import wraps
+from typing import Any, Final
+
+import numpy as np
+
+import penstock as ps
+from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError
+from penstock.graph.adapted import Adapted
+from penstock.graph.fingerprint import name_of
+from penstock.graph.node import Node, registered, registered_methods, registered_sources
+from penstock.nodes.with_options import most_threads_of
+from penstock.run.iterator import OptionalRow, RowIterator
+from penstock.sources.memory import Memory
+from penstock.tf.specs import shown_spec
+from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
+
+__all__ = ["Dataset", "TensorIterator", "adapted", "faced", "load"]
+
+
+class TensorIterator(RowIterator):
+    """Rows of a dataset as tensors, with a position that `tf.train.Checkpoint` keeps."""
+
+    def __next__(self) -> Any:
+        return wrap(super().__next__())
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of a row."""
+        return shown_spec(super().element_spec)
+
+    def get_next_as_optional(self) -> OptionalRow:
+        """The next row, or that there is none, without an error."""
+        return super().get_next_as_optional()
+
+
+def adapted(function: Callable[..., Any]) -> Adapted:
+    """A function that takes and returns tensors, as penstock calls it."""
+    return function if isinstance(function, Adapted) else Adapted(function, wrap, unwrap)
+
+
+def _argument(value: Any) -> Any:
+    """An argument as `ps.Dataset` takes it."""
+    is_function = callable(value) and not isinstance(value, type | ps.Dataset | np.generic)
+    return adapted(value) if is_function else unwrap(value)
+
+
+def faced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of penstock that takes and gives datasets, for those of this namespace."""
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        named = {name: _argument(value) for name, value in kwargs.items()}
+        return wrap(function(*map(_argument, args), **named))
+
+    return called
+
+
+class Dataset(ps.Dataset):
+    """The rows of a pipeline, as tensors.
+
+    It has every method of `ps.Dataset`. Functions are called with tensors and may return tensors. What is not of
+    TensorFlow (`explain`, `to_pandas`, `profile`, ...) is there too, and `as_numpy_iterator` gives rows as NumPy.
+
+    >>> import penstock.tf as tf
+    >>> ds = tf.data.Dataset.range(3).map(lambda x: x / 2)
+    >>> list(ds)[1], list(ds.as_numpy_iterator())
+    (<tf.Tensor: shape=(), dtype=float64, numpy=0.5>, [np.float64(0.0), np.float64(0.5), np.float64(1.0)])
+    """
+
+    @classmethod
+    def of(cls, dataset: ps.Dataset) -> Dataset:
+        """The face of a `ps.Dataset`.
+
+        >>> import penstock as ps
+        >>> list(Dataset.of(ps.Dataset.range(1)))
+        [<tf.Tensor: shape=(), dtype=int64, numpy=0>]
+        """
+        _meet_keras()
+        return cls(dataset.plan)
+
+    def _plain(self) -> ps.Dataset:
+        return ps.Dataset(self.plan)
+
+    def __iter__(self) -> TensorIterator:
+        return TensorIterator(self.plan, most_threads_of(self.plan))
+
+    def as_numpy_iterator(self) -> RowIterator:
+        """The rows as NumPy values."""
+        return iter(self._plain())
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of a row: `tf.TensorSpec` and the like in the row's structure."""
+        return shown_spec(super().element_spec)
+
+    def cardinality(self) -> Tensor:  # type: ignore[override]
+        """The number of rows, as a tensor; `tf.data.INFINITE_CARDINALITY` or `tf.data.UNKNOWN_CARDINALITY`."""
+        return Tensor(np.int64(super().cardinality()))
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only row; see `ps.Dataset.get_single_element`."""
+        return wrap(self._plain().get_single_element())
+
+    def reduce(
+        self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None
+    ) -> Any:
+        """One value out of all rows; see `ps.Dataset.reduce`.
+
+        >>> import numpy as np
+        >>> Dataset.range(5).reduce(np.int64(0), lambda total, n: total + n).numpy()
+        np.int64(10)
+        """
+        return wrap(self._plain().reduce(unwrap(initial_state), adapted(reduce_func)))
+
+    def apply(self, transformation_func: Callable[[Any], Any]) -> Dataset:
+        """What a function makes of this dataset; see `ps.Dataset.apply`."""
+        made = transformation_func(self)
+        if not isinstance(made, ps.Dataset):
+            raise ArgumentTypeError("apply", "result of transformation_func", got=made, want="a Dataset")
+        return Dataset.of(made)
+
+    def batches(self, size: int, *, drop_remainder: bool = False) -> Dataset:
+        """Rows in batches; see `ps.Dataset.batches`."""
+        return Dataset.of(self._plain().batches(size, drop_remainder=drop_remainder))
+
+    def save(  # type: ignore[override]
+        self,
+        path: str | os.PathLike[str],
+        compression: str | None = None,
+        shard_func: Callable[..., Any] | None = None,
+        checkpoint_args: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """Save all rows to a folder, in place of what was saved there before; see `ps.Dataset.save`.
+
+        Args:
+            path: The folder. Those above it are made.
+            compression: "GZIP", "ZLIB", "ZSTD", or None. "AUTO" and "NONE" are none.
+            shard_func: Takes a row and returns the number of its shard.
+            checkpoint_args: TensorFlow's; where they are given, a save that was killed is gone on with.
+            **options: Those of `ps.Dataset.save`.
+        """
+        os.makedirs(os.path.dirname(os.path.abspath(os.fspath(path))), exist_ok=True)
+        options = {"mode": "overwrite", "progress": False, **options}
+        options["resume"] = options.get("resume", checkpoint_args is not None)
+        function = None if shard_func is None else adapted(shard_func)
+        named = str(compression or "none").lower()
+        kind = None if named in ("none", "auto") else named
+        self._plain().save(path, compression=kind, shard_func=function, **options)
+
+    @staticmethod
+    def load(
+        path: str | os.PathLike[str],
+        element_spec: Any = None,
+        compression: str | None = None,
+        reader_func: Callable[..., Any] | None = None,
+        wait: bool = False,
+        checkpoint_args: Any = None,
+    ) -> Dataset:
+        """The rows that `save` kept, or TensorFlow's; see `load`."""
+        return load(path, element_spec, compression, reader_func)
+
+    @property
+    def pipeline(self) -> Dataset:
+        """For a loaded dataset: the pipeline that made the rows; see `ps.Dataset.pipeline`."""
+        return Dataset.of(self._plain().pipeline)
+
+    @staticmethod
+    def from_json(text: str | bytes, functions: Any = None, **options: Any) -> Dataset:
+        """The pipeline that `to_json` wrote; see `ps.Dataset.from_json`. Functions take and return tensors."""
+        if functions is not None:
+            named = vars(functions) if hasattr(functions, "__dict__") else functions
+            is_named = isinstance(named, Mapping)
+            given = named.items() if is_named else enumerate(named)
+            faces = {name: adapted(part) for name, part in given if callable(part)}
+            functions = faces if is_named else list(faces.values())
+        return Dataset.of(ps.Dataset.from_json(text, functions, **options))
+
+    def __getitem__(self, rows: Any) -> Any:
+        return wrap(super().__getitem__(unwrap(rows)))
+
+    def __repr__(self) -> str:
+        return f"<{_class_name(self.plan.node)} element_spec={self.element_spec}>"
+
+
+def _meet_keras() -> None:
+    """Once a program has Keras, let its `fit` take datasets."""
+    if "keras" in sys.modules and "penstock.bridges.keras" not in sys.modules:
+        with suppress(FailedPreconditionError):  # a Keras that the bridge does not know
+            _ = ps.keras
+
+
+_CLASSES: Final = {
+    "TFRecordFiles": "TFRecordDatasetV2",
+    "TextLines": "TextLineDatasetV2",
+    "FixedLengthRecords": "FixedLengthRecordDatasetV2",
+    "Generated": "_FlatMapDataset",
+    "from_tensors": "_TensorDataset",
+    "from_tensor_slices": "_TensorSliceDataset",
+    "window rows": "_VariantDataset",
+}
+"""Of nodes whose classes TensorFlow does not call by their names."""
+
+
+def _class_name(node: Node) -> str:
+    """The name of TensorFlow's class for the datasets of a node."""
+    name = name_of(node)
+    if isinstance(node, Memory):
+        name = "window rows" if node.name == "window" else node.name
+    return _CLASSES.get(name) or f"_{''.join(part[:1].upper() + part[1:] for part in name.split('_'))}Dataset"
+
+
+def load(
+    path: str | os.PathLike[str],
+    element_spec: Any = None,
+    compression: str | None = None,
+    reader_func: Callable[..., Any] | None = None,
+) -> Dataset:
+    """The rows that a dataset's `save` kept, here or in TensorFlow.
+
+    Args:
+        path: The folder.
+        element_spec: Needed only for a folder of TensorFlow that has lost its own.
+        compression: Not needed: it is found out.
+        reader_func: TensorFlow's; not taken.
+
+    Raises:
+        NotFoundError: Nothing is saved there.
+        ArgumentError: `reader_func` was given.
+
+    >>> import tempfile
+    >>> import penstock.tf as tf
+    >>> path = tempfile.mkdtemp() + "/numbers"
+    >>> tf.data.experimental.save(tf.data.Dataset.range(2), path, compression="GZIP")
+    >>> list(tf.data.experimental.load(path).as_numpy_iterator())
+    [np.int64(0), np.int64(1)]
+    """
+    if reader_func is not None:
+        help = "The rows come shard after shard; shuffle() them, or interleave() several folders."
+        raise ArgumentError("load", "reader_func", got=reader_func, want="None", help=help)
+    try:
+        return Dataset.of(ps.load(path))
+    except ArgumentError:
+        if element_spec is None:
+            raise
+        return Dataset.of(ps.load(path, element_spec=unwrap(element_spec)))
+
+
+def _handed_over(name: str) -> Callable[..., Any]:
+    """A method of `ps.Dataset` that gives the rows to somebody else, who is to find NumPy values in them."""
+
+    @wraps(getattr(ps.Dataset, name))
+    def method(self: Dataset, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self._plain(), name)(*args, **kwargs)
+
+    return method
+
+
+for _name in ("to_arrow", "to_pandas", "to_polars", "to_tf", "__arrow_c_stream__", "_repr_html_"):
+    setattr(Dataset, _name, _handed_over(_name))
+for _name in registered() | registered_methods():
+    setattr(Dataset, _name, faced(getattr(ps.Dataset, _name)))
+for _name in registered_sources():
+    setattr(Dataset, _name, staticmethod(faced(getattr(ps.Dataset, _name))))
+set_wrapper(ps.Dataset, Dataset.of)

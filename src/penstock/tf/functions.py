@@ -1,0 +1,252 @@
+"""Functions of penstock and NumPy by TensorFlow's names: tensors go in, tensors come out."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from penstock.column.packing import pack_value
+from penstock.errors import ArgumentTypeError
+from penstock.spec import is_structure, map_structure
+from penstock.tf.composite import RaggedTensor, SparseTensor
+from penstock.tf.dtypes import as_dtype
+from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
+from penstock.trace.value import Traced
+
+__all__ = [
+    "constant",
+    "convert_to_tensor",
+    "function",
+    "numpy_function",
+    "on_tensors",
+    "print_",
+    "py_function",
+]
+
+
+def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of values as one of tensors. `name=`, which TensorFlow takes everywhere, is taken and not used."""
+    takes_name = _takes(function, "name")
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if not takes_name:
+            kwargs.pop("name", None)
+        return wrap(function(*map(unwrap, args), **unwrap(kwargs)))
+
+    return called
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+# --- making tensors ---
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
+    r"""A tensor of a value: numbers and lists of them as TensorFlow packs them, NumPy's values in their dtype.
+
+    Args:
+        value: Numbers, text, bytes, lists, arrays, tensors.
+        dtype: Of the tensor; None for float32, int32 (int64 where it does not fit), bool, string.
+        shape: A shape for its items; a single one is repeated.
+
+    >>> import penstock.tf as tf
+    >>> tf.constant([1.5, 2]), tf.constant("é").numpy()
+    (<tf.Tensor: shape=(2,), dtype=float32, numpy=array([1.5, 2. ], dtype=float32)>, b'\xc3\xa9')
+    """
+    made = convert_to_tensor(value, dtype)
+    if shape is None:
+        return made
+    array = np.asarray(made)
+    sizes = tuple(unwrap(shape))
+    return Tensor(np.full(sizes, array[()], array.dtype) if array.size == 1 else array.reshape(sizes))
+
+
+def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
+    """A tensor of a value; one that is a tensor is itself.
+
+    Raises:
+        ArgumentTypeError: The value has another dtype than that asked for, or no form as a tensor.
+    """
+    if isinstance(value, Tensor):
+        if dtype is not None and value.dtype != dtype:
+            want = f"{as_dtype(dtype).name}: use tf.cast"
+            raise ArgumentTypeError("convert_to_tensor", "dtype", got=value.dtype, want=want)
+        return value
+    if isinstance(value, RaggedTensor | SparseTensor):
+        return value
+    values = unwrap(list(value) if isinstance(value, tuple | range) else value)
+    if isinstance(values, Traced):
+        return Tensor(values)
+    if isinstance(values, list) and any(map(is_traced, values)):
+        return wrap(np.stack(values))
+    return Tensor(_packed(values, dtype))
+
+
+def _packed(values: Any, dtype: Any) -> Any:
+    if dtype is None:
+        return pack_value(_lists(values))
+    kind = as_dtype(dtype)
+    if kind.name == "string":
+        return _text(values)
+    array = np.asarray(values)
+    is_exact = kind.is_floating or kind.is_complex or _is_numpy(values) or not array.size
+    if array.dtype.kind in "fc" and not is_exact:
+        raise ArgumentTypeError("constant", "value", got=values, want=f"values of {kind.name}")
+    return np.asarray(values).astype(kind.dtype)[()]
+
+
+def _text(values: Any) -> Any:
+    """A text, or an array of texts: also of none, whose list tells no dtype."""
+    packed = pack_value(_lists(values))
+    return packed if np.size(packed) else np.empty(np.shape(packed), object)
+
+
+def _is_numpy(values: Any) -> bool:
+    return isinstance(values, np.ndarray | np.generic)
+
+
+def _lists(values: Any) -> Any:
+    """Nested tuples as lists, and lists that hold arrays as an array."""
+    if not isinstance(values, list | tuple):
+        return values
+    parts = [_lists(part) for part in values]
+    if parts and all(_is_numpy(part) for part in parts):
+        return np.stack(parts)
+    return parts
+
+
+# --- Python functions of values ---
+
+
+def py_function(func: Callable[..., Any], inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:  # noqa: N803
+    """What a Python function returns for tensors, as tensors of the dtypes said.
+
+    Within a function for `map` it makes that run row by row.
+
+    Args:
+        func: Takes the tensors; may call `.numpy()`.
+        inp: The tensors.
+        Tout: The dtype of the result; a list or tuple of them for several results.
+
+    >>> import penstock.tf as tf
+    >>> ds = tf.data.Dataset.range(2).map(lambda x: tf.py_function(lambda n: n.numpy() * 1.5, [x], tf.float32))
+    >>> list(ds.as_numpy_iterator())
+    [np.float32(0.0), np.float32(1.5)]
+    """
+    values = _concrete("tf.py_function", inp)
+    return _as_declared(func(*map(wrap, values)), Tout)
+
+
+def numpy_function(
+    func: Callable[..., Any],
+    inp: Any = None,
+    Tout: Any = None,  # noqa: N803
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """What a function of NumPy values returns, as tensors of the dtypes said; see `py_function`."""
+    return _as_declared(func(*_concrete("tf.numpy_function", inp)), Tout)
+
+
+def _concrete(where: str, inputs: Any) -> list[Any]:
+    values = [unwrap(value) for value in inputs or ()]
+    for value in values:
+        if isinstance(value, Traced):
+            raise value.recorder.fail(f"calls {where}, whose function needs the value itself")
+    return values
+
+
+def _as_declared(result: Any, declared: Any) -> Any:
+    """A result in the dtypes said: one, several, or a structure of them."""
+    if declared is None or (isinstance(declared, list | tuple) and not declared):
+        return None
+    if isinstance(declared, list | tuple):
+        parts = list(result) if isinstance(result, list | tuple) else [result]
+        if len(parts) != len(declared):
+            want = f"{len(declared)} values, as Tout says"
+            raise ArgumentTypeError("py_function", "result of the function", got=result, want=want)
+        return [_as_declared(part, dtype) for part, dtype in zip(parts, declared, strict=True)]
+    if is_structure(declared):
+        return {name: _as_declared(result[name], dtype) for name, dtype in declared.items()}
+    if isinstance(result, RaggedTensor | SparseTensor):
+        return result
+    dtype = as_dtype(getattr(declared, "dtype", declared))
+    value = unwrap(result)
+    if dtype.name == "string":
+        return Tensor(_text(value))
+    return Tensor(np.asarray(value).astype(dtype.dtype)[()])
+
+
+def function(func: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """The function itself: there are no graphs to compile. Taken as a decorator, with options or without.
+
+    >>> import penstock.tf as tf
+    >>> @tf.function
+    ... def double(x):
+    ...     return x * 2
+    >>> int(double(tf.constant(3)))
+    6
+    """
+    if func is None:
+        return lambda decorated: function(decorated, **options)
+
+    @wraps(func)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return wrap(unwrap(func(*_as_tensors(args), **_as_tensors(kwargs))))
+
+    return called
+
+
+def _as_tensors(values: Any) -> Any:
+    """Arguments with tensors in place of NumPy values; Python values stay as they are."""
+    return map_structure(lambda one: wrap(one) if isinstance(one, np.ndarray | np.generic) else one, values)
+
+
+def print_(*inputs: Any, output_stream: Any = None, sep: str = " ", end: str = "\n", **_: Any) -> None:
+    """Write values to standard error, as `tf.print` writes them.
+
+    Within a function for `map` that runs on whole chunks it makes that run row by row.
+    """
+    import sys
+
+    for value in inputs:
+        if is_traced(value):
+            raise unwrap(value).recorder.fail("prints a value")
+    stream = output_stream if hasattr(output_stream, "write") else sys.stderr
+    stream.write(sep.join(map(_printed, inputs)) + end)
+
+
+def _printed(value: Any, nested: bool = False) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name!r}: {_printed(part, True)}" for name, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        text = ", ".join(_printed(part, True) for part in value)
+        return f"[{text}]" if isinstance(value, list) else f"({text})"
+    if not isinstance(value, Tensor):
+        return repr(value) if nested and isinstance(value, str) else str(value)
+    return _printed_array(unwrap(value))
+
+
+def _printed_array(value: Any) -> str:
+    """Three items at each end of an axis, as `tf.print` summarizes."""
+    if isinstance(value, bytes):
+        return f'"{value.decode(errors="replace")}"'
+    if isinstance(value, np.ndarray) and value.ndim:
+        is_long = len(value) > 6
+        shown = [_printed_array(part) for part in ([*value[:3], *value[-3:]] if is_long else value)]
+        if is_long:
+            shown.insert(3, "...")
+        return f"[{(' ' if value.ndim == 1 else chr(10) + ' ').join(shown)}]"
+    if isinstance(value, np.bool_):
+        return str(int(value))
+    return f"{value:g}" if isinstance(value, np.floating) else str(value)

@@ -1,0 +1,54 @@
+"""`tf.nest`: structures of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.spec import flatten as flatten_structure
+from penstock.spec import pack
+from penstock.tf.missing import no_attribute
+
+__all__ = ["flatten", "map_structure", "pack_sequence_as"]
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves of a structure of dicts, tuples and lists."""
+    return flatten_structure(_as_tuples(structure))
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **_: Any) -> Any:
+    """A structure of what a function gives for the leaves of others of the same form.
+
+    >>> import penstock.tf as tf
+    >>> tf.nest.map_structure(lambda a, b: a + b, {"x": [1, 2]}, {"x": [10, 20]})
+    {'x': [11, 22]}
+    """
+    return pack_sequence_as(
+        structure[0], [func(*leaves) for leaves in zip(*map(flatten, structure), strict=True)]
+    )
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+    """A structure of the same form with other leaves."""
+    return _as_before(structure, pack(_as_tuples(structure), flat_sequence))
+
+
+def _as_tuples(structure: Any) -> Any:
+    if isinstance(structure, list):
+        return tuple(map(_as_tuples, structure))
+    if isinstance(structure, dict):
+        return {name: _as_tuples(structure[name]) for name in sorted(structure)}  # TensorFlow's order
+    return tuple(map(_as_tuples, structure)) if type(structure) is tuple else structure
+
+
+def _as_before(structure: Any, made: Any) -> Any:
+    if isinstance(structure, dict):
+        return {name: _as_before(part, made[name]) for name, part in structure.items()}
+    if type(structure) in (list, tuple):
+        return type(structure)(_as_before(*pair) for pair in zip(structure, made, strict=True))
+    return made
+
+
+def __getattr__(name: str) -> Any:
+    raise no_attribute("tf.nest", name, tuple(__all__))

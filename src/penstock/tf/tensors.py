@@ -1,0 +1,415 @@
+"""Values as TensorFlow shows them: `Tensor` over a NumPy value, or over a value that is being traced."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from penstock.column.packing import pack_value
+from penstock.errors import InvalidArgumentError
+from penstock.math.arithmetic import divisor
+from penstock.ops.ensuring import ensure_shape as ps_ensure_shape
+from penstock.spec import is_structure, map_structure
+from penstock.tf.dtypes import DTYPES, DType, as_dtype
+from penstock.tf.shapes import TensorShape
+from penstock.trace.form import Kind
+from penstock.trace.value import Traced
+
+__all__ = ["Tensor", "is_tensor", "is_traced", "set_wrapper", "unwrap", "wrap"]
+
+_BY_DTYPE = {dtype.dtype: dtype for dtype in DTYPES.values()} | {np.dtype(object): DTYPES["string"]}
+_WRAPPERS: dict[type, Callable[[Any], Any]] = {}
+
+
+def set_wrapper(kind: type, wrapper: Callable[[Any], Any]) -> None:
+    """Say what values of a class are shown as."""
+    _WRAPPERS[kind] = wrapper
+
+
+class Tensor:
+    """A value with the names that TensorFlow's tensors have; NumPy functions and operators work on it.
+
+    >>> import penstock.tf as tf
+    >>> x = tf.constant([1, 2])
+    >>> x
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+    >>> print(x + 1, x.numpy(), x.shape, x.dtype.name)
+    tf.Tensor([2 3], shape=(2,), dtype=int32) [1 2] (2,) int32
+    """
+
+    __slots__ = ("_value",)
+    __array_priority__: ClassVar[int] = 100
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, value: Any) -> None:
+        """`value` is as rows hold it: a NumPy array or scalar, bytes, or a value that is being traced."""
+        self._value = value
+
+    # --- what it is ---
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype."""
+        value = self._value
+        if isinstance(value, Traced):
+            kind = value.recorder.forms[value.index].kind
+            if kind in (Kind.STRINGS, Kind.TEXTS):
+                return DTYPES["string"]
+            if kind is Kind.SIZE:
+                return DTYPES["int32"]
+            return as_dtype(value.dtype)
+        if isinstance(value, bytes | str):
+            return DTYPES["string"]
+        return _BY_DTYPE.get(value.dtype) or as_dtype(value.dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The sizes of the axes; while a function is traced None where they differ from row to row."""
+        value = self._value
+        if isinstance(value, Traced):
+            form = value.recorder.forms[value.index]
+            if form.kind in (Kind.ROWS, Kind.TEXTS):
+                return TensorShape(form.shape)
+            return TensorShape(None if form.kind is Kind.OPAQUE else ())
+        return TensorShape(np.shape(value))
+
+    @property
+    def ndim(self) -> int | None:
+        """The number of axes."""
+        return self.shape.rank
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Say what is known of the shape of a value that is being traced; of others it is compared.
+
+        Raises:
+            InvalidArgumentError: The value has another shape.
+        """
+        if not self.shape.is_compatible_with(shape):
+            raise InvalidArgumentError(
+                f"set_shape: the tensor has the shape {self.shape}, wanted {TensorShape.of(shape)}."
+            )
+        if (
+            isinstance(self._value, Traced)
+            and TensorShape.of(shape).rank
+            and not self.shape.is_fully_defined()
+        ):
+            self._value = ps_ensure_shape(self._value, tuple(TensorShape.of(shape)))
+
+    def numpy(self) -> Any:
+        """The value: a NumPy array that may be written into, a NumPy scalar, or bytes."""
+        value = self._value
+        if isinstance(value, Traced):
+            raise value.recorder.fail("asks for .numpy(), which needs the value itself")
+        if isinstance(value, str):
+            return value.encode()
+        return value if isinstance(value, bytes) or not value.ndim or value.flags.writeable else value.copy()
+
+    def ref(self) -> Any:
+        """Something that can be hashed and stands for this tensor; `deref()` gives it back."""
+        return _Reference(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(
+            f"'Tensor' object has no attribute {name!r}. Use a function of tf, such as tf.reshape or tf.reduce_sum, or "
+            f".numpy().{name}."
+        )
+
+    # --- for NumPy and Python ---
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        value = self._value
+        if isinstance(value, Traced):
+            raise value.recorder.fail("hands a value to something that needs the array itself")
+        kind = object if isinstance(value, bytes | str) and dtype is None else dtype
+        return np.array(value, kind) if copy else np.asarray(value, kind)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        values = [one._value if isinstance(one, Tensor) else one for one in inputs]
+        kwargs = {name: unwrap(value) for name, value in kwargs.items()}
+        if any(isinstance(value, Traced) for value in values):
+            return wrap(getattr(ufunc, method)(*values, **kwargs))
+        if method == "__call__" and len(inputs) == 2 and not isinstance(inputs[0], Tensor) and not kwargs:
+            # An operator whose left side is NumPy's: the result is a tensor, as in TensorFlow.
+            return wrap(_calculated(ufunc, _like(inputs[0], values[1]), values[1]))
+        arrays = [np.asarray(one) if isinstance(one, Tensor) else one for one in inputs]
+        return getattr(ufunc, method)(*arrays, **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        values = unwrap((args, kwargs))
+        result = function(*values[0], **values[1])
+        return wrap(result) if any(map(is_traced, _leaves(values))) else result
+
+    def __len__(self) -> int:
+        if isinstance(self._value, bytes | str) or not self.shape.rank:
+            raise TypeError("Scalar tensor has no `len()`")
+        return len(self._value)
+
+    def __iter__(self) -> Iterator[Any]:
+        if isinstance(self._value, bytes | str) or self.shape.rank == 0:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return map(wrap, iter(self._value))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(self._value, bytes | str):
+            raise InvalidArgumentError("getitem: a string has no axes. Use tf.strings.substr.")
+        return wrap(self._value[unwrap(key)])
+
+    def __contains__(self, item: object) -> bool:
+        raise TypeError("Tensor does not support `in`. Use tf.reduce_any(tensor == value).")
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __int__(self) -> int:
+        return int(self._value)
+
+    def __float__(self) -> float:
+        return float(self._value)
+
+    def __complex__(self) -> complex:
+        return complex(self._value)
+
+    def __index__(self) -> int:
+        value = self._value
+        if isinstance(value, np.ndarray | bytes | str | np.floating):
+            raise TypeError("only a tensor of one whole number can be an index")
+        return int(value)
+
+    def __format__(self, format: str) -> str:
+        if isinstance(self._value, Traced):
+            return self._value.__format__(format)
+        return format_value(self._value) if not format else format_value_as(self._value, format)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._value,)
+
+    def __str__(self) -> str:
+        if isinstance(self._value, Traced):
+            return repr(self._value)
+        return f"tf.Tensor({_below(format_value(self._value))}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        if isinstance(self._value, Traced):
+            return repr(self._value)
+        value = self._value.item() if isinstance(self._value, np.generic) else self._value
+        text = format_value(value) if isinstance(value, str) else repr(value)
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={_below(text)}>"
+
+    def _operate(self, operation: Callable[[Any, Any], Any], other: Any, *, reflected: bool = False) -> Any:
+        mine = self._value
+        try:
+            theirs = other._value if isinstance(other, Tensor) else _like(other, mine)
+        except ValueError:
+            return NotImplemented
+        if isinstance(other, Tensor):
+            _require_same(operation, self, other)
+        return wrap(
+            _calculated(operation, theirs, mine) if reflected else _calculated(operation, mine, theirs)
+        )
+
+
+class _Reference:
+    """What `Tensor.ref` gives."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+
+    def deref(self) -> Tensor:
+        """The tensor."""
+        return self._tensor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Reference) and self._tensor is other._tensor
+
+    def __hash__(self) -> int:
+        return id(self._tensor)
+
+
+# --- operators ---
+
+
+def _like(value: Any, tensor: Any) -> Any:
+    """The other side of an operator as a value of the tensor's dtype.
+
+    Raises:
+        TypeError: It has no form in that dtype, as 1.5 has none in int32.
+    """
+    is_text = isinstance(tensor, bytes | str)
+    if isinstance(value, str) or _is_array_of_text(value) or (is_text and isinstance(value, list)):
+        return pack_value(value)
+    if is_text or isinstance(value, Traced) or isinstance(tensor, Traced):
+        return value
+    if tensor.dtype == object:
+        return np.asarray(value, object)[()]
+    array = np.asarray(value)
+    is_python = not isinstance(value, np.ndarray | np.generic)
+    if array.dtype.kind in "fc" and tensor.dtype.kind in "biu" and is_python:
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {as_dtype(tensor.dtype).name}")
+    return array.astype(tensor.dtype)[()]
+
+
+def _is_array_of_text(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "US"
+
+
+def _require_same(operation: Callable[[Any, Any], Any], mine: Tensor, theirs: Tensor) -> None:
+    if any(_is_size(one._value) for one in (mine, theirs)):
+        return
+    if mine.dtype != theirs.dtype:
+        name = operation.__name__.strip("_")
+        raise InvalidArgumentError(
+            f"{name}: the second tensor has the dtype {theirs.dtype.name}, wanted {mine.dtype.name}, that of the first."
+            " Use tf.cast."
+        )
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, Traced) and value.recorder.forms[value.index].kind is Kind.SIZE
+
+
+_WHOLE_DIVISIONS = (operator.__floordiv__, operator.__mod__, np.floor_divide, np.remainder)
+_FLOAT_OF = {"int8": "float32", "uint8": "float32", "int16": "float32", "uint16": "float32"}
+
+
+def _calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """What an operator gives of two values. Whole numbers are divided as floats of TensorFlow's choice.
+
+    Raises:
+        InvalidArgumentError: Whole numbers are divided by 0 by // or %, for which NumPy gives 0.
+    """
+    if operation in (operator.__truediv__, np.true_divide):
+        left, right = _as_floats(left), _as_floats(right)
+    if operation in _WHOLE_DIVISIONS and not _is_size(left) and not _is_size(right):
+        right = divisor(left, right)
+    with np.errstate(all="ignore"):
+        return operation(left, right)
+
+
+def _as_floats(value: Any) -> Any:
+    dtype = getattr(value, "dtype", None) if not _is_size(value) else None
+    if dtype is None or dtype.kind not in "iu":
+        return value
+    return value.astype(_FLOAT_OF.get(dtype.name, "float64"))
+
+
+def _binary(
+    operation: Callable[[Any, Any], Any],
+) -> tuple[Callable[[Tensor, Any], Any], Callable[[Tensor, Any], Any]]:
+    def left(self: Tensor, other: Any) -> Any:
+        return self._operate(operation, other)
+
+    def right(self: Tensor, other: Any) -> Any:
+        return self._operate(operation, other, reflected=True)
+
+    return left, right
+
+
+def _unary(operation: Callable[[Any], Any]) -> Callable[[Tensor], Any]:
+    return lambda self: wrap(operation(self._value))
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
+    _left, _right = _binary(getattr(operator, f"__{_name}__"))
+    setattr(Tensor, f"__{_name}__", _left)
+    setattr(Tensor, f"__r{_name}__", _right)
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Tensor, f"__{_name}__", _binary(getattr(operator, _name))[0])
+for _name in ("neg", "pos", "abs", "invert"):
+    setattr(Tensor, f"__{_name}__", _unary(getattr(operator, _name)))
+
+
+# --- text ---
+
+
+def format_value(value: Any) -> str:
+    """A value as TensorFlow prints it."""
+    return (
+        repr(value) if isinstance(value, bytes) else str(value.encode() if isinstance(value, str) else value)
+    )
+
+
+def format_value_as(value: Any, format: str) -> str:
+    """A value in a format, such as `.2f`."""
+    return f"{value.item() if isinstance(value, np.generic) else value:{format}}"
+
+
+def _below(text: str) -> str:
+    return f"\n{text}" if "\n" in text else text
+
+
+# --- values of rows to tensors and back ---
+
+
+def wrap(value: Any) -> Any:
+    """A structure of row values with tensors in it; datasets become those of this namespace.
+
+    >>> wrap({"x": np.int64(3)})
+    {'x': <tf.Tensor: shape=(), dtype=int64, numpy=3>}
+    """
+    if isinstance(value, np.ndarray | np.generic | bytes | Traced):
+        return Tensor(value)
+    if isinstance(value, list):
+        return [wrap(part) for part in value]
+    return map_structure(wrap_leaf, value) if is_structure(value) else wrap_leaf(value)
+
+
+def wrap_leaf(value: Any) -> Any:
+    """One value of a row as a tensor, or what else it is shown as."""
+    if isinstance(value, np.ndarray | np.generic | bytes | str | Traced):
+        return Tensor(value)
+    if isinstance(value, bool | int | float | complex):
+        return Tensor(pack_value(value))
+    wrapper = _WRAPPERS.get(type(value))
+    return value if wrapper is None else wrapper(value)
+
+
+def unwrap(value: Any) -> Any:
+    """A tree with row values in place of tensors, NumPy's dtypes in place of ours, and tuples for shapes."""
+    if isinstance(value, Tensor):
+        return value._value
+    if isinstance(value, str | bytes | int | float | np.ndarray | np.generic | Traced):
+        return value
+    if isinstance(value, list):
+        return [unwrap(part) for part in value]
+    if isinstance(value, slice):
+        return slice(unwrap(value.start), unwrap(value.stop), unwrap(value.step))
+    return map_structure(unwrap, value) if is_structure(value) else _unwrapped(value)
+
+
+def _unwrapped(value: Any) -> Any:
+    """What an object of this namespace stands for: a spec, a ragged tensor, a dtype, a shape."""
+    inner = getattr(value, "__penstock__", None)
+    if inner is not None:
+        return inner()
+    if isinstance(value, DType):
+        return value.dtype
+    return tuple(value) if isinstance(value, TensorShape) else value
+
+
+def _leaves(tree: Any) -> Iterator[Any]:
+    if isinstance(tree, list | tuple):
+        for part in tree:
+            yield from _leaves(part)
+    elif isinstance(tree, dict):
+        yield from _leaves(list(tree.values()))
+    else:
+        yield tree
+
+
+def is_traced(value: Any) -> bool:
+    """Whether a value is one that is being traced."""
+    return isinstance(value, Traced) or (isinstance(value, Tensor) and isinstance(value._value, Traced))
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether a value is a tensor of this namespace."""
+    return isinstance(x, Tensor) or type(x) in _WRAPPERS.values()

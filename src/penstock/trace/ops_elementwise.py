@@ -1,0 +1,174 @@
+"""Operations on each item: operators, ufuncs and functions that keep shapes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from penstock.trace.align import aligned, ndim_of
+from penstock.trace.form import Arg, Kind
+from penstock.trace.functions import numpy_function
+from penstock.trace.operations import Build, Operation, Run, first_only, register
+from penstock.trace.untraceable import Unfit
+
+OPERATORS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "add": (operator.add, np.add),
+    "sub": (operator.sub, np.subtract),
+    "mul": (operator.mul, np.multiply),
+    "truediv": (operator.truediv, np.true_divide),
+    "floordiv": (operator.floordiv, np.floor_divide),
+    "mod": (operator.mod, np.remainder),
+    "divmod": (divmod, np.divmod),
+    "and": (operator.and_, np.bitwise_and),
+    "or": (operator.or_, np.bitwise_or),
+    "xor": (operator.xor, np.bitwise_xor),
+    "lshift": (operator.lshift, np.left_shift),
+    "rshift": (operator.rshift, np.right_shift),
+    "lt": (operator.lt, np.less),
+    "le": (operator.le, np.less_equal),
+    "eq": (operator.eq, np.equal),
+    "ne": (operator.ne, np.not_equal),
+    "gt": (operator.gt, np.greater),
+    "ge": (operator.ge, np.greater_equal),
+    "neg": (operator.neg, np.negative),
+    "pos": (operator.pos, np.positive),
+    "abs": (abs, np.absolute),
+    "invert": (operator.invert, np.invert),
+}
+"""What each Python operator means for a row, and the ufunc that does it for a chunk."""
+
+
+def elementwise(function: Callable[..., Any]) -> Build:
+    """Runs a function whose arguments broadcast."""
+
+    def build(*args: Any, **kwargs: Any) -> Run:
+        if kwargs.keys() - {"dtype", "casting"}:
+            raise Unfit(f"{', '.join(kwargs)}= is not traced")
+        return aligned(function, _no_strings(args), kwargs)
+
+    return build
+
+
+def _no_strings(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    if any(isinstance(arg, Arg) and arg.kind is Kind.STRINGS for arg in args):
+        raise Unfit("takes no byte strings")
+    return args
+
+
+def _operator(name: str) -> Build:
+    meaning, ufunc = OPERATORS[name]
+    fast = elementwise(ufunc)
+
+    def build(*args: Any) -> Run:
+        return one_by_one(meaning, args) if _is_complex_scalar(args) else fast(*args)
+
+    return build
+
+
+def _is_complex_scalar(args: tuple[Any, ...]) -> bool:
+    """Complex arithmetic rounds differently in arrays than in single values."""
+    return max(map(ndim_of, args)) == 0 and any(
+        isinstance(arg, complex | np.complexfloating) or (isinstance(arg, Arg) and arg.dtype.kind == "c")
+        for arg in args
+    )
+
+
+def power(*args: Any) -> Run:
+    """Runs `**`. Powers of floats round differently in arrays than in single values, and as squares."""
+    _no_strings(args)
+    ranks = [ndim_of(arg) for arg in args]
+    floats = any(_is_float(arg) for arg in args)
+    if floats and ranks == [0, 0]:
+        return one_by_one(operator.pow, args)
+    if floats and isinstance(args[1], Arg) and ranks[1] == 0:
+        raise Unfit("an array to a power that differs from row to row")
+    return aligned(operator.pow if isinstance(args[0], Arg) and ranks[0] else np.power, args, {})
+
+
+def _is_float(arg: Any) -> bool:
+    if isinstance(arg, Arg | np.ndarray | np.generic):
+        return arg.dtype.kind not in "biu"
+    return isinstance(arg, float | complex)
+
+
+def one_by_one(function: Callable[..., Any], args: tuple[Any, ...]) -> Run:
+    """Runs a function of single values on each of them, where its arithmetic differs from that of arrays."""
+
+    def run(*values: Any) -> Any:
+        given = iter(values)
+        columns = [next(given) if isinstance(arg, Arg) else [arg] * len(values[0]) for arg in args]
+        return np.array([function(*row) for row in zip(*columns, strict=True)])
+
+    return run
+
+
+def _where(condition: Any, x: Any, y: Any) -> Run:
+    return elementwise(np.where)(condition, x, y)
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Run:  # noqa: A002
+    low, high = (a_min if min is None else min), (a_max if max is None else max)
+    if low is None and high is None:
+        raise Unfit("clips to no bounds")
+    if low is None:
+        return elementwise(np.minimum)(a, high)
+    if high is None:
+        return elementwise(np.maximum)(a, low)
+    return elementwise(np.clip)(a, low, high)
+
+
+def _clip_row(a: Any, a_min: Any = None, a_max: Any = None, **bounds: Any) -> Any:
+    return np.asarray(a)[()].clip(a_min, a_max, **bounds)
+
+
+@first_only
+def _astype(_x: Arg, dtype: Any, *args: Any, **kwargs: Any) -> Run:
+    return lambda values: values.astype(dtype, *args, **kwargs)
+
+
+def _astype_row(x: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+    return np.asarray(x).astype(dtype, *args, **kwargs)[()]
+
+
+def keeping_shape(function: Callable[..., Any]) -> Build:
+    """Runs a function of one array that works item by item; its other arguments are constants."""
+
+    @first_only
+    def build(_x: Arg, *args: Any, **kwargs: Any) -> Run:
+        return lambda values: function(values, *args, **kwargs)
+
+    return build
+
+
+def second_only(function: Callable[..., Any]) -> Build:
+    """Runs a function item by item on its second argument; the first is a constant table."""
+
+    def build(table: Any, x: Any, *args: Any, **kwargs: Any) -> Run:
+        if isinstance(table, Arg) or not isinstance(x, Arg):
+            raise Unfit("a table that differs from row to row")
+        return lambda values: function(table, values, *args, **kwargs)
+
+    return build
+
+
+for _name, (_meaning, _) in OPERATORS.items():
+    register(Operation(_name, _meaning, _operator(_name), by_item=True))
+register(Operation("pow", operator.pow, power))
+register(Operation("astype", _astype_row, _astype, by_item=True))
+for _name, _ufunc in list(vars(np).items()):
+    if isinstance(_ufunc, np.ufunc) and _ufunc.signature is None and _name == _ufunc.__name__:
+        register(Operation(f"np.{_name}", _ufunc, elementwise(_ufunc), by_item=True))
+numpy_function(np.where, _where, by_item=True)
+numpy_function(np.clip, _clip, row=_clip_row)
+numpy_function(np.copy, keeping_shape(lambda x, *_, **__: x))
+numpy_function(np.zeros_like, keeping_shape(np.zeros_like))
+numpy_function(np.ones_like, keeping_shape(np.ones_like))
+numpy_function(np.searchsorted, second_only(np.searchsorted))
+for _function in (
+    *(np.round, np.around, np.nan_to_num, np.real, np.imag, np.angle, np.isin, np.digitize, np.interp),
+    *(np.iscomplex, np.isreal, np.isposinf, np.isneginf, np.fix, np.sinc, np.i0, np.real_if_close),
+):
+    numpy_function(_function, keeping_shape(_function))

@@ -1,0 +1,238 @@
+"""The steps of a trace put together so that they run on chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from penstock.column.base import Column, IntArray
+from penstock.column.bytes import BytesColumn
+from penstock.column.fixed import FixedColumn
+from penstock.column.ragged import RaggedColumn
+from penstock.errors import InvalidArgumentError
+from penstock.spec import LeafSpec, TensorSpec
+from penstock.trace.flat import flat_run, is_flat, shared_lengths
+from penstock.trace.form import Arg, Form, Kind
+from penstock.trace.fused import fused
+from penstock.trace.groups import dense, gathered, grouped, items, joined
+from penstock.trace.operations import Run, operation_named
+from penstock.trace.recorder import build_run
+from penstock.trace.steps import Step
+from penstock.trace.texts import of_texts
+
+__all__ = ["Program"]
+
+
+@dataclass(frozen=True)
+class _Instruction:
+    run: Run
+    inputs: tuple[int, ...]
+    output: int
+    dead: tuple[int, ...]
+
+
+class Program:
+    """Runs the steps that the outputs need.
+
+    Steps whose values are of known sizes come first, on all rows at once, and those that take whole columns of any.
+    The rest run on groups of rows of the same sizes, or on the items of all rows in a line.
+    """
+
+    def __init__(
+        self,
+        leaves: Sequence[LeafSpec],
+        forms: Sequence[Form],
+        steps: Sequence[Step | None],
+        outputs: Sequence[int],
+    ) -> None:
+        steps = fused(steps, outputs)
+        self._count, self._kinds = len(forms), [form.kind for form in forms]
+        used = _used(steps, outputs)
+        inputs = {index for i in used if (step := steps[i]) for index in step.inputs}
+        self._loaded = [
+            (i, leaves[i], len(leaves[i].shape) + 1) for i in sorted(used & inputs) if steps[i] is None
+        ]
+        first = _first_part(used, steps, forms)
+        body = [i for i in used if steps[i] is not None and i not in first]
+        wanted = {index for i in body for index in steps[i].inputs}  # type: ignore[union-attr]
+        self._crossing = sorted(index for index in wanted if index not in body)
+        self._keys = [i for i in self._crossing if _differs(forms[i])]
+        kept = {*outputs, *self._crossing}
+        self._first = _instructions(sorted(first), steps, forms, kept)
+        self._body = _instructions(sorted(body), steps, forms, set(outputs))
+        self._flat = _flat_instructions(self._body, steps, forms) if self._keys else None
+        self._made = [i for i in outputs if i in set(body)]
+        self._specs = {i: output_spec(forms[i]) for i in outputs if steps[i] is not None}
+        # Leaves that are passed on, and outputs whose array is their column, need no more work.
+        self._outputs = [(i, steps[i] is None, self._is_plain(i)) for i in outputs]
+
+    def run(self, columns: Sequence[Column], n: int) -> list[Column]:
+        """The output columns for n input rows, n at least 1."""
+        values: list[Any] = [None] * (self._count + 1)  # the last one for the lengths of rows
+        for i, spec, ndim in self._loaded:
+            values[i] = _loaded(columns[i], spec, ndim)
+        with np.errstate(all="ignore"):
+            _execute(self._first, values)
+            if self._keys:
+                self._run_groups(values, n)
+            else:
+                _execute(self._body, values)
+        return [
+            columns[i] if is_leaf else FixedColumn(values[i]) if is_plain else self._column(values[i], i, n)
+            for i, is_leaf, is_plain in self._outputs
+        ]
+
+    def _is_plain(self, i: int) -> bool:
+        known = i in self._specs and None not in self._specs[i].shape
+        return known and not self._keys and self._kinds[i] in (Kind.ROWS, Kind.TRUTH)
+
+    def _run_groups(self, values: list[Any], n: int) -> None:
+        """Runs the steps on all rows at once if they have the same sizes, otherwise on groups of rows."""
+        lengths = None if self._flat is None else shared_lengths([values[i] for i in self._keys])
+        if lengths is not None:
+            self._run_flat(values, lengths)
+            return
+        order, bounds = grouped([values[i] for i in self._keys], n)
+        if order is None:
+            for i in self._keys:
+                values[i] = dense(values[i])
+            _execute(self._body, values)
+            return
+        whole = {i: gathered(values[i], order) for i in self._crossing}
+        results: dict[int, list[Any]] = {i: [] for i in self._made}
+        for start, stop in pairwise(bounds):
+            local = list(values)
+            for i, value in whole.items():
+                local[i] = dense(_part(value, start, stop))
+            _execute(self._body, local)
+            for i, parts in results.items():
+                parts.append(self._rows(local[i], i, stop - start))
+        for i, parts in results.items():
+            values[i] = joined(parts, self._specs[i], order)
+
+    def _run_flat(self, values: list[Any], lengths: IntArray) -> None:
+        """Runs steps that all work item by item on the items of all rows in a line."""
+        assert self._flat is not None, "asked for only where it is there"
+        local = [*values[:-1], lengths]
+        for i in self._keys:
+            local[i] = items(values[i])
+        _execute(self._flat, local)
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        for i in self._made:
+            is_line = None in self._specs[i].shape
+            values[i] = RaggedColumn(offsets, FixedColumn(local[i])) if is_line else local[i]
+
+    def _rows(self, value: Any, i: int, n: int) -> Any:
+        """A result as an array of rows; what is the same for all rows once for each."""
+        if self._kinds[i] is not Kind.SIZE:
+            return value
+        return np.full((n, *np.shape(value)), value, self._specs[i].dtype)
+
+    def _column(self, value: Any, i: int, n: int) -> Column:
+        if isinstance(value, Column):
+            return of_texts(value, self._specs[i].shape) if self._kinds[i] is Kind.TEXTS else value
+        if self._kinds[i] is Kind.ROWS and value.shape[1:] == self._specs[i].shape:
+            return FixedColumn(value)
+        return joined([self._rows(value, i, n)], self._specs[i], None)
+
+
+def output_spec(form: Form) -> TensorSpec:
+    """The spec of a value as a column. A Python int, which only sizes are, is packed as int32."""
+    if form.kind is not Kind.SIZE:
+        return form.spec
+    sample = np.asarray(form.sample)
+    is_python = not isinstance(form.sample, np.generic | np.ndarray)
+    packed = {"i": np.dtype(np.int32), "f": np.dtype(np.float32)}
+    return TensorSpec(
+        sample.shape, packed.get(sample.dtype.kind, sample.dtype) if is_python else sample.dtype
+    )
+
+
+def _used(steps: Sequence[Step | None], outputs: Iterable[int]) -> set[int]:
+    used: set[int] = set()
+    waiting = list(outputs)
+    while waiting:
+        i = waiting.pop()
+        if i not in used:
+            used.add(i)
+            step = steps[i]
+            waiting.extend(step.inputs if step else ())
+    return used
+
+
+def _first_part(used: Iterable[int], steps: Sequence[Step | None], forms: Sequence[Form]) -> set[int]:
+    """Steps that need only leaves and each other, in sizes that they take: they run on all rows at once."""
+    first: set[int] = set()
+    for i in sorted(used):
+        step = steps[i]
+        if step is None:
+            continue
+        operation = operation_named(step.name)
+        known = operation.any_sizes or not any(_differs(forms[j]) for j in step.inputs)
+        if known and all(steps[j] is None or j in first for j in step.inputs):
+            first.add(i)
+    return first
+
+
+def _differs(form: Form) -> bool:
+    return form.kind is Kind.ROWS and None in form.shape
+
+
+def _instructions(
+    order: Sequence[int], steps: Sequence[Step | None], forms: Sequence[Form], kept: set[int]
+) -> list[_Instruction]:
+    last: dict[int, int] = {}
+    for i in order:
+        last.update(dict.fromkeys(steps[i].inputs, i))  # type: ignore[union-attr]
+    made = []
+    for i in order:
+        step = steps[i]
+        assert step is not None
+        args = [Arg.of(forms[j]) for j in step.inputs]
+        dead = tuple({j for j in step.inputs if last[j] == i and j not in kept})
+        made.append(_Instruction(build_run(operation_named(step.name), step, args), step.inputs, i, dead))
+    return made
+
+
+def _flat_instructions(
+    body: Sequence[_Instruction], steps: Sequence[Step | None], forms: Sequence[Form]
+) -> list[_Instruction] | None:
+    """The same steps for items in a line; None where one of them cannot run so."""
+    made = []
+    for instruction in body:
+        step, form = steps[instruction.output], forms[instruction.output]
+        inputs = [forms[i] for i in instruction.inputs]
+        if step is None or not is_flat(step, form, inputs):
+            return None
+        run = flat_run(step, form, inputs)
+        made.append(replace(instruction, run=run, inputs=(*instruction.inputs, len(forms))))
+    return made
+
+
+def _execute(instructions: Sequence[_Instruction], values: list[Any]) -> None:
+    for instruction in instructions:
+        values[instruction.output] = instruction.run(*[values[i] for i in instruction.inputs])
+        for i in instruction.dead:
+            values[i] = None
+
+
+def _part(value: Any, start: int, stop: int) -> Any:
+    return value.slice(start, stop) if isinstance(value, Column) else value[start:stop]
+
+
+def _loaded(column: Column, spec: LeafSpec, ndim: int) -> Any:
+    """A column as the steps take it: an array where sizes are known, else the column."""
+    if column.valid is not None:
+        raise InvalidArgumentError("a traced function uses a column in which values are missing.")
+    if isinstance(column, FixedColumn):
+        values = column.values
+        if values.dtype != spec.dtype or values.ndim != ndim:
+            raise InvalidArgumentError(f"a column of {column.spec} came to a trace of {spec}.")
+        return column if None in spec.shape else values
+    if isinstance(column, BytesColumn) or None in spec.shape:
+        return column
+    return dense(column)

@@ -1,0 +1,215 @@
+"""Writing steps down while a user's function runs on traced values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from penstock.spec import LeafSpec, TensorSpec, string
+from penstock.trace.constants import constant_key, with_dtypes
+from penstock.trace.form import FAILED, SIZES, Arg, Form, Kind, form_of_spec, sample_of
+from penstock.trace.operations import Operation, Run, operation_named
+from penstock.trace.steps import Ref, Step, fill
+from penstock.trace.untraceable import Unfit, Untraceable
+
+__all__ = ["Recorder"]
+
+_NUMBERS = "biufcmMV"
+
+
+class Recorder:
+    """The values and steps of one trace, in order: input leaves first, then the result of each step.
+
+    Attributes:
+        forms: What is known of each value.
+        steps: The step that makes each value, None for input leaves.
+        names: What messages call each value.
+        is_running: Whether the user's function has not returned yet.
+        failure: The first thing that could not be traced, also where the user's function caught the exception.
+    """
+
+    def __init__(self, leaves: list[LeafSpec], names: list[str]) -> None:
+        self.forms: list[Form] = [_leaf_form(leaf) for leaf in leaves]
+        self.steps: list[Step | None] = [None] * len(leaves)
+        self.names = [name or "the row" for name in names]
+        self.failure: Untraceable | None = None
+        self.is_running = True
+        self._known: dict[str, int] = {}
+
+    def fail(self, reason: str) -> Untraceable:
+        """The exception to raise where something cannot be traced."""
+        error = Untraceable(reason)
+        self.failure = self.failure or error
+        return error
+
+    def stop(self, reason: str) -> None:
+        """Raise `fail`, unless the user's function has returned already."""
+        if self.is_running:
+            raise self.fail(reason)
+
+    def add(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+        """The number of a step's result; that of an earlier step where it is the same one."""
+        args, kwargs = with_dtypes((args, kwargs))
+        step = Step(name, args, kwargs)
+        key = constant_key((name, args, kwargs))
+        if key not in self._known:
+            form = self._form(operation_named(name), step)
+            self._known[key] = self._append(step, form)
+        return self._known[key]
+
+    def part(self, whole: int, i: int) -> int:
+        """The number of one of several values that a step gives."""
+        form = self.forms[whole]
+        samples = tuple(FAILED if sample is FAILED else sample[i] for sample in form.samples)
+        key = f"part {whole} {i}"
+        if key not in self._known:
+            step = Step("part", (Ref(whole), i))
+            self._known[key] = self._append(step, Form(self._kind(_first(samples), step), samples))
+        return self._known[key]
+
+    def _append(self, step: Step, form: Form) -> int:
+        self.forms.append(form)
+        self.steps.append(step)
+        first = next(iter(step.inputs), None)
+        source = "a constant" if first is None else self.names[first]
+        self.names.append(source if source.startswith("a value made from") else f"a value made from {source}")
+        return len(self.steps) - 1
+
+    def _form(self, operation: Operation, step: Step) -> Form:
+        for index in step.inputs:
+            if self.forms[index].kind is Kind.OPAQUE:
+                raise self.fail(
+                    f"uses {self.names[index]}, which can only be passed on (ragged, text or optional)"
+                )
+            if self.forms[index].kind is Kind.TEXTS and not operation.texts:
+                raise self.fail(f"{operation.name} takes no arrays of byte strings")
+        if all(self.forms[index].kind is Kind.SIZE for index in step.inputs):
+            return Form(Kind.SIZE, self._samples(operation, step))
+        try:
+            build_run(operation, step, [Arg.of(self.forms[index]) for index in step.inputs])
+        except (Unfit, TypeError, ValueError, np.exceptions.AxisError) as error:
+            raise self.fail(f"{operation.name}: {error}") from error
+        samples = self._samples(operation, step)
+        form = Form(self._kind(_first(samples), step), samples)
+        if (
+            form.kind in (Kind.ROWS, Kind.TEXTS)
+            and len({np.ndim(sample) for sample in samples if sample is not FAILED}) > 1
+        ):
+            raise self.fail(f"{operation.name} gives another number of axes for other rows")
+        return form
+
+    def _samples(self, operation: Operation, step: Step) -> tuple[Any, ...]:
+        if operation.spec is not None:
+            return tuple(self._specified(operation.spec, step, i) for i in range(len(SIZES)))
+        if operation.result is not None:
+            args, kwargs = fill((step.args, step.kwargs), Ref, lambda ref: Arg.of(self.forms[ref.index]))
+            return form_of_spec(operation.result(*args, **kwargs)).samples
+        inputs = [self.forms[index].samples for index in step.inputs]
+        if all(all(sample is samples[0] for sample in samples) for samples in inputs):
+            return (self._sample_of_known_sizes(operation, step),) * len(SIZES)
+        row = operation.sample or operation.row
+        samples, errors = [], []
+        for i in range(len(SIZES)):
+            try:
+                samples.append(self._sample(row, step, i))
+            except Unfit as error:
+                samples.append(FAILED)
+                errors.append(error)
+        if sum(sample is not FAILED for sample, size in zip(samples, SIZES, strict=True) if size) < 2:
+            raise errors[0] if errors else Unfit("fits no rows of different sizes")
+        return tuple(samples)
+
+    def _sample_of_known_sizes(self, operation: Operation, step: Step) -> Any:
+        try:
+            return self._sample(operation.row, step, 0)
+        except Unfit:
+            if operation.sample is None:
+                raise
+            return self._sample(operation.sample, step, 0)
+
+    def _specified(self, spec: Callable[..., TensorSpec], step: Step, i: int) -> Any:
+        """A sample of the result of an operation that says itself what it gives."""
+        if any(self.forms[index].samples[i] is FAILED for index in step.inputs):
+            return FAILED
+        args, kwargs = fill((step.args, step.kwargs), Ref, lambda ref: self.forms[ref.index].samples[i])
+        return form_of_spec(spec(*args, **kwargs)).samples[i]
+
+    def _sample(self, row: Callable[..., Any], step: Step, i: int) -> Any:
+        if any(self.forms[index].samples[i] is FAILED for index in step.inputs):
+            return FAILED
+        args, kwargs = fill((step.args, step.kwargs), Ref, lambda ref: self.forms[ref.index].samples[i])
+        try:
+            return _samples_of(row(*args, **kwargs))
+        except Untraceable:
+            raise
+        except Exception as error:
+            raise Unfit(f"{type(error).__name__}: {error}") from error
+
+    def _kind(self, sample: Any, step: Step) -> Kind:
+        if isinstance(sample, bool):
+            return Kind.TRUTH
+        if step.name == "size":
+            return Kind.SIZE
+        if isinstance(sample, bytes):
+            return Kind.STRINGS
+        if isinstance(sample, tuple | list):
+            return Kind.PARTS
+        if isinstance(sample, np.ndarray | np.generic) and sample.dtype.kind in _NUMBERS:
+            return Kind.ROWS
+        if isinstance(sample, np.ndarray) and sample.dtype == object:
+            return Kind.TEXTS
+        raise self.fail(f"{step.name} gives a {type(sample).__name__}")
+
+
+def build_run(operation: Operation, step: Step, args: list[Arg]) -> Run:
+    """What runs a step on chunks.
+
+    Sizes are Python numbers by then, the same for all rows that are run together, so an operation that uses some
+    is put together only when they are known.
+    """
+    if not any(arg.kind is Kind.SIZE for arg in args):
+        given = iter(args)
+        filled, named = fill((step.args, step.kwargs), Ref, lambda _: next(given))
+        return operation.build(*filled, **named)
+    if all(arg.kind is Kind.SIZE for arg in args):
+        return _with(operation.row, step)
+
+    def run(*values: Any) -> Any:
+        known = iter([v if arg.kind is Kind.SIZE else arg for v, arg in zip(values, args, strict=True)])
+        filled, named = fill((step.args, step.kwargs), Ref, lambda _: next(known))
+        rows = [value for value, arg in zip(values, args, strict=True) if arg.kind is not Kind.SIZE]
+        return operation.build(*filled, **named)(*rows)
+
+    return run
+
+
+def _with(function: Callable[..., Any], step: Step) -> Run:
+    def run(*values: Any) -> Any:
+        given = iter(values)
+        args, kwargs = fill((step.args, step.kwargs), Ref, lambda _: next(given))
+        return function(*args, **kwargs)
+
+    return run
+
+
+def _first(samples: tuple[Any, ...]) -> Any:
+    return next(sample for sample in samples if sample is not FAILED)
+
+
+def _samples_of(result: Any) -> Any:
+    if isinstance(result, tuple | list):
+        return (
+            type(result)(map(sample_of, result))
+            if type(result) in (tuple, list)
+            else tuple(map(sample_of, result))
+        )
+    return sample_of(result)
+
+
+def _leaf_form(leaf: LeafSpec) -> Form:
+    if not isinstance(leaf, TensorSpec) or leaf.optional:
+        return Form(Kind.OPAQUE, ())
+    is_known = (leaf.dtype.kind in _NUMBERS and leaf.dtype.names is None) or leaf.dtype == string
+    return form_of_spec(leaf) if is_known else Form(Kind.OPAQUE, ())

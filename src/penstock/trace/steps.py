@@ -1,0 +1,68 @@
+"""A step of a trace: an operation by name, and arguments in which references stand for earlier values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+__all__ = ["Ref", "Step", "fill", "parts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The value of an input leaf or of an earlier step, by its number."""
+
+    index: int
+
+    def __repr__(self) -> str:
+        return f"%{self.index}"
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One operation of a trace.
+
+    Attributes:
+        name: A registered operation.
+        args: Arguments; references may stand anywhere inside of tuples, lists, dicts and slices.
+        kwargs: Arguments by name.
+    """
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def inputs(self) -> tuple[int, ...]:
+        """Numbers of the values used, in the order they stand in, repeats included."""
+        return tuple(ref.index for ref in parts((self.args, self.kwargs), Ref))
+
+
+def parts(tree: Any, kind: type) -> Iterator[Any]:
+    """Everything of a class inside of tuples, lists, dicts and slices, in order."""
+    if isinstance(tree, kind):
+        yield tree
+    elif isinstance(tree, tuple | list):
+        for part in tree:
+            yield from parts(part, kind)
+    elif isinstance(tree, dict):
+        yield from parts(list(tree.values()), kind)
+    elif isinstance(tree, slice):
+        yield from parts((tree.start, tree.stop, tree.step), kind)
+
+
+def fill(tree: Any, kind: type, value: Callable[[Any], Any]) -> Any:
+    """The same tree with everything of a class replaced."""
+    if isinstance(tree, kind):
+        return value(tree)
+    if isinstance(tree, tuple):
+        return tuple(fill(part, kind, value) for part in tree)
+    if isinstance(tree, list):
+        return [fill(part, kind, value) for part in tree]
+    if isinstance(tree, dict):
+        return {name: fill(part, kind, value) for name, part in tree.items()}
+    if isinstance(tree, slice):
+        return slice(*(fill(part, kind, value) for part in (tree.start, tree.stop, tree.step)))
+    return tree

@@ -1,0 +1,289 @@
+"""Tracing: a user's function is called once with traced values, and what it does runs on whole chunks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from penstock.column.base import Column
+from penstock.column.bytes import BytesColumn
+from penstock.column.chunk import Chunk
+from penstock.column.empty import empty_chunk
+from penstock.column.fixed import FixedColumn
+from penstock.column.packing import normal_function_result
+from penstock.errors import InvalidArgumentError
+from penstock.spec import LeafSpec, Spec, TensorSpec, flatten, map_structure, pack, string
+from penstock.spec.written import leaf_from_json, leaf_to_json, structure_from_json, structure_to_json
+from penstock.trace.calling import call, pack_leaf, same_rows
+from penstock.trace.constants import constant_from_json, constant_key, constant_to_json
+from penstock.trace.intercept import recording
+from penstock.trace.operations import is_registered
+from penstock.trace.optional import guarded
+from penstock.trace.program import Program, output_spec
+from penstock.trace.randomness import states
+from penstock.trace.recorder import Recorder
+from penstock.trace.steps import Ref, Step, fill, parts
+from penstock.trace.untraceable import Unfit, Untraceable, line_of
+from penstock.trace.value import Traced, record
+
+__all__ = ["Trace", "agrees", "trace"]
+
+
+_IS_OLD_NUMPY = np.lib.NumpyVersion(np.__version__) < "2.0.0"
+
+
+def trace(function: Callable[..., Any], spec: Spec) -> Trace:
+    """What a function does with a row, written down; it is called once, with traced values.
+
+    Args:
+        function: Takes a row as `call` hands it over.
+        spec: The spec of the rows.
+
+    Raises:
+        Untraceable: The function must run row by row; says why, and the user's line.
+
+    >>> print(trace(lambda x: x * 2 + 1, Spec(TensorSpec((), np.int64))))
+    %0 = row: TensorSpec(shape=(), dtype=int64)
+    %1 = mul(%0, 2)
+    %2 = add(%1, 1)
+    return %2
+    """
+    if _IS_OLD_NUMPY:
+        raise Untraceable("NumPy 1 chooses dtypes by the values of a row; tracing needs NumPy 2")
+    recorder = Recorder(spec.leaves, _names(function, spec))
+    values = pack(spec.structure, [Traced(recorder, i) for i in range(len(spec.leaves))])
+    before = states(function)
+    try:
+        with recording():
+            row = guarded(values, spec.structure, recorder.stop)
+            result = _outputs(call(function, row), recorder)
+    except Untraceable as error:
+        raise _given_up(recorder, error) from None
+    except Exception as error:
+        if recorder.failure is not None:
+            raise _given_up(recorder, recorder.failure) from error
+        raise Untraceable(f"{type(error).__name__}: {error}", *line_of(error.__traceback__)) from error
+    if states(function) != before:
+        raise Untraceable("draws random numbers", *_place(function))
+    if recorder.failure is not None:
+        raise _given_up(recorder, recorder.failure)
+    return Trace(spec, recorder, result)
+
+
+def _given_up(recorder: Recorder, error: Untraceable) -> Untraceable:
+    """The first failure, made anew: one that its own recorder still names would keep alive whoever asked for it."""
+    first = recorder.failure or error
+    recorder.failure = None
+    return Untraceable(first.reason, first.file, first.line)
+
+
+def agrees(trace: Trace, function: Callable[..., Any], chunk: Chunk) -> bool:
+    """Whether a trace gives exactly what its function gives, for the first two rows of a chunk.
+
+    Dtypes, shapes and values are compared; NaN equals NaN. False where either of them raises. The function gets
+    copies of the rows, so that it may change them.
+    """
+    head = chunk.slice(0, min(2, len(chunk)))
+    try:
+        with np.errstate(all="ignore"):
+            rows = [map_structure(_copied, row) for row in head.to_list()]
+            plain = [normal_function_result(call(function, row)) for row in rows]
+        return all(map(same_rows, trace.run(head).to_list(), plain))
+    except Exception:  # noqa: BLE001  (a user's function is called)
+        return False
+
+
+class Trace:
+    """What a function does with a row, to be run on chunks, printed, compared, written down and read back.
+
+    Floating-point warnings (overflow, division by zero) are silent. A step whose result nobody uses is left out, so
+    an error that it would raise is not seen. Where a run raises, some row cannot be computed:
+    run the rows one by one to learn which.
+
+    Attributes:
+        input_spec: The spec of the rows taken.
+        spec: The spec of the rows given.
+    """
+
+    def __init__(self, spec: Spec, recorder: Recorder, outputs: Any) -> None:
+        """`outputs` is a structure of `Ref` and constants that were packed."""
+        self.input_spec, self._outputs = spec, outputs
+        self._leaves = flatten(outputs)
+        self._recorder = recorder
+        made = [leaf.index for leaf in self._leaves if isinstance(leaf, Ref)]
+        self._program = Program(spec.leaves, recorder.forms, recorder.steps, made)
+        self.spec = Spec(pack(outputs, map(self._leaf_spec, self._leaves)))
+
+    def _leaf_spec(self, leaf: Any) -> LeafSpec:
+        if not isinstance(leaf, Ref):
+            return TensorSpec(np.shape(leaf), string if isinstance(leaf, bytes) else leaf.dtype)
+        if leaf.index < len(self.input_spec.leaves):
+            return self.input_spec.leaves[leaf.index]
+        return output_spec(self._recorder.forms[leaf.index])
+
+    def run(self, chunk: Chunk) -> Chunk:
+        """The results for all rows of a chunk; leaves that are passed on share their memory.
+
+        Raises:
+            Exception: What NumPy and the operations raise.
+        """
+        n = len(chunk)
+        if n == 0:
+            return empty_chunk(self.spec)
+        made = iter(self._program.run(chunk.columns, n))
+        columns = [next(made) if isinstance(leaf, Ref) else _constant(leaf, n) for leaf in self._leaves]
+        return Chunk(pack(self._outputs, columns), n)
+
+    def to_json(self) -> dict[str, Any]:
+        """The trace in plain JSON: operations by name, constants with dtype and shape."""
+        steps = [step for step in self._recorder.steps if step is not None]
+        return {
+            "input": structure_to_json(self.input_spec.structure, leaf_to_json),
+            "steps": [
+                {
+                    "op": step.name,
+                    "args": [constant_to_json(arg) for arg in step.args],
+                    "kwargs": {name: constant_to_json(arg) for name, arg in step.kwargs.items()},
+                }
+                for step in steps
+            ],
+            "output": structure_to_json(self._outputs, constant_to_json),
+        }
+
+    @classmethod
+    def from_json(cls, form: dict[str, Any]) -> Trace:
+        """The trace that was written.
+
+        Raises:
+            InvalidArgumentError: It is no trace, or names an operation that this version does not have.
+        """
+        try:
+            spec = Spec(structure_from_json(form["input"], leaf_from_json))
+            recorder = Recorder(spec.leaves, spec.paths())
+            with recording():
+                for step in form["steps"]:
+                    _replay(recorder, step)
+            return cls(spec, recorder, structure_from_json(form["output"], constant_from_json))
+        except InvalidArgumentError:
+            raise
+        except (
+            LookupError,
+            TypeError,
+            AttributeError,
+            ValueError,
+            OverflowError,
+            Unfit,
+            Untraceable,
+        ) as error:
+            raise InvalidArgumentError(
+                f"a saved trace cannot be read: {type(error).__name__}: {error}."
+            ) from error
+
+    @property
+    def constants_bytes(self) -> int:
+        """Bytes of the arrays that are part of it."""
+        arrays = (parts((step.args, step.kwargs), np.ndarray) for step in self._recorder.steps if step)
+        whole = [leaf for leaf in self._leaves if isinstance(leaf, np.ndarray)]
+        return sum(int(array.nbytes) for array in chain(*arrays, whole))
+
+    @cached_property
+    def _form(self) -> dict[str, Any]:
+        return self.to_json()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trace) and self._form == other._form
+
+    def __hash__(self) -> int:
+        return hash(str(self._form))
+
+    def __repr__(self) -> str:
+        names = self.input_spec.paths()
+        lines = [
+            f"%{i} = row{'[' + name + ']' if name else ''}: {leaf}"
+            for i, (name, leaf) in enumerate(zip(names, self.input_spec.leaves, strict=True))
+        ]
+        for i, step in enumerate(self._recorder.steps):
+            if step is not None:
+                lines.append(f"%{i} = {_listed(step)}")
+        return "\n".join([*lines, f"return {self._outputs!r}"])
+
+
+def _place(function: Callable[..., Any]) -> tuple[str | None, int | None]:
+    """Where a function is written."""
+    code = getattr(function, "__code__", None)
+    return (None, None) if code is None else (code.co_filename, code.co_firstlineno)
+
+
+def _replay(recorder: Recorder, form: dict[str, Any]) -> None:
+    if not is_registered(form["op"]):
+        raise InvalidArgumentError(f"a saved trace uses {form['op']!r}, which this version does not know.")
+    args = tuple(constant_from_json(arg) for arg in form["args"])
+    kwargs = {name: constant_from_json(arg) for name, arg in form["kwargs"].items()}
+    if form["op"] == "part":
+        recorder.part(args[0].index, args[1])
+    else:
+        recorder.add(form["op"], args, kwargs)
+
+
+def _outputs(result: Any, recorder: Recorder) -> Any:
+    """A result with `Ref` in place of traced values, and its constants packed."""
+    recorder.is_running = False
+    structure = tuple(result) if isinstance(result, list) else result
+    return map_structure(lambda leaf: _output(leaf, recorder), structure)
+
+
+def _output(result: Any, recorder: Recorder) -> Any:
+    if isinstance(result, Traced):
+        if result.recorder is not recorder:
+            raise recorder.fail("returns a value of another trace")
+        return Ref(result.index)
+    if isinstance(result, list) and any(True for _ in parts(result, Traced)):
+        return Ref(record("array", (result,), {}).index)
+    try:
+        packed = pack_leaf(result)
+        constant_key(packed)
+    except (TypeError, Unfit) as error:
+        raise Untraceable(str(error)) from error
+    return packed
+
+
+def _constant(value: Any, n: int) -> Column:
+    if isinstance(value, bytes):
+        return BytesColumn.of([value] * n)
+    return FixedColumn(np.full((n, *np.shape(value)), value, value.dtype))
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _listed(step: Step) -> str:
+    named = [f"{name}={_short(arg)}" for name, arg in step.kwargs.items()]
+    return f"{step.name}({', '.join([*map(_short, step.args), *named])})"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"array({value.dtype}{list(value.shape)})"
+    return repr(fill(value, np.dtype, str))
+
+
+def _names(function: Callable[..., Any], spec: Spec) -> list[str]:
+    """What messages call the leaves: the user's own words, where there are some."""
+    structure = spec.structure
+    try:
+        words = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return spec.paths()
+    if not isinstance(structure, dict | tuple) and words:
+        return [words[0]]
+    if type(structure) is tuple and len(words) == len(structure):
+        return [
+            "/".join([words[int(head)], *rest]) for head, *rest in (path.split("/") for path in spec.paths())
+        ]
+    return spec.paths()

@@ -1,0 +1,62 @@
+"""Why a function cannot be traced, and the user's line that stopped it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import FrameType, TracebackType
+
+import numpy as np
+
+__all__ = ["Unfit", "Untraceable", "line_of"]
+
+# Frames of these folders are ours or NumPy's; the first frame outside of them is the user's.
+_OURS = tuple(
+    f"{folder}{os.sep}" for folder in (Path(__file__).resolve().parents[1], Path(np.__file__).parent)
+)
+_STANDARD = f"{Path(os.__file__).parent}{os.sep}"
+
+
+class Untraceable(Exception):
+    """A function that must run row by row.
+
+    Attributes:
+        reason: What stopped the trace, in plain words.
+        file: The user's file, or None where no line of theirs is known.
+        line: Its line, from 1.
+    """
+
+    def __init__(self, reason: str, file: str | None = None, line: int | None = None) -> None:
+        if file is None:
+            file, line = _users_place(sys._getframe(1))  # noqa: SLF001  (the only way to the caller's line)
+        self.reason, self.file, self.line = reason, file, line
+        super().__init__(reason if file is None else f"{reason} ({Path(file).name}, line {line})")
+
+
+class Unfit(Exception):
+    """An operation that cannot take these arguments; the message says why."""
+
+
+def line_of(traceback: TracebackType | None) -> tuple[str | None, int | None]:
+    """The user's file and line where an exception came from: the innermost frame that is theirs."""
+    place: tuple[str | None, int | None] = (None, None)
+    while traceback is not None:
+        if _is_users(traceback.tb_frame):
+            place = (traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return place
+
+
+def _users_place(frame: FrameType | None) -> tuple[str | None, int | None]:
+    while frame is not None:
+        if _is_users(frame):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return None, None
+
+
+def _is_users(frame: FrameType) -> bool:
+    file = frame.f_code.co_filename
+    is_standard = file.startswith(_STANDARD) and "site-packages" not in file
+    return not is_standard and not file.startswith((*_OURS, "<frozen", "<__array_function__"))

@@ -1,0 +1,276 @@
+"""What a user's function is given while it is traced: values that write down what is done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from penstock.trace.form import Kind
+from penstock.trace.functions import METHODS, name_of_function
+from penstock.trace.operations import is_registered
+from penstock.trace.recorder import Recorder
+from penstock.trace.steps import Ref, fill, parts
+from penstock.trace.untraceable import Unfit
+
+__all__ = ["Traced", "is_known", "is_string", "record", "value_of"]
+
+
+def record(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The traced result of an operation on arguments of which at least one is traced."""
+    traced = list(parts((args, kwargs), Traced))
+    recorder = traced[0].recorder
+    if any(value.recorder is not recorder for value in traced):
+        raise recorder.fail("uses a value of another trace")
+    args, kwargs = fill((args, kwargs), Traced, lambda value: Ref(value.index))
+    try:
+        return value_of(recorder, recorder.add(name, args, kwargs))
+    except Unfit as error:
+        raise recorder.fail(f"{name}: {error}") from error
+
+
+def is_string(value: Traced) -> bool:
+    """Whether a traced value is a byte string or an array of them."""
+    return value.recorder.forms[value.index].kind in (Kind.STRINGS, Kind.TEXTS)
+
+
+def is_known(value: Any) -> bool:
+    """Whether the dtype of a value is known: a size of a traced array is as a Python number."""
+    return not isinstance(value, Traced) or value.recorder.forms[value.index].kind in (Kind.ROWS, Kind.TRUTH)
+
+
+def value_of(recorder: Recorder, index: int) -> Any:
+    """The value of a number; several where the step gave several."""
+    form = recorder.forms[index]
+    if form.kind is not Kind.PARTS:
+        return Traced(recorder, index)
+    several = [value_of(recorder, recorder.part(index, i)) for i in range(len(form.sample))]
+    return several if isinstance(form.sample, list) else tuple(several)
+
+
+class Traced:
+    """A row value that is not there yet: operators, NumPy functions and methods on it become steps of a trace."""
+
+    __slots__ = ("index", "recorder")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, recorder: Recorder, index: int) -> None:
+        self.recorder, self.index = recorder, index
+
+    @property
+    def _name(self) -> str:
+        return self.recorder.names[self.index]
+
+    @property
+    def _kind(self) -> Kind:
+        return self.recorder.forms[self.index].kind
+
+    def _stop(self, reason: str) -> NoReturn:
+        raise self.recorder.fail(reason)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+        if kwargs.get("out") is not None:
+            self._stop(f"{name} with out=, which changes an array in place")
+        if not is_registered(name):
+            self._stop(f"calls {name}, which is not among the traced functions")
+        return record(name, inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function in (np.shape, np.ndim, np.size) and len(args) == 1 and not kwargs:
+            return getattr(args[0], function.__name__)
+        name = name_of_function(function)
+        if name is None:
+            self._stop(f"calls np.{function.__name__}, which is not among the traced functions")
+        return record(name, args, kwargs)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the value."""
+        if self._kind in (Kind.ROWS, Kind.TRUTH):
+            return self.recorder.forms[self.index].dtype
+        return self._stop(f"asks for the dtype of {self._name}")
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        self._only_rows("ndim")
+        return self.recorder.forms[self.index].ndim
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes of the axes: numbers, or traced where they differ from row to row."""
+        self._only_rows("shape")
+        sizes = self.recorder.forms[self.index].shape
+        return tuple(
+            record("size", (self, axis), {}) if size is None else size for axis, size in enumerate(sizes)
+        )
+
+    @property
+    def size(self) -> Any:
+        """The number of items."""
+        total: Any = 1
+        for size in self.shape:
+            total = total * size
+        return total
+
+    @property
+    def T(self) -> Any:  # noqa: N802  (NumPy's name)
+        """The value with its axes in reverse."""
+        return record("np.transpose", (self,), {})
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return record("np.real", (self,), {})
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return record("np.imag", (self,), {})
+
+    def _only_rows(self, attribute: str) -> None:
+        if self._kind is Kind.TEXTS and None not in self.recorder.forms[self.index].shape:
+            return
+        if self._kind is not Kind.ROWS:
+            self._stop(f"asks for the {attribute} of {self._name}")
+
+    def reshape(self, *shape: Any, **kwargs: Any) -> Any:
+        """The same items in another shape."""
+        return record("np.reshape", (self, shape[0] if len(shape) == 1 else shape), kwargs)
+
+    def transpose(self, *axes: Any) -> Any:
+        """The value with its axes in another order."""
+        order = axes[0] if len(axes) == 1 else axes or None
+        return record("np.transpose", (self, order), {})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        operation = f"bytes.{name}" if self._kind is Kind.STRINGS else METHODS.get(name, "")
+        if not is_registered(operation):
+            self._stop(f"uses .{name} of {self._name}, which is not among the traced methods")
+        return lambda *args, **kwargs: record(operation, (self, *args), kwargs)
+
+    def __getitem__(self, index: Any) -> Any:
+        if self._kind is Kind.TEXTS:
+            return record("texts.getitem", (self, index), {})
+        if self._kind is Kind.STRINGS and not isinstance(index, slice):
+            self._stop(f"takes a single byte of {self._name}")
+        return record("bytes.getitem" if self._kind is Kind.STRINGS else "getitem", (self, index), {})
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._stop(f"changes {self._name} in place")
+
+    def __len__(self) -> int:
+        if self._kind in (Kind.ROWS, Kind.TEXTS):
+            shape = self.recorder.forms[self.index].shape
+            if not shape:
+                self._stop(f"asks for the len of {self._name}, which has no axes")
+            if shape[0] is not None:
+                return shape[0]
+        return self._stop(
+            f"asks for the len of {self._name}, which differs from row to row (.shape[0] is traced)"
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        is_array = self._kind in (Kind.ROWS, Kind.TEXTS)
+        shape = self.recorder.forms[self.index].shape if is_array else ()
+        if not shape or shape[0] is None:
+            self._stop(f"iterates over {self._name}")
+        return (self[i] for i in range(shape[0]))
+
+    def __contains__(self, item: object) -> bool:
+        return self._stop(f"asks whether something is in {self._name} (a Python `in`)")
+
+    def __bool__(self) -> bool:
+        return self._stop(f"branches on {self._name} (a Python `if`, `and`, `or`, `not` or `while`)")
+
+    def __int__(self) -> int:
+        return self._stop(f"makes a Python int of {self._name}; .astype(int) is traced")
+
+    def __float__(self) -> float:
+        return self._stop(
+            f"makes a Python float of {self._name}; .astype(float) and NumPy functions are traced"
+        )
+
+    def __complex__(self) -> complex:
+        return self._stop(f"makes a Python complex of {self._name}")
+
+    def __index__(self) -> int:
+        return self._stop(f"uses {self._name} as a Python index or count")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        self._stop(f"hands {self._name} to something that needs the array itself; .astype is traced")
+
+    def __bytes__(self) -> bytes:
+        return self._stop(f"makes Python bytes of {self._name}")
+
+    def __format__(self, format: str) -> str:
+        return self._stop(f"formats {self._name} as text")
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is None:
+            self._stop(f"makes a Python int of {self._name}; np.round is traced")
+        return record("np.round", (self, digits), {})
+
+    def __repr__(self) -> str:
+        form = self.recorder.forms[self.index]
+        return (
+            f"<{self._name}, {form.spec if form.kind is Kind.ROWS else form.kind.value}, while it is traced>"
+        )
+
+    def _inplace(self, name: str, other: Any) -> Any:
+        result = record(name, (self, other), {})
+        if self._kind is not Kind.ROWS or not self.recorder.forms[self.index].ndim:
+            return result
+        mine, its = self.recorder.forms[self.index], self.recorder.forms[result.index]
+        if mine.shape != its.shape or not np.can_cast(its.dtype, mine.dtype, "same_kind"):
+            self._stop(f"changes {self._name} in place to another dtype or shape")
+        return result if mine.dtype == its.dtype else record("astype", (result, mine.dtype), {})
+
+
+def _binary(name: str) -> Callable[..., Any]:
+    def operator(self: Traced, other: Any) -> Any:
+        return record(_for_kind(self, name), (self, other), {})
+
+    return operator
+
+
+def _reflected(name: str) -> Callable[..., Any]:
+    def operator(self: Traced, other: Any) -> Any:
+        return record(_for_kind(self, name), (other, self), {})
+
+    return operator
+
+
+def _unary(name: str) -> Callable[..., Any]:
+    return lambda self: record(name, (self,), {})
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    return lambda self, other: self._inplace(_for_kind(self, name), other)
+
+
+def _for_kind(value: Traced, name: str) -> str:
+    if value._kind is Kind.STRINGS:  # noqa: SLF001  (of this file)
+        if not is_registered(f"bytes.{name}"):
+            raise value.recorder.fail(f"{name} of {value._name}")  # noqa: SLF001
+        return f"bytes.{name}"
+    return name
+
+
+_ARITHMETIC = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul"),
+    *("and", "or", "xor", "lshift", "rshift"),
+)
+for _operator in _ARITHMETIC:
+    setattr(Traced, f"__{_operator}__", _binary(_operator))
+    setattr(Traced, f"__r{_operator}__", _reflected(_operator))
+    if _operator != "divmod":
+        setattr(Traced, f"__i{_operator}__", _in_place(_operator))
+for _operator in ("lt", "le", "eq", "ne", "gt", "ge"):
+    setattr(Traced, f"__{_operator}__", _binary(_operator))
+for _operator in ("neg", "pos", "abs", "invert"):
+    setattr(Traced, f"__{_operator}__", _unary(_operator))

@@ -1,0 +1,326 @@
+"""Cases of `ps.keras`, run on each backend by test_keras_bridge.py, in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError, SidecarError
+
+ROWS = 50
+
+
+class Interrupted(Exception):
+    pass
+
+
+class InterruptAt(keras.callbacks.Callback):
+    """Raises after a step; of all epochs together, counted from 1."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__()
+        self._left = step
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self._left -= 1
+        if not self._left:
+            raise Interrupted
+
+
+class Logs(keras.callbacks.Callback):
+    """The logs of epochs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.of_epochs: dict[int, Any] = {}
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self.of_epochs[epoch] = dict(logs)
+
+
+class Model(keras.Model):
+    """Learns a line, and keeps for each row the sum of the numbers of the steps that trained on it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line = keras.layers.Dense(1, kernel_initializer="zeros")
+        self.dropout = keras.layers.Dropout(0.2, seed=3)
+        self.seen = self.add_weight(shape=(ROWS,), initializer="zeros", trainable=False, name="seen")
+        self.steps = self.add_weight(shape=(), initializer="zeros", trainable=False, name="steps")
+
+    def call(self, x, training=False):
+        if training:
+            rows = keras.ops.sum(keras.ops.one_hot(keras.ops.cast(x[:, 0], "int32"), ROWS), axis=0)
+            # 1, but only once there is a batch: TensorFlow runs what needs none also at the end of the rows.
+            self.steps.assign(self.steps + keras.ops.cast(keras.ops.max(rows) > 0, "float32"))
+            self.seen.assign(self.seen + self.steps * rows)
+        return self.line(self.dropout(x[:, 1:], training=training))
+
+
+def model(**options: Any) -> Model:
+    made = Model()
+    made.compile(optimizer=keras.optimizers.Adam(0.05), loss="mse", metrics=["mae"], **options)
+    made(np.zeros((1, 4), np.float32))
+    return made
+
+
+def points(batch: int = 8) -> ps.Dataset:
+    """50 points in batches, shuffled anew in each pass; the first value of a point is its number."""
+    x = np.random.default_rng(7).standard_normal((ROWS, 4)).astype(np.float32)
+    x[:, 0] = np.arange(ROWS)
+    rows = (x, x[:, 1:] @ np.array([1, -2, 3], np.float32))
+    return ps.Dataset.from_tensor_slices(rows).shuffle(20, seed=7).batch(batch)
+
+
+def in_order() -> ps.Dataset:
+    """Batches that are the same in each pass, to validate with."""
+    x = np.random.default_rng(8).standard_normal((20, 4)).astype(np.float32)
+    return ps.Dataset.from_tensor_slices((np.abs(x), x[:, 1])).batch(8)
+
+
+def some() -> ps.Dataset:
+    """Batches of one point each, of which only a pass tells how many there are."""
+    return points(1).filter(lambda x, _: x[0, 0] < 21)
+
+
+def expected(passes: list[list[Any]]) -> list[float]:
+    """What a model has seen that was trained on the batches of passes."""
+    seen = np.zeros(ROWS)
+    for step, (x, _) in enumerate((batch for one in passes for batch in one), start=1):
+        seen[x[:, 0].astype(int)] += step
+    return seen.tolist()
+
+
+def passes(ds: ps.Dataset, n: int) -> list[list[Any]]:
+    return [list(ds) for _ in range(n)]
+
+
+def values(variable: Any) -> list[Any]:
+    return np.asarray(keras.ops.convert_to_numpy(variable)).tolist()
+
+
+# --- the adapter ---
+
+
+def test_a_dataset_itself_is_fitted_to_as_its_adapter_is():
+    ps.keras.accept_datasets()  # as importing ps.keras does
+    losses = []
+    for given in (points, lambda: ps.keras.adapter(points())):
+        keras.utils.set_random_seed(1)
+        trained = model()
+        trained.fit(given(), epochs=2, validation_data=in_order(), verbose=0)
+        losses.append([trained.evaluate(in_order(), verbose=0), values(trained.seen)])
+    assert losses[0] == losses[1]
+
+
+def test_targets_beside_a_dataset_are_refused():
+    ps.keras.accept_datasets()
+    with pytest.raises(ArgumentError, match="a dataset holds its own targets"):
+        model().fit(points(), np.zeros(ROWS))
+
+
+def test_each_epoch_is_the_next_pass():
+    trained = model()
+    history = trained.fit(ps.keras.adapter(points()), epochs=3, verbose=0)
+    assert values(trained.seen) == expected(passes(points(), 3))
+    assert len(history.history["loss"]) == 3
+
+
+def test_a_second_fit_goes_on_with_the_next_pass():
+    trained, batches = model(), ps.keras.adapter(points())
+    trained.fit(batches, epochs=2, verbose=0)
+    trained.fit(batches, epochs=1, verbose=0)
+    assert values(trained.seen) == expected(passes(points(), 3))
+
+
+def test_a_model_that_is_built_by_the_first_batch_is_trained_on_it_all_the_same():
+    trained = Model()
+    trained.compile(optimizer="sgd", loss="mse")
+    trained.fit(ps.keras.adapter(points()), epochs=2, verbose=0)
+    assert values(trained.seen) == expected(passes(points(), 2))
+
+
+@pytest.mark.skipif(keras.backend.backend() == "torch", reason="one step at a time there")
+def test_several_steps_may_be_run_at_once():
+    trained = model(steps_per_execution=2)
+    trained.fit(ps.keras.adapter(points()), epochs=2, verbose=0)
+    assert values(trained.seen) == expected(passes(points(), 2))
+
+
+def test_epochs_may_be_steps_of_an_endless_dataset():
+    trained = model()
+    trained.fit(ps.keras.adapter(points().repeat()), epochs=3, steps_per_epoch=5, verbose=0)
+    endless = iter(points().repeat())
+    assert values(trained.seen) == expected([[next(endless) for _ in range(15)]])
+
+
+def test_rows_whose_number_is_not_known_are_counted_by_the_first_epoch():
+    trained, batches = model(), ps.keras.adapter(some())
+    assert batches.num_batches is None
+    with pytest.warns(UserWarning, match="ran out of data"):
+        trained.fit(batches, epochs=2, verbose=0)
+    assert values(trained.seen) == expected(passes(some(), 2))
+
+
+def test_the_number_of_batches_is_that_of_the_dataset(capfd):
+    batches = ps.keras.adapter(points())
+    assert (batches.num_batches, batches.batch_size, batches.has_partial_batch) == (7, None, None)
+    full = ps.keras.adapter(points().take(6).map(lambda x, y: (x, y)))
+    assert full.num_batches == 6
+    of_ten = ps.keras.adapter(ps.Dataset.range(50).batch(10, drop_remainder=True))
+    assert (of_ten.num_batches, of_ten.batch_size, of_ten.has_partial_batch) == (5, 10, False)
+    model().fit(batches, epochs=1, verbose=1)
+    assert "7/7" in capfd.readouterr().out
+
+
+def test_validation_evaluation_and_prediction_take_it():
+    trained = model()
+    history = trained.fit(
+        ps.keras.adapter(points()), validation_data=ps.keras.adapter(points()), epochs=2, verbose=0
+    )
+    assert len(history.history["val_loss"]) == 2
+    loss, error = trained.evaluate(ps.keras.adapter(points()), verbose=0)
+    x, y = (np.concatenate(parts) for parts in zip(*points(), strict=True))
+    assert [loss, error] == pytest.approx(trained.evaluate(x, y, verbose=0), rel=1e-5)
+    predicted = trained.predict(ps.keras.adapter(points().map(lambda x, _: x)), verbose=0)
+    assert predicted.shape == (ROWS, 1)
+
+
+def test_sample_weights_and_dicts_are_taken():
+    ds = points().map(lambda x, y: ({"x": x[:, 1:]}, y, y * np.float32(0)))
+    inputs = {"x": keras.Input((3,), name="x")}
+    weighted = keras.Model(inputs, keras.layers.Dense(1)(inputs["x"]))
+    weighted.compile(optimizer="sgd", loss="mse")
+    assert weighted.fit(ps.keras.adapter(ds), verbose=0).history["loss"] == [0.0]
+
+
+def test_rows_that_are_no_batches_are_refused():
+    with pytest.raises(ArgumentTypeError, match=r"wanted batches. Call batch\(\)"):
+        ps.keras.adapter(ps.Dataset.range(5))
+    with pytest.raises(ArgumentTypeError, match="wanted a Dataset"):
+        ps.keras.adapter([1, 2])
+    ragged = ps.Dataset.from_tensor_slices([1, 2]).map(lambda n: np.zeros(int(n), np.float32)).ragged_batch(2)
+    if keras.backend.backend() != "tensorflow":
+        with pytest.raises(ArgumentTypeError, match="padded_batch"):
+            ps.keras.adapter(ragged)
+
+
+# --- backups ---
+
+RUNS = {
+    "every 3": {"every": 3, "validation": True},
+    "every epoch": {"every": "epoch"},
+    "steps of an endless dataset": {"every": 4, "steps_per_epoch": 5},
+}
+if keras.backend.backend() != "torch":
+    RUNS["several steps at once"] = {"every": 2, "steps_per_execution": 2}
+
+
+def run(
+    folder: Path, at: int = 0, *, every: Any, validation: bool = False, repeat: bool = True, **options: Any
+) -> Any:
+    """Three epochs, interrupted after a step; the model and the logs of the epochs that ended."""
+    steps = {"steps_per_execution": options.pop("steps_per_execution", 1)}
+    ds = points().repeat() if options and repeat else points()
+    trained, logs, batches = model(**steps), Logs(), ps.keras.adapter(ds)
+    callbacks = [ps.keras.BackupDataState(batches, folder, every=every), logs, InterruptAt(at)]
+    if validation:
+        options["validation_data"] = ps.keras.adapter(in_order())
+    with contextlib.suppress(Interrupted):
+        trained.fit(batches, epochs=3, callbacks=callbacks, verbose=0, **options)
+    return trained, logs.of_epochs
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_an_interrupted_run_ends_as_one_that_was_not(name, tmp_path):
+    whole, logs = run(tmp_path / "whole", **RUNS[name])
+    _, first = run(tmp_path / "again", 12, **RUNS[name])
+    again, rest = run(tmp_path / "again", **RUNS[name])
+    assert values(again.seen) == values(whole.seen)
+    assert [values(part) for part in again.line.weights] == [values(part) for part in whole.line.weights]
+    assert {**first, **rest} == logs
+    assert len(rest) == 3 - len(first)
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_run_may_be_interrupted_again_and_again(tmp_path):
+    whole, logs = run(tmp_path / "whole", every=1)
+    found: dict[int, Any] = {}
+    for _ in range(5):
+        again, of_epochs = run(tmp_path / "often", 6, every=1)
+        found |= of_epochs
+        if not (tmp_path / "often").exists():
+            break
+    assert values(again.seen) == values(whole.seen)
+    assert [values(part) for part in again.line.weights] == [values(part) for part in whole.line.weights]
+    assert found == logs
+
+
+def test_another_callback_may_end_training_with_the_epoch_that_goes_on(tmp_path):
+    run(tmp_path, 11, every=3)
+    batches, logs = ps.keras.adapter(points()), Logs()
+    stop = keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: setattr(stop.model, "stop_training", True)  # noqa: ARG005
+    )
+    backup = ps.keras.BackupDataState(batches, tmp_path, every=3)
+    model().fit(batches, epochs=3, callbacks=[stop, backup, logs], verbose=0)
+    assert list(logs.of_epochs) == [1]
+
+
+def test_a_backup_that_was_not_finished_is_not_used(tmp_path):
+    run(tmp_path, 4, every=3)
+    [name] = [path.name for path in tmp_path.iterdir()]
+    assert name == "backup-000000-000000003"
+    (tmp_path / ".partial-backup-000000-000000006").mkdir()
+    again, _ = run(tmp_path, every=3)
+    assert values(again.seen) == expected(passes(points(), 3))
+
+
+def test_backups_stay_where_they_are_to_be_kept(tmp_path):
+    batches = ps.keras.adapter(points())
+    model().fit(batches, callbacks=[ps.keras.BackupDataState(batches, tmp_path, delete=False)], verbose=0)
+    assert [path.name for path in tmp_path.iterdir()] == ["backup-000001-000000000"]
+
+
+def test_backups_of_other_data_and_of_later_versions_are_refused(tmp_path):
+    run(tmp_path, 4, every=3)
+    with pytest.raises(
+        FailedPreconditionError, match="an epoch has 3 steps and a pass over the dataset 7 batches"
+    ):
+        run(tmp_path, every=3, steps_per_epoch=3, repeat=False)
+    other = ps.keras.adapter(points(16))
+    with pytest.raises(ArgumentError, match="batch"):
+        model().fit(other, callbacks=[ps.keras.BackupDataState(other, tmp_path)], verbose=0)
+    [backup] = tmp_path.iterdir()
+    state = json.loads((backup / "state.json").read_text())
+    (backup / "state.json").write_text(json.dumps({**state, "version": 2}))
+    batches = ps.keras.adapter(points())
+    with pytest.raises(SidecarError, match="the backup is of version 2, wanted 1"):
+        model().fit(batches, callbacks=[ps.keras.BackupDataState(batches, tmp_path)], verbose=0)
+
+
+def test_an_epoch_of_unknown_length_is_backed_up_at_its_end_only(tmp_path):
+    one = ps.keras.adapter(some())
+    with pytest.raises(FailedPreconditionError, match="assert_cardinality"):
+        model().fit(one, callbacks=[ps.keras.BackupDataState(one, tmp_path, every=3)], verbose=0)
+    trained = [model(), model()]
+    for made, at in zip(trained, (30, 0), strict=True):
+        given = ps.keras.adapter(some())
+        callbacks = [ps.keras.BackupDataState(given, tmp_path), InterruptAt(at)]
+        with contextlib.suppress(Interrupted), pytest.warns(UserWarning, match="ran out of data"):
+            made.fit(given, epochs=3, callbacks=callbacks, verbose=0)
+    assert values(trained[1].seen) == expected(passes(some(), 3))
+
+
+def test_wrong_arguments_are_refused(tmp_path):
+    with pytest.raises(ArgumentTypeError, match=r"adapter is 3, wanted what ps\.keras\.adapter gives"):
+        ps.keras.BackupDataState(3, tmp_path)
+    with pytest.raises(ArgumentError, match="every is 0"):
+        ps.keras.BackupDataState(ps.keras.adapter(points()), tmp_path, every=0)

@@ -1,0 +1,149 @@
+"""`ps.image` gives what `tf.image` gives, over random pictures, sizes, arguments and dtypes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+tf = pytest.importorskip("tensorflow")
+
+import penstock as ps  # noqa: E402 (TensorFlow's log level comes first)
+
+TRIALS = 40
+DTYPES = ["uint8", "int8", "uint16", "int16", "int32", "float16", "float32", "float64"]
+
+
+def pictures(random: np.random.Generator, trial: int, channels: int = 3) -> np.ndarray:
+    leading = () if trial % 2 else (int(random.integers(1, 4)),)
+    shape = (*leading, *random.integers(3, 20, 2), channels)
+    dtype = np.dtype(DTYPES[trial % len(DTYPES)])
+    if dtype.kind == "f":
+        return random.random(shape).astype(dtype)
+    return random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype, endpoint=True)
+
+
+# name: (arguments for a picture, from random numbers; relative tolerance for floats)
+SAME: dict[str, tuple[Callable[[np.ndarray, np.random.Generator], tuple[Any, ...]], float]] = {
+    "flip_left_right": (lambda _x, _r: (), 0),
+    "flip_up_down": (lambda _x, _r: (), 0),
+    "transpose": (lambda _x, _r: (), 0),
+    "rot90": (lambda _x, r: (int(r.integers(-6, 7)),), 0),
+    "central_crop": (lambda _x, r: (float(r.uniform(0.01, 1)),), 0),
+    "crop_to_bounding_box": (
+        lambda x, r: (1, 2, int(r.integers(1, x.shape[-3])), int(r.integers(1, x.shape[-2] - 1))),
+        0,
+    ),
+    "pad_to_bounding_box": (lambda x, r: (2, 1, x.shape[-3] + int(r.integers(2, 9)), x.shape[-2] + 1), 0),
+    "resize_with_crop_or_pad": (lambda _x, r: tuple(r.integers(1, 30, 2).tolist()), 0),
+    "resize_with_pad": (lambda _x, r: tuple(r.integers(1, 60, 2).tolist()), 0),
+    "rgb_to_grayscale": (lambda _x, _r: (), 0),
+    "adjust_brightness": (lambda _x, r: (float(r.uniform(-1, 1)),), 0),
+    "adjust_contrast": (lambda _x, r: (float(r.uniform(0, 3)),), 2e-6),
+    "per_image_standardization": (lambda _x, _r: (), 2e-6),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_values_are_the_same(name: str) -> None:
+    arguments, tolerance = SAME[name]
+    random = np.random.default_rng(len(name))
+    for trial in range(TRIALS):
+        image = pictures(random, trial)
+        if name == "adjust_contrast" and image.dtype == np.float16:  # TensorFlow has no kernel for it
+            continue
+        given = arguments(image, random)
+        try:
+            want = getattr(tf.image, name)(image, *given).numpy()
+        except tf.errors.InvalidArgumentError:  # a side became 0
+            continue
+        got = getattr(ps.image, name)(image, *given)
+        assert got.dtype == want.dtype
+        assert got.shape == want.shape
+        if tolerance and want.dtype.kind == "f":
+            eps = max(tolerance, float(np.finfo(want.dtype).eps) * 4)
+            np.testing.assert_allclose(got, want, rtol=eps, atol=eps * max(1.0, float(np.abs(want).max())))
+        elif tolerance:
+            assert np.abs(got.astype(np.float64) - want).max() <= (1 if want.dtype.itemsize < 4 else 512)
+        else:
+            np.testing.assert_array_equal(got, want, f"{name} {image.dtype} {image.shape} {given}")
+
+
+def test_grey_becomes_colours_alike() -> None:
+    image = np.random.default_rng(0).integers(0, 256, (5, 4, 1), np.uint8)
+    np.testing.assert_array_equal(
+        ps.image.grayscale_to_rgb(image), tf.image.grayscale_to_rgb(tf.constant(image)).numpy()
+    )
+
+
+@pytest.mark.parametrize("saturate", [False, True])
+@pytest.mark.parametrize("new", DTYPES)
+@pytest.mark.parametrize("old", DTYPES)
+def test_dtypes_are_converted_alike(old: str, new: str, saturate: bool) -> None:
+    random = np.random.default_rng(3)
+    kind = np.dtype(old)
+    if kind.kind == "f":
+        low, high = (-2, 2) if saturate else (0, 0.999)
+        image = random.uniform(low, high, 300).astype(old)
+    else:
+        image = random.integers(np.iinfo(old).min, np.iinfo(old).max, 300, old, endpoint=True)
+    if new.startswith("u") and not saturate and image.dtype.kind == "i":
+        image = abs(image)
+    got = ps.image.convert_image_dtype(image, new, saturate)
+    want = tf.image.convert_image_dtype(image, getattr(tf, new), saturate).numpy()
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+STATELESS: dict[str, Callable[[np.ndarray, np.random.Generator], tuple[Any, ...]]] = {
+    "stateless_random_flip_left_right": lambda _x, _r: (),
+    "stateless_random_flip_up_down": lambda _x, _r: (),
+    "stateless_random_crop": lambda x, r: (
+        [*x.shape[:-3], *(int(r.integers(1, s + 1)) for s in x.shape[-3:])],
+    ),
+    "stateless_random_brightness": lambda _x, r: (float(r.uniform(0, 1)),),
+    "stateless_random_contrast": lambda _x, r: (float(r.uniform(0, 1)), float(r.uniform(1, 3))),
+}
+
+
+@pytest.mark.parametrize("name", STATELESS)
+def test_random_changes_of_a_seed_are_the_same(name: str) -> None:
+    random = np.random.default_rng(8)
+    for trial in range(80):
+        image = pictures(random, trial)
+        if "contrast" in name and image.dtype == np.float16:
+            continue
+        arguments = STATELESS[name](image, random)
+        seed = random.integers(-(2**63), 2**63 - 1, 2) if trial % 3 else random.integers(0, 99, 2)
+        want = getattr(tf.image, name)(image, *arguments, seed=seed).numpy()
+        got = getattr(ps.image, name)(image, *arguments, seed=seed)
+        assert got.dtype == want.dtype
+        if "contrast" not in name:
+            np.testing.assert_array_equal(got, want, f"{name} {image.dtype} {image.shape} {arguments} {seed}")
+        elif image.dtype.kind == "f":
+            np.testing.assert_allclose(got, want, rtol=4e-6, atol=4e-6)
+        else:
+            assert np.abs(got.astype(np.float64) - want).max() <= (1 if want.dtype.itemsize < 4 else 512)
+
+
+def test_random_changes_of_a_pipeline_are_the_same() -> None:
+    images = np.random.default_rng(9).integers(0, 256, (50, 12, 9, 3), np.uint8)
+
+    def changed(image_ops: Any) -> Any:
+        def change(i: Any, image: Any) -> Any:
+            seed = (i, i * 7)
+            image = image_ops.stateless_random_crop(image, [8, 8, 3], seed=seed)
+            image = image_ops.stateless_random_flip_left_right(image, seed)
+            return image_ops.stateless_random_brightness(image, 0.3, seed)
+
+        return change
+
+    theirs = tf.data.Dataset.from_tensor_slices(images).enumerate().map(changed(tf.image))
+    ours = ps.Dataset.from_tensor_slices(images).enumerate()
+    ours = ours.map(changed(ps.image))
+    np.testing.assert_array_equal(list(ours), list(theirs.as_numpy_iterator()))

@@ -1,0 +1,138 @@
+"""Positions of `ps.torch.IterableDataset` go on with other numbers of workers and ranks: every row once."""
+
+import json
+
+import pytest
+from torch.utils.data import DataLoader
+from torchdata.stateful_dataloader import StatefulDataLoader
+
+import penstock as ps
+from penstock.errors import ArgumentError, ArgumentTypeError
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*set_vital.*", "ignore:.*more than one thread.*")
+
+N = 53
+SOURCE = ps.Dataset.range(N)
+SHUFFLED = ps.Dataset.range(N).shuffle(N, seed=7)
+BUFFERED = ps.Dataset.range(N).shuffle(10, seed=7).filter(lambda n: n % 5 != 0)
+KINDS = {"plain": SOURCE, "shuffled": SHUFFLED, "buffered": BUFFERED}
+
+
+def of(ds, workers, every=1, batch_size=4, **options):
+    rows = ps.torch.IterableDataset(ds)
+    return StatefulDataLoader(
+        rows, batch_size=batch_size, num_workers=workers, snapshot_every_n_steps=every, **options
+    )
+
+
+def lists(batches):
+    return [batch.tolist() for batch in batches]
+
+
+def flat(batches):
+    return [row for batch in batches for row in batch]
+
+
+def first(loader, n):
+    """n batches of a loader, and its state after them."""
+    batches = iter(loader)
+    given = [next(batches).tolist() for _ in range(n)]
+    return given, json.loads(json.dumps(loader.state_dict()))
+
+
+ELASTIC = [(0, 2), (2, 0), (2, 3), (4, 1)]
+
+
+@pytest.mark.parametrize(("before", "after"), ELASTIC)
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_number_of_workers_goes_on_with_the_rows_nobody_was_given(kind, before, after):
+    for n, every in [(0, 1), (3, 1), (7, 5)]:
+        given, state = first(of(KINDS[kind], before, every), n)
+        loader = of(KINDS[kind], after, every)
+        ps.torch.resume(loader, state)
+        assert sorted(flat(given) + flat(lists(loader))) == sorted(map(int, KINDS[kind]))
+
+
+@pytest.mark.parametrize(("before", "after"), ELASTIC)
+def test_another_number_of_workers_goes_on_in_the_same_order_of_batches(before, after):
+    ds = SHUFFLED.batch(3)
+    loader = of(ds, 0, batch_size=None)
+    whole = [lists(loader) for _ in range(2)]
+    given, state = first(of(ds, before, every=2, batch_size=None), 5)
+    loader = of(ds, after, batch_size=None)
+    ps.torch.resume(loader, state)
+    assert given + lists(loader) == whole[0]
+    assert lists(loader) == whole[1]
+
+
+def test_a_position_moves_on_from_one_number_of_workers_to_the_next():
+    ds, given, state = SHUFFLED.batch(2), [], None
+    for workers in [2, 0, 3, 1, 2]:
+        loader = of(ds, workers, every=3, batch_size=None)
+        if state is not None:
+            ps.torch.resume(loader, state)
+        batches, state = first(loader, 4)
+        given += batches
+    loader = of(ds, 2, batch_size=None)
+    loader.load_state_dict(state)
+    assert given + lists(loader) == lists(of(ds, 0, batch_size=None))
+
+
+def test_the_states_of_all_ranks_are_needed():
+    ranks = [
+        StatefulDataLoader(ps.torch.IterableDataset(SOURCE, rank=r, world=2), batch_size=4) for r in (0, 1)
+    ]
+    states = [first(loader, 2)[1] for loader in ranks]
+    with pytest.raises(ArgumentError, match="'states of 1 parts of 2', wanted those of all ranks"):
+        ps.torch.resume(of(SOURCE, 0), states[0])
+    with pytest.raises(ArgumentTypeError, match="wanted a StatefulDataLoader over"):
+        ps.torch.resume(DataLoader(ps.torch.IterableDataset(SOURCE)), states)
+    with pytest.raises(ArgumentError, match=r"what state_dict\(\) of a loader"):
+        ps.torch.resume(of(SOURCE, 0), {"a": 1})
+
+
+@pytest.mark.parametrize("world", [1, 3])
+def test_ranks_with_workers_go_on_as_another_number_of_ranks(world):
+    given, states = [], []
+    for rank, n in [(0, 3), (1, 5)]:
+        rows = ps.torch.IterableDataset(SHUFFLED, rank=rank, world=2)
+        batches, state = first(StatefulDataLoader(rows, batch_size=4, num_workers=2), n)
+        given += flat(batches)
+        states.append(state)
+    for rank in range(world):
+        loader = StatefulDataLoader(ps.torch.IterableDataset(SHUFFLED, rank=rank, world=world), batch_size=4)
+        ps.torch.resume(loader, states[::-1])
+        given += flat(lists(loader))
+    assert sorted(given) == list(range(N))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_one_pass_goes_on_and_no_other(workers):
+    dataset = ps.torch.IterableDataset(SOURCE)
+    _, state = first(of(SOURCE, 0), 4)
+    loader = StatefulDataLoader(dataset, batch_size=4, num_workers=workers)
+    ps.torch.resume(loader, state)
+    dataset.set_epoch(0)
+    assert sorted(flat(lists(loader))) == list(range(16, N))
+    dataset.set_epoch(0)
+    assert sorted(flat(lists(loader))) == list(range(N))
+    dataset.set_epoch(0)
+    assert sorted(flat(lists(DataLoader(dataset, batch_size=4)))) == list(range(N))
+
+
+def test_a_resumed_loader_leaves_others_over_its_dataset_alone():
+    dataset = ps.torch.IterableDataset(SOURCE)
+    _, state = first(of(SOURCE, 2), 4)
+    loader = StatefulDataLoader(dataset, batch_size=4, num_workers=2)
+    ps.torch.resume(loader, state)
+    assert sorted(flat(lists(DataLoader(dataset, batch_size=4)))) == list(range(N))
+    assert len(flat(lists(loader))) == N - 16
+    assert len(flat(lists(loader))) == N
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_difference_that_is_allowed_is_taken(every):
+    head, state = first(of(ps.Dataset.range(10).batch(2), 0, every, batch_size=None), 4)
+    loader = of(ps.Dataset.range(15).batch(2), 2, batch_size=None)
+    ps.torch.resume(loader, state, allow=["Range.stop"])
+    assert head + lists(loader) == lists(ps.Dataset.range(15).batch(2))

@@ -1,0 +1,100 @@
+"""Arguments that are wrong are refused at once, by one error that names the call and the argument."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError, ArgumentTypeError, NotFoundError
+
+NUMBERS = ps.Dataset.range(10)
+RECORD = ps.train.Example(features={"feature": {"a": ps.train.Int64List(value=[1])}}).SerializeToString()
+
+
+def parse(feature: Any) -> Any:
+    return ps.io.parse_example([RECORD], {"a": feature})
+
+
+WRONG: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
+    "a step of 0": (ArgumentError, r"^getitem: rows is slice\(None, None, 0\)", lambda: NUMBERS[::0]),
+    "a slice of text": (ArgumentTypeError, "^getitem: rows is slice", lambda: NUMBERS["x":"y"]),
+    "a slice of floats": (ArgumentTypeError, "^getitem: rows is slice", lambda: NUMBERS[:1.5]),
+    "batch": (ArgumentTypeError, "^batch: drop_remainder", lambda: NUMBERS.batch(2, drop_remainder="x")),
+    "padded_batch": (
+        ArgumentTypeError,
+        "^padded_batch: drop_remainder",
+        lambda: NUMBERS.padded_batch(2, drop_remainder=None),
+    ),
+    "ragged_batch": (ArgumentTypeError, "^ragged_batch: drop_remainder", lambda: NUMBERS.ragged_batch(2, 2)),
+    "rebatch": (ArgumentTypeError, "^rebatch: drop_remainder", lambda: NUMBERS.batch(2).rebatch(2, [])),
+    "window": (ArgumentTypeError, "^window: drop_remainder", lambda: NUMBERS.window(2, drop_remainder="no")),
+    "bucket": (
+        ArgumentTypeError,
+        "^bucket_by_sequence_length: no_padding",
+        lambda: NUMBERS.bucket_by_sequence_length(lambda _: 1, [2], [1, 1], no_padding="x"),
+    ),
+    "shuffle": (
+        ArgumentTypeError,
+        "^shuffle: reshuffle_each_iteration",
+        lambda: NUMBERS.shuffle(3, reshuffle_each_iteration="x"),
+    ),
+    "a huge shape": (
+        ArgumentError,
+        r"^features: shape is \(1099511627776, 1099511627776\), .*No record holds more than 2147483648 values",
+        lambda: parse(ps.io.FixedLenFeature([2**40, 2**40], np.int64)),
+    ),
+    "huge items": (
+        ArgumentError,
+        "^features: shape is",
+        lambda: parse(ps.io.FixedLenSequenceFeature([2**40], np.int64, allow_missing=True)),
+    ),
+    "a str for a message": (
+        ArgumentTypeError,
+        r"^Example.FromString: data is 'x', wanted bytes\. A str is no message",
+        lambda: ps.train.Example.FromString("x"),
+    ),
+    "a number for a message": (
+        ArgumentTypeError,
+        "^Int64List.FromString: data is 3",
+        lambda: ps.train.Int64List.FromString(3),
+    ),
+    "half a surrogate pair": (
+        ArgumentError,
+        "^BytesList.value: value is .*text that UTF-8 can hold",
+        lambda: ps.train.BytesList(value=["\ud800"]),
+    ),
+    "such rows": (
+        ArgumentError,
+        "text that UTF-8 can hold",
+        lambda: ps.Dataset.from_tensor_slices(["a", "\ud800"]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_argument_that_is_wrong_is_refused(name: str):
+    kind, message, call = WRONG[name]
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_zero_and_one_are_flags():
+    assert NUMBERS.batch(3, drop_remainder=1).cardinality() == 3
+    assert NUMBERS.batch(3, drop_remainder=np.bool_(0)).cardinality() == 4
+
+
+@pytest.mark.parametrize("shards", [True, 1.5, "2", None])
+def test_shards_are_a_whole_number(tmp_path: Path, shards: Any):
+    with pytest.raises(ArgumentTypeError, match=r"^write: shards is"):
+        ps.write(tmp_path / "a.tfrecord", {"x": [1]}, shards=shards)
+    assert not os.listdir(tmp_path)
+
+
+def test_links_in_a_circle_lead_to_no_file(tmp_path: Path):
+    os.symlink(tmp_path / "loop", tmp_path / "loop")
+    with pytest.raises(NotFoundError, match="links that lead in a circle"):
+        ps.open(tmp_path / "loop")

@@ -1,0 +1,293 @@
+"""`check_resume` and `penstock resume-check`: pipelines that can be resumed pass, the others' functions are named."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.cli import run
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.testing.resume.digests import digest_of, shown
+
+D = ps.Dataset
+
+
+# --- pipelines of which every one can be resumed ---
+
+
+def _halved(n: int) -> int:
+    return n // 2 if n % 2 == 0 else n  # a branch on data, so that it runs row by row
+
+
+GOOD: dict[str, Callable[[], ps.Dataset]] = {
+    "global shuffle": lambda: D.range(90).shuffle(seed=1).batch(4),
+    "buffer and filter": lambda: D.range(90).filter(lambda n: n % 3 != 0).shuffle(20, seed=1).batch(4),
+    "by row, in threads": lambda: D.range(90).map(_halved, num_parallel_calls=2).prefetch(2),
+    "interleave": lambda: D.range(9).interleave(D.range, cycle_length=3, num_parallel_calls=2),
+    "mixed": lambda: D.sample_from_datasets([D.range(40), D.range(50, 90)], [0.3, 0.7], seed=2),
+    "endless": lambda: D.range(7).shuffle(7, seed=1).repeat(),
+    "ragged": lambda: D.range(20).map(lambda n: np.arange(int(n) % 4)).ragged_batch(3),
+    "packed": lambda: D.range(1, 40).map(lambda n: np.arange(int(n) % 5)).pack(8),
+    "strings and dicts": lambda: D.from_tensor_slices({"a": [b"x", b"yy"] * 9, "b": np.arange(18)}).cache(),
+    "no rows": lambda: D.range(0),
+    "one row": lambda: D.range(1),
+    "random numbers of ours": lambda: D.zip((D.range(50), D.random(seed=3))).shuffle(9, seed=1),
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_what_can_be_resumed_passes(name: str):
+    report = ps.testing.check_resume(GOOD[name], rows=80)
+    assert report.ok
+    assert report.difference is report.culprit is None
+    assert [check.name for check in report.checks if check.ok is None] == []
+    assert len(report.checks) == 5
+
+
+def test_a_dataset_will_do():
+    report = ps.testing.check_resume(D.range(30).shuffle(5, seed=1))
+    assert report.ok
+    assert report.rows == 30
+    assert "no new process was tried" in str(report)
+
+
+def test_an_order_without_a_seed_is_resumed_and_told():
+    report = ps.testing.check_resume(lambda: D.range(200).shuffle(50).batch(3))
+    assert report.ok
+    assert "has no seed" in str(report)
+
+
+def test_rows_that_fail_are_places_like_others():
+    report = ps.testing.check_resume(lambda: D.range(20).map(lambda n: 1 / int(n % 5)))
+    assert report.ok
+    assert report.rows == 20
+    assert any(text.startswith("4 rows fail; the first with: map, row 0") for text in report.warnings)
+
+
+def test_a_row_limit_is_kept():
+    assert ps.testing.check_resume(D.range(10**9), rows=50).rows == 50
+
+
+def test_without_time_what_was_not_done_is_told():
+    report = ps.testing.check_resume(D.range(10), seconds=1e-9)
+    assert {check.ok for check in report.checks} == {None}
+    assert "not done run a second time: there was no time left" in str(report)
+
+
+# --- functions that are not repeatable ---
+
+
+def _noisy(n: int) -> float:
+    return int(n) + random.random()
+
+
+def _timed(n: int) -> tuple[int, int]:
+    return int(n), time.perf_counter_ns()
+
+
+_COUNTER = count()
+
+
+def _counted(n: int) -> tuple[int, int]:
+    return int(n), next(_COUNTER)
+
+
+class _Stateful:
+    """Gives the same rows in each whole run, and others when it is resumed."""
+
+    def __init__(self) -> None:
+        self._random = random.Random(0)
+
+    def __call__(self, n: int) -> float:
+        return int(n) + self._random.random()
+
+
+def line_of(function: Callable[..., object]) -> int:
+    return function.__code__.co_firstlineno
+
+
+@pytest.mark.parametrize("function", [_noisy, _timed, _counted])
+def test_a_function_that_is_not_repeatable_is_named(function: Callable[..., object]):
+    def made() -> ps.Dataset:
+        return D.range(60).shuffle(9, seed=1).map(lambda n: n + 1).map(function).prefetch(2).batch(3)
+
+    with pytest.raises(AssertionError, match="Resuming is NOT exact") as raised:
+        ps.testing.check_resume(made)
+    assert f"not repeatable: {function.__name__} ({__file__}, line {line_of(function)})" in str(raised.value)
+    report = ps.testing.check_resume(made, raise_on_failure=False)
+    assert report.difference is not None
+    assert report.difference.row == 0
+    assert report.difference.was != report.difference.is_now
+    assert report.culprit is not None
+    assert (report.culprit.function, report.culprit.file) == (function.__name__, __file__)
+
+
+def test_a_function_with_a_state_of_its_own_is_found_by_resuming():
+    report = ps.testing.check_resume(
+        lambda: D.range(100).map(_Stateful()).shuffle(5, seed=1), raise_on_failure=False
+    )
+    assert [check.ok for check in report.checks] == [True, False]
+    assert report.culprit is not None
+    assert report.culprit.function == "_Stateful"
+    assert report.culprit.line == line_of(_Stateful.__call__)
+
+
+def test_a_generator_and_a_predicate_are_named():
+    def drawn():
+        return (random.random() for _ in range(30))
+
+    source = ps.testing.check_resume(
+        lambda: D.from_generator(drawn, output_types=np.float64).batch(2), raise_on_failure=False
+    )
+    assert source.culprit is not None
+    assert str(source.culprit.function).endswith("drawn")
+    kept = ps.testing.check_resume(
+        lambda: D.range(200).filter(lambda n: bool(n >= 0) and random.random() < 0.5), raise_on_failure=False
+    )
+    assert kept.culprit is not None
+    assert kept.culprit.node.startswith("filter(")
+
+
+# --- the report ---
+
+
+def test_a_report_is_plain_data():
+    report = ps.testing.check_resume(lambda: D.range(40).map(_noisy), raise_on_failure=False)
+    read = json.loads(json.dumps(report.as_dict()))
+    assert read["ok"] is False
+    assert read["culprit"]["function"] == "_noisy"
+    assert read["difference"]["row"] == 0
+    assert read["checks"][0]["name"] == "run a second time"
+
+
+def test_what_is_no_pipeline_is_refused():
+    with pytest.raises(ArgumentTypeError, match="result of the function is 3, wanted a Dataset"):
+        ps.testing.check_resume(lambda: 3)  # type: ignore[arg-type, return-value]
+    with pytest.raises(ArgumentError, match="rows is 0"):
+        ps.testing.check_resume(D.range(3), rows=0)
+
+
+def test_digests_tell_all_kinds_of_values_apart():
+    rows = [
+        *(np.int64(1), np.int32(1), 1, 1.0, True, None, b"1", "1", (1,), [1], {"a": 1}, {"b": 1}),
+        *({"a": 1, "b": 2}, {"b": 2, "a": 1}, np.zeros(2), np.zeros((2, 1)), np.array([b"x"], object)),
+        *(ps.Ragged([1, 2], [0, 1, 2]), ps.Ragged([1, 2], [0, 2, 2]), ValueError("x"), ValueError("y")),
+        *(np.ma.masked_array([1], [True]), np.ma.masked_array([1], [False]), D.range(2), D.range(3)),
+    ]
+    assert len({digest_of(row) for row in rows}) == len(rows)
+    assert [digest_of(row) for row in rows] == [digest_of(row) for row in rows]
+    assert shown(b"x" * 10**6).endswith("...")
+
+
+# --- the command line, with processes that are killed ---
+
+PIPELINES = """
+import numpy as np
+import penstock as ps
+
+print("this line is not among the answers")
+
+def good():
+    return ps.Dataset.range(60).shuffle(10, seed=1).map(lambda n: n * 2).batch(2)
+
+def word(n):
+    return next(iter({"a", "bb", "ccc", "dddd", "eeeee", "ffffff", "ggggggg"})) + str(int(n))
+
+def hashed():
+    return ps.Dataset.range(40).shuffle(10, seed=1).map(word).batch(2)
+
+def broken():
+    raise ValueError("no data here")
+
+def waiting():
+    def told(n):
+        print("row", int(n), flush=True)
+        return threading.Event().wait(3600)
+    return ps.Dataset.range(9).map(told, output_signature=ps.TensorSpec((), np.bool_))
+
+def missing():
+    return ps.open("not/there.tfrecord")
+"""
+
+
+@pytest.fixture
+def pipelines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pipelines_to_check.py").write_text(PIPELINES)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "penstock", "resume-check", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONHASHSEED": "1"},
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9")
+def test_processes_that_are_killed_go_on_exactly(pipelines: Path):
+    done = check("pipelines_to_check:good", "--json", "--seconds", "60")
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert (done.returncode, report["ok"], report["rows"]) == (0, True, 30)
+    assert report["checks"][2]["name"] == "killed, and resumed in new processes"
+    assert report["checks"][2]["detail"] == "30 rows by 3 processes"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9")
+def test_an_order_of_hashes_is_found_by_another_process(pipelines: Path):
+    done = check("pipelines_to_check.py:hashed", "--seconds", "60")
+    assert done.returncode == 1
+    assert "row 0 differs in a new process" in done.stdout
+    line = PIPELINES.splitlines().index("def word(n):") + 1
+    assert f"not repeatable: word ({pipelines / 'pipelines_to_check.py'}, line {line})" in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+def test_an_interrupt_ends_it_and_its_processes(pipelines: Path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "penstock", "resume-check", "pipelines_to_check:waiting"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    while process.stdout.readline() != "row 0\n":
+        pass
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert (process.returncode, err) == (130, "")
+
+
+@pytest.mark.parametrize(
+    ("function", "status", "said"),
+    [
+        ("nothing", 2, "wanted module:function or path/to/file.py:function"),
+        ("not_there:made", 2, "wanted a module that Python finds from"),
+        ("pipelines_to_check:not_there", 2, "wanted a function of pipelines_to_check"),
+        ("not_there.py:made", 3, "not_there.py: no such file"),
+        ("pipelines_to_check:broken", 2, "raised ValueError: no data here"),
+        ("pipelines_to_check:missing", 3, "no such file"),
+        ("pipelines_to_check:word", 2, "missing 1 required positional argument"),
+    ],
+)
+def test_what_cannot_be_checked_is_told_in_a_line(
+    pipelines: Path, capsys: pytest.CaptureFixture[str], function: str, status: int, said: str
+):
+    sys.modules.pop("pipelines_to_check", None)
+    assert run(["resume-check", function]) == status
+    err = capsys.readouterr().err
+    assert said in err
+    assert len(err.splitlines()) == 1

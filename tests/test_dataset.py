@@ -1,0 +1,201 @@
+"""What `Dataset` itself promises: its methods, lengths, rows by number, and the values it gives back."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.graph.node import registered, registered_methods, registered_sources
+from penstock.testing.declared import PATH, declarations
+
+MADE_BY = {**registered(), **registered_methods(), **registered_sources()}
+NAMES = sorted(MADE_BY)
+
+
+def ten() -> ps.Dataset:
+    return ps.Dataset.range(10)
+
+
+def endless() -> ps.Dataset:
+    return ten().repeat()
+
+
+def some() -> ps.Dataset:
+    return ten().filter(lambda x: x > 3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_takes_the_name_that_tf_data_gives_to_operations(name):
+    assert "name" in inspect.signature(getattr(ps.Dataset, name)).parameters
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_says_what_it_gives_and_shows_it(name):
+    words = inspect.getdoc(getattr(ps.Dataset, name))
+    parameters = [
+        part for part in inspect.signature(MADE_BY[name]).parameters if part not in {"_plan", "plan"}
+    ]
+    assert ">>>" in words
+    assert "Args:" in words or not parameters
+    assert not re.search(r"plan: ", words)
+
+
+def test_a_method_is_called_with_a_name_and_without():
+    assert list(ten().take(1, name="first")) == [0] == list(ps.Dataset.range(1, name="numbers"))
+
+
+def test_a_misspelt_argument_is_refused_by_the_name_of_the_method():
+    with pytest.raises(TypeError, match="batchsize"):
+        ten().batch(batchsize=2)
+
+
+def test_len_is_the_number_of_rows():
+    assert (len(ten()), len(ten().batch(4)), len(ten().take(0))) == (10, 3, 0)
+
+
+def test_len_of_endless_rows_is_a_type_error_that_says_so():
+    with pytest.raises(TypeError, match=r"The dataset is infinite\."):
+        len(endless())
+
+
+def test_len_of_rows_that_only_a_pass_can_count_is_a_type_error_that_says_so():
+    with pytest.raises(TypeError, match=r"The dataset length is unknown\."):
+        len(some())
+
+
+def test_cardinality_never_fails():
+    assert (ten().cardinality(), endless().cardinality(), some().cardinality()) == (10, -1, -2)
+
+
+def test_a_dataset_is_true_even_without_rows():
+    assert ps.Dataset.range(0)
+    assert some()
+
+
+def test_rows_by_number_count_from_either_end():
+    assert (ten()[3], ten()[-1], ten()[np.int32(2)]) == (3, 9, 2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "values"),
+    [
+        (slice(2, 5), [2, 3, 4]),
+        (slice(None, None, -4), [9, 5, 1]),
+        (slice(8, 100), [8, 9]),
+        (slice(5, 5), []),
+        ([7, -1, 7], [7, 9, 7]),
+        (np.array([], dtype=np.int64), []),
+        (np.arange(10) % 4 == 3, [3, 7]),
+    ],
+)
+def test_lists_masks_and_slices_of_rows_are_batches(rows, values):
+    assert ten()[rows].tolist() == values
+
+
+def test_no_rows_keep_the_dtype_and_shape_of_the_others():
+    empty = ten().map(lambda x: {"x": x, "pair": np.stack([x, x]) / 2})[0:0]
+    assert (empty["pair"].shape, empty["pair"].dtype) == ((0, 2), np.float64)
+
+
+@pytest.mark.parametrize("row", [10, -11, [0, 10], 2**70])
+def test_a_row_that_does_not_exist_is_named(row):
+    with pytest.raises(IndexError, match="does not exist, the dataset has 10 rows"):
+        ten()[row]
+
+
+@pytest.mark.parametrize("rows", ["x", 1.0, None, True, [[0], [1]], [True, False], [0.5]])
+def test_what_is_no_row_number_is_refused(rows):
+    with pytest.raises(TypeError, match="wanted a row number, a list of them, a mask or a slice"):
+        ten()[rows]
+
+
+def test_a_slice_with_a_step_of_zero_is_refused_as_python_refuses_it():
+    with pytest.raises(ValueError, match="wanted a slice of whole numbers, its step not 0"):
+        ten()[::0]
+
+
+def test_rows_that_have_no_number_are_not_reached_by_one():
+    with pytest.raises(ps.FailedPreconditionError, match="cannot be reached by number"):
+        some()[0]
+
+
+def test_every_iterator_begins_at_the_first_row():
+    ds = ten().take(3)
+    first, second = iter(ds), iter(ds)
+    assert [next(first), next(first), next(second), next(first), next(second)] == [0, 1, 0, 2, 1]
+    assert list(ds) == list(ds.as_numpy_iterator()) == [0, 1, 2]
+
+
+def test_an_iterator_stays_at_its_end():
+    rows = iter(ten().take(1))
+    assert [next(rows), next(rows, None), next(rows, None)] == [0, None, None]
+
+
+def test_apply_gives_what_the_function_makes():
+    assert list(ten().apply(lambda ds: ds.skip(8))) == [8, 9]
+
+
+def test_apply_refuses_what_is_no_dataset():
+    with pytest.raises(TypeError, match="apply: result of transformation_func is 7, wanted a Dataset"):
+        ten().apply(lambda _: 7)
+
+
+def test_the_single_element_is_the_only_row():
+    assert ten().batch(10).get_single_element().sum() == 45
+
+
+@pytest.mark.parametrize(
+    ("n", "words"), [(0, "Dataset was empty."), (2, "Dataset had more than one element.")]
+)
+def test_a_single_element_of_none_or_several_is_refused(n, words):
+    with pytest.raises(ps.InvalidArgumentError, match=re.escape(words)):
+        ps.Dataset.range(n).get_single_element()
+
+
+def test_reduce_goes_through_the_rows_in_order():
+    pairs = ps.Dataset.from_tensor_slices((["a", "b"], [1, 2]))
+    joined, total = pairs.reduce(("", np.int32(0)), lambda state, row: (state[0] + row[0], state[1] + row[1]))
+    assert (joined, total) == (b"ab", 3)
+
+
+def test_reduce_of_no_rows_is_its_initial_state():
+    assert ps.Dataset.range(0).reduce(np.int64(7), lambda total, x: total + x) == 7
+
+
+def test_reduce_refuses_a_state_of_another_dtype_as_tf_data_does():
+    with pytest.raises(TypeError, match="reduce"):
+        ten().reduce(np.int64(0), lambda total, x: total + x / 2)
+
+
+def test_reduce_names_the_row_that_a_function_failed_on():
+    with pytest.raises(ps.FunctionError, match=r"ZeroDivisionError") as caught:
+        ten().reduce(0, lambda total, x: total + 1 // (3 - int(x)))
+    assert (caught.value.row, type(caught.value.__cause__)) == (3, ZeroDivisionError)
+
+
+def test_options_are_merged_on_the_way_down():
+    options = ps.Options()
+    options.deterministic = False
+    later = ps.Options()
+    later.autotune = False
+    found = ten().with_options(options).batch(2).with_options(later).options()
+    assert (found.deterministic, found.autotune) == (False, False)
+
+
+def test_a_dataset_is_printed_with_its_rows_and_its_spec():
+    assert repr(ten()) == "Dataset of 10 rows\nTensorSpec(shape=(), dtype=int64)"
+    assert repr(endless()).startswith("Dataset of endless rows\n")
+    assert repr(some()).startswith("Dataset of an unknown number of rows\n")
+
+
+def test_errors_of_penstock_are_caught_by_the_name_that_tensorflow_has_for_them():
+    with pytest.raises(ps.errors.OpError):
+        ten()[10]
+
+
+def test_type_checkers_see_every_method_as_it_is():
+    assert PATH.read_text() == declarations(), "run: python -m penstock.testing.declared"

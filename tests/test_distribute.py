@@ -1,0 +1,205 @@
+"""distribute: a rank's share of the rows."""
+
+import json
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError
+from penstock.graph.plan import Plan
+from penstock.nodes.distribute import Distribute
+from penstock.run.iterator import RowIterator
+from penstock.testing import Faulty, Samples, check_laws
+
+WORLDS = range(1, 9)
+PIPELINES = {
+    "by number": ps.Dataset.range,
+    "in order": lambda n: ps.Dataset.range(n).filter(lambda x: x >= 0),
+    "shuffled by number": lambda n: ps.Dataset.range(n).shuffle(seed=3),
+    "shuffled in a buffer": lambda n: ps.Dataset.range(n).shuffle(7, seed=3),
+}
+
+
+def numbers(rows: Any) -> list[int]:
+    return [int(row) for row in rows]
+
+
+def shares(ds: ps.Dataset, world: int, ends: str = "apart") -> list[list[int]]:
+    return [numbers(ds.distribute(rank, world, ends=ends)) for rank in range(world)]
+
+
+def rounds_of(parts: list[list[int]]) -> list[int]:
+    """The rows of all ranks, round after round."""
+    return [row for round_ in zip_longest(*parts) for row in round_ if row is not None]
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+@pytest.mark.parametrize("n", [0, 1, 7, 24, 25])
+def test_the_shares_together_are_the_rows_in_order(name: str, n: int):
+    for world in WORLDS:
+        ds = PIPELINES[name](n)
+        assert rounds_of(shares(ds, world)) == numbers(PIPELINES[name](n))
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_drop_leaves_out_the_last_round_that_is_not_whole(name: str):
+    for world in WORLDS:
+        whole = numbers(PIPELINES[name](25))[: 25 // world * world]
+        assert rounds_of(shares(PIPELINES[name](25), world, "drop")) == whole
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_pad_fills_the_last_round_with_its_own_rows_in_turn(name: str):
+    for world in WORLDS:
+        rows = numbers(PIPELINES[name](25))
+        last = rows[25 // world * world :]
+        filled = [last[i % len(last)] for i in range(len(last), world)] if last else []
+        assert rounds_of(shares(PIPELINES[name](25), world, "pad")) == rows + filled
+
+
+def test_pad_gives_every_rank_a_row_where_there_is_one_and_none_where_there_is_none():
+    assert shares(ps.Dataset.range(1), 3, "pad") == [[0], [0], [0]]
+    assert shares(ps.Dataset.range(0), 3, "pad") == [[], [], []]
+
+
+@pytest.mark.parametrize("ends", ["apart", "pad", "drop"])
+@pytest.mark.parametrize("rank", [0, 2])
+@pytest.mark.parametrize("n", [0, 2, 11, 12])
+def test_a_share_of_rows_that_have_no_number_keeps_the_laws(ends: str, rank: int, n: int):
+    def share(sizes: tuple[int, ...]) -> Plan:
+        rows = ps.Dataset(Plan(Samples(n, sizes))).filter(lambda row: row["number"] != 4)
+        return rows.distribute(rank, 3, ends=ends).plan
+
+    check_laws(share)
+
+
+def test_every_epoch_is_dealt_anew():
+    ds = ps.Dataset.range(6).shuffle(seed=1)
+    twice = numbers(ds.repeat(2))
+    parts = [numbers(ds.distribute(rank, 2).repeat(2)) for rank in range(2)]
+    assert rounds_of(parts) == twice
+    assert sorted(twice[:6]) == sorted(twice[6:]) != twice[:6]
+
+
+def test_the_number_of_rows_is_known():
+    assert [ps.Dataset.range(7).distribute(rank, 3).cardinality() for rank in range(3)] == [3, 2, 2]
+    assert ps.Dataset.range(7).distribute(2, 3, ends="pad").cardinality() == 3
+    assert ps.Dataset.range(7).distribute(0, 3, ends="drop").cardinality() == 2
+    assert [Distribute(0, 3).cardinality(n) for n in (-1, -2)] == [-1, -2]
+
+
+def test_rows_are_reached_by_number():
+    assert ps.Dataset.range(10).distribute(1, 3)[[2, 0]].tolist() == [7, 1]
+    assert ps.Dataset.range(10).distribute(2, 3, ends="pad")[[3, 0]].tolist() == [9, 2]
+
+
+@pytest.mark.parametrize("above", ["range", "shuffle", "batch"])
+def test_only_the_rows_of_the_rank_are_made(above: str):
+    made: list[int] = []
+
+    def note(row: Any) -> Any:
+        made.extend(np.atleast_1d(row).tolist())
+        return row
+
+    spec = ps.TensorSpec((), np.int64) if above != "batch" else ps.TensorSpec((None,), np.int64)
+    rows = {"range": lambda ds: ds, "shuffle": lambda ds: ds.shuffle(seed=1), "batch": lambda ds: ds.batch(5)}
+    ds = rows[above](ps.Dataset.range(1000)).map(note, output_signature=spec).distribute(1, 8)
+    made.clear()
+    found = np.concatenate([np.atleast_1d(row) for row in ds])
+    assert sorted(made) == sorted(found.tolist())
+    assert len(found) == 125
+
+
+def test_a_state_goes_on_in_the_same_share():
+    ds = ps.Dataset.range(100).shuffle(10, seed=1).distribute(1, 3).batch(4)
+    rows = iter(ds)
+    first = [next(rows) for _ in range(3)]
+    again = iter(ds)
+    again.set_state(json.loads(json.dumps(rows.get_state())))
+    assert np.array_equal(np.concatenate([*first, *again]), np.concatenate([*first, *rows]))
+
+
+def test_an_error_where_rows_have_no_number_comes_to_all_and_counts_for_no_row():
+    rows = RowIterator(Plan(Distribute(0, 2), (Plan(Faulty(8, (4,), faults=(3,))),)))
+    assert next(rows) == 0
+    with pytest.raises(DataLossError, match="row 3"):
+        next(rows)
+    assert list(rows) == [2, 5, 7]
+
+
+def test_the_rank_lies_within_the_world():
+    with pytest.raises(ArgumentError, match="rank is 3, wanted a number between 0 and 2"):
+        ps.Dataset.range(3).distribute(3, 3)
+    with pytest.raises(ArgumentError, match="world is 0, wanted a number greater than zero"):
+        ps.Dataset.range(3).distribute(0, 0)
+    with pytest.raises(ArgumentTypeError):
+        ps.Dataset.range(3).distribute(0, 2.0)
+    with pytest.raises(ArgumentError, match="ends is 'whole', wanted one of apart, pad, drop"):
+        ps.Dataset.range(3).distribute(0, 2, ends="whole")
+
+
+def test_rows_in_an_order_without_a_seed_are_not_dealt():
+    unseeded = ps.Dataset.range(3).shuffle()
+    with pytest.raises(ArgumentError, match=r"seed of ShuffleAll is None.* Pass seed="):
+        unseeded.map(lambda x: x + 1).distribute(0, 2)
+    assert len(list(unseeded.distribute(0, 1))) == 3
+
+
+@pytest.mark.parametrize("times", [2, None])
+def test_only_the_rows_of_the_rank_are_made_through_all_epochs(times: int | None):
+    made: list[int] = []
+
+    def note(row: Any) -> Any:
+        made.append(int(row))
+        return row
+
+    def epochs() -> ps.Dataset:
+        rows = ps.Dataset.range(1000).map(note, output_signature=ps.TensorSpec((), np.int64))
+        return rows.shuffle(seed=1).repeat(times)
+
+    whole = numbers(epochs().take(2000))
+    share = epochs().distribute(1, 8)
+    made.clear()
+    found = numbers(share.take(250))
+    assert found == whole[1::8]
+    assert len(made) < (
+        2000 if times is None else 251
+    )  # without an end, rows of the third epoch are made as well
+
+
+def test_a_position_amid_the_epochs_is_small_and_exact():
+    def rows() -> ps.Dataset:
+        return ps.Dataset.range(100).shuffle(seed=1).repeat().distribute(1, 3).batch(7)
+
+    iterator = iter(rows())
+    for _ in range(40):
+        next(iterator)
+    state = iterator.get_state()
+    assert len(json.dumps(state)) < 1000
+    other = iter(rows())
+    other.set_state(state)
+    assert [next(other).tolist() for _ in range(9)] == [next(iterator).tolist() for _ in range(9)]
+
+
+def test_rows_to_skip_are_not_made():
+    def rows() -> ps.Dataset:
+        return ps.Dataset.range(1000).shuffle(seed=1).distribute(1, 3).batch(4)
+
+    iterator = iter(rows())
+    state = iter(rows()).get_state().skip(batches=5)
+    for _ in range(5):
+        next(iterator)
+    other = iter(rows())
+    other.set_state(state)
+    assert [batch.tolist() for batch in other] == [batch.tolist() for batch in iterator]
+
+
+def test_explain_says_whether_a_rank_reads_its_own_rows_only():
+    assert (
+        "reads its own rows only" in ps.Dataset.range(9).shuffle(seed=1).repeat().distribute(0, 3).explain()
+    )
+    buffered = ps.Dataset.range(9).shuffle(4, seed=1).distribute(0, 3)
+    assert "makes all rows and keeps one of 3, since they have no numbers" in buffered.explain()

@@ -1,0 +1,333 @@
+"""Random changes of pictures: counted by seed, epoch and row, so that nothing else changes them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from importlib import import_module
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError
+from penstock.graph.placed import is_placed
+from penstock.graph.plan import Plan
+from penstock.nodes.map_ import map_
+from penstock.nodes.places import Places
+from penstock.testing.laws import check_laws
+from penstock.testing.sources import Samples
+
+IMAGES = np.arange(30 * 6 * 5 * 3, dtype=np.int64).reshape(30, 6, 5, 3)
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    ps.set_seed(11)
+    yield
+    ps.set_seed(None)
+
+
+def changed(image):
+    image = ps.image.random_crop(image, [4, 3, 3])
+    image = ps.image.random_flip_left_right(image, seed=3)
+    image = ps.image.random_flip_up_down(image)
+    image = ps.image.random_brightness(image.astype(np.float32), 0.5)
+    return ps.image.random_contrast(image, 0.5, 2.0)
+
+
+def changed_row_by_row(image):
+    if image.sum() < 0:
+        return image
+    return changed(image)
+
+
+def pipeline(function=changed, images=IMAGES, **arguments):
+    ps.set_seed(11)
+    return ps.Dataset.from_tensor_slices(images).map(function, **arguments)
+
+
+def rows(dataset):
+    return [row.tolist() for row in dataset]
+
+
+def test_rows_of_a_pipeline_are_those_of_any_other_one_of_the_seed():
+    first, again = rows(pipeline()), rows(pipeline())
+    assert first == again
+    ps.set_seed(12)
+    assert rows(ps.Dataset.from_tensor_slices(IMAGES).map(changed)) != first
+
+
+def test_it_is_traced_and_gives_what_it_gives_row_by_row():
+    assert "traced" in str(pipeline().explain())
+    assert "row by row" in str(pipeline(changed_row_by_row).explain())
+    np.testing.assert_array_equal(rows(pipeline()), rows(pipeline(changed_row_by_row)))
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"num_parallel_calls": 3}, {"num_parallel_calls": 2, "workers": "process"}]
+)
+@pytest.mark.parametrize("function", [changed, changed_row_by_row])
+def test_threads_and_processes_change_nothing(function, arguments):
+    assert rows(pipeline(function, **arguments)) == rows(pipeline())
+
+
+def test_each_epoch_has_others():
+    dataset = pipeline()
+    first, second = rows(dataset), rows(dataset)
+    assert first != second
+    repeated = rows(pipeline().repeat(2))
+    assert repeated == first + second
+
+
+@pytest.mark.parametrize("function", [changed, changed_row_by_row])
+@pytest.mark.parametrize("at", [0, 1, 7, 29, 30, 44])
+def test_an_iterator_goes_on_where_another_one_stopped(function, at):
+    dataset = pipeline(function).shuffle(7, seed=1).repeat(2)
+    it = iter(dataset)
+    for _ in range(at):
+        next(it)
+    state = json.loads(json.dumps(it.get_state()))
+    rest = rows(it)
+    other = iter(pipeline(function).shuffle(7, seed=1).repeat(2))
+    other.set_state(state)
+    assert rows(other) == rest
+
+
+def test_a_row_by_its_number_is_that_of_the_first_epoch():
+    first = rows(pipeline())
+    dataset = pipeline()
+    assert [dataset[i].tolist() for i in (3, 29, 0)] == [first[3], first[29], first[0]]
+    assert len(dataset) == 30
+
+
+def test_shards_and_what_is_skipped_keep_their_numbers():
+    first = rows(pipeline())
+    assert rows(pipeline().shard(3, 1)) == first[1::3]
+    assert rows(pipeline().skip(11)) == first[11:]
+    assert rows(pipeline().distribute(1, 2)) == first[1::2]
+
+
+def test_laws_hold():
+    def plan(chunks):
+        ps.set_seed(5)
+        return map_(Plan(Samples(23, chunks)), lambda row: _noisy(row["number"]))
+
+    check_laws(plan)
+
+
+def test_laws_hold_for_places():
+    check_laws(lambda chunks: Plan(Places((1, 2), 3), (Plan(Samples(23, chunks)),)))
+    check_laws(lambda chunks: Plan(Places((1, 2), 3, every_epoch=False), (Plan(Samples(23, chunks)),)))
+
+
+def _noisy(number):
+    image = np.stack([number, number + 1, number + 2]).reshape(1, 3, 1)
+    return ps.image.random_crop(image, [1, 1, 1]), ps.image.random_flip_left_right(image, seed=2)
+
+
+def test_one_seed_decides_alike_within_a_row():
+    def both(image):
+        return ps.image.random_flip_left_right(image, seed=4), ps.image.random_flip_left_right(
+            image * 2, seed=4
+        )
+
+    turned = 0
+    for image, (one, two) in zip(IMAGES, pipeline(both), strict=True):
+        np.testing.assert_array_equal(two, one * 2)
+        turned += not np.array_equal(one, image)
+    assert 5 < turned < 25
+
+
+def test_without_a_seed_operations_decide_each_for_itself():
+    def both(image):
+        return ps.image.random_flip_left_right(image), ps.image.random_flip_left_right(image)
+
+    assert 5 < sum(np.array_equal(one, two) for one, two in pipeline(both)) < 25
+
+
+def test_a_seed_is_the_same_in_every_dataset_and_process():
+    ps.set_seed(None)
+    flips = [
+        int(image[0, 0, 0] != IMAGES[i][0, 0, 0])
+        for i, image in enumerate(
+            ps.Dataset.from_tensor_slices(IMAGES).map(
+                lambda image: ps.image.random_flip_left_right(image, seed=9)
+            )
+        )
+    ]
+    assert flips == FLIPS
+
+
+FLIPS = [1, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1]
+
+
+def test_pictures_of_many_sizes_are_cut():
+    images = [np.arange(h * w).reshape(h, w, 1) for h, w in [(3, 4), (7, 3), (3, 4), (5, 5)]]
+
+    def cropped(check):
+        ps.set_seed(11)
+        source = ps.Dataset.from_generator(
+            lambda: iter(images), output_signature=ps.TensorSpec((None, None, 1), np.int64)
+        )
+        return rows(source.map(lambda x: ps.image.random_crop(x if check is None else check(x), [2, 3, 1])))
+
+    assert cropped(None) == cropped(lambda image: image if image.sum() >= 0 else None)
+
+
+def test_a_call_by_itself_draws_the_next_numbers_of_the_seed():
+    def drawn(seed):
+        ps.set_seed(2)
+        return [
+            ps.image.random_brightness(np.zeros((1, 1, 1), np.float32), 1.0, seed).item() for _ in range(4)
+        ]
+
+    for seed in (None, 5):
+        assert drawn(seed) == drawn(seed)
+        assert len(set(drawn(seed))) == 4
+
+
+def test_rows_without_places_are_called_one_by_one():
+    kept = ps.Dataset.from_tensor_slices(IMAGES).filter(
+        lambda image: ps.image.random_flip_up_down(image).sum() >= 0
+    )
+    assert "only functions of map have" in str(kept.explain())
+    assert len(rows(kept)) == 30
+
+
+def test_an_error_names_the_row_of_the_source():
+    wrong = pipeline(
+        lambda image: ps.image.crop_to_bounding_box(ps.image.random_flip_up_down(image), 0, 0, 9, 9)
+    )
+    with pytest.raises(FunctionError, match=r"map, row 0: .*It came from row 0 of Memory"):
+        next(iter(wrong))
+
+
+def helper(image):
+    return changed(image)
+
+
+class Augment:
+    def __call__(self, image):
+        return self.inner(image)
+
+    def inner(self, image):
+        return ps.image.random_flip_up_down(image)
+
+
+def test_functions_that_draw_are_found_through_others():
+    from functools import partial
+
+    assert all(
+        map(is_placed, [helper, changed, Augment(), partial(helper), lambda x: [helper(y) for y in x]])
+    )
+    assert is_placed(ps.image.random_crop)
+    assert not any(map(is_placed, [len, rows, np.sum, lambda x: ps.image.resize(x, (1, 1)), ps.image.resize]))
+    assert rows(pipeline(Augment())) == rows(pipeline(ps.image.random_flip_up_down))
+
+
+def test_functions_of_an_installed_package_are_found_to_draw(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "pictures_of_a_user"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "steps.py").write_text(
+        "import penstock as ps\ndef flip(x): return ps.image.random_flip_left_right(x)\n"
+    )
+    (package / "data.py").write_text("from .steps import flip\ndef augment(x): return flip(x)\n")
+    monkeypatch.syspath_prepend(str(package.parent))
+    data = import_module("pictures_of_a_user.data")
+    assert is_placed(data.augment)
+    assert is_placed(data.flip)
+    assert rows(pipeline(data.augment)) == rows(pipeline(ps.image.random_flip_left_right))
+
+
+def test_functions_of_a_program_that_an_installed_tool_runs_are_found_to_draw(monkeypatch):
+    names = {"__name__": "__main__", "ps": ps}
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", "/site-packages/tool/__main__.py", raising=False)
+    exec("def augment(x): return ps.image.random_flip_left_right(x)", names)
+    assert is_placed(names["augment"])
+
+
+def test_functions_in_a_list_are_found_to_draw():
+    steps = [ps.image.random_flip_left_right, ps.image.random_flip_up_down]
+
+    def augment(image):
+        for step in steps:
+            image = step(image)
+        return image
+
+    assert is_placed(augment)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda x: ps.image.random_crop(x, [9, 9, 3]),
+            ArgumentError,
+            r"at most the shape of the picture, \(6, 5, 3\)",
+        ),
+        (lambda x: ps.image.random_crop(x, [2, 2]), ArgumentError, "wanted 3 numbers"),
+        (
+            lambda x: ps.image.random_flip_left_right(x, seed=0.5),
+            ArgumentTypeError,
+            "seed is 0.5, wanted a whole number",
+        ),
+        (
+            lambda x: ps.image.random_brightness(x, -1.0),
+            ArgumentError,
+            "max_delta is -1.0, wanted not negative",
+        ),
+        (lambda x: ps.image.random_contrast(x, 2.0, 1.0), ArgumentError, "0 <= lower < upper"),
+        (lambda x: ps.image.stateless_random_flip_up_down(x, 3), ArgumentError, r"shape of seed is \(\)"),
+        (
+            lambda x: ps.image.stateless_random_flip_up_down(x, (0.5, 1)),
+            ArgumentTypeError,
+            "two whole numbers",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call(IMAGES[0])
+
+
+SCRIPT = """
+import json, os, sys
+import numpy as np, penstock as ps
+images = np.arange(40 * 6 * 5 * 3).reshape(40, 6, 5, 3)
+ps.set_seed(1)
+def changed(image):
+    return ps.image.random_crop(ps.image.random_flip_left_right(image), [2, 2, 3])
+rows = ps.Dataset.from_tensor_slices(images).map(changed)
+it = iter(rows.shuffle(9, seed=1).repeat(3))
+if os.path.exists(sys.argv[1]):
+    it.set_state(json.load(open(sys.argv[1])))
+for n, row in enumerate(it):
+    print(json.dumps(row.tolist()), flush=True)
+    if n == int(sys.argv[2]):
+        with open(sys.argv[1] + ".new", "w") as file:
+            json.dump(it.get_state(), file)
+        os.replace(sys.argv[1] + ".new", sys.argv[1])
+        os.kill(os.getpid(), 9)
+"""
+
+
+def test_killed_in_the_middle_of_an_epoch_it_goes_on(tmp_path):
+    def run(state, stop):
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(state), str(stop)], check=False, capture_output=True, text=True
+        )
+        assert done.returncode in (0, -signal.SIGKILL), done.stderr
+        return done.stdout.splitlines()
+
+    whole = run(tmp_path / "never", 10_000)
+    assert len(whole) == 120
+    assert len(set(whole[:40]) & set(whole[40:80])) < 30
+    parts = [line for _ in range(4) for line in islice(run(tmp_path / "state", 33), 200)]
+    assert os.path.exists(tmp_path / "state")
+    assert parts == whole

@@ -1,0 +1,165 @@
+"""cache: rows made once and then kept in memory."""
+
+import json
+import pickle
+import re
+from itertools import islice
+
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError
+from penstock.graph.plan import Plan
+from penstock.testing import Faulty
+
+
+def counted(n: int) -> tuple[ps.Dataset, list[int]]:
+    """The numbers to n, and a list of those that were made so far."""
+    made: list[int] = []
+
+    def numbers():
+        for i in range(n):
+            made.append(i)
+            yield i
+
+    return ps.Dataset.from_generator(numbers, output_signature=ps.TensorSpec((), int)), made
+
+
+def through_json(state):
+    return json.loads(json.dumps(state))
+
+
+def test_rows_are_made_once():
+    numbers, made = counted(5)
+    cached = numbers.cache()
+    assert [list(cached) for _ in range(3)] == [[0, 1, 2, 3, 4]] * 3
+    assert made == [0, 1, 2, 3, 4]
+
+
+def test_rows_are_made_once_for_all_epochs():
+    numbers, made = counted(3)
+    assert list(numbers.cache().repeat(3)) == [0, 1, 2] * 3
+    assert made == [0, 1, 2]
+
+
+def test_a_pass_that_ends_early_keeps_nothing():
+    numbers, made = counted(5)
+    cached = numbers.cache()
+    assert list(cached.take(2)) == [0, 1]
+    before = len(made)
+    assert list(cached) == [0, 1, 2, 3, 4]
+    assert len(made) == before + 5
+
+
+def test_two_live_iterators_each_make_their_rows():
+    numbers, made = counted(3)
+    cached = numbers.cache()
+    one, other = iter(cached), iter(cached)
+    assert [next(one), next(other)] == [0, 0]
+    assert [list(one), list(other)] == [[1, 2], [1, 2]]
+    assert made.count(0) == 2
+    assert list(cached) == [0, 1, 2]
+    assert made.count(0) == 2
+
+
+def test_no_rows_are_kept_as_well():
+    numbers, made = counted(0)
+    cached = numbers.cache()
+    assert [list(cached), list(cached)] == [[], []]
+    assert made == []
+
+
+def test_what_is_shuffled_before_keeps_its_first_order():
+    cached = ps.Dataset.range(50).shuffle(10, seed=3).cache()
+    first = list(cached)
+    assert [list(cached), list(cached.repeat(2))] == [first, first + first]
+
+
+@pytest.mark.parametrize("given", [0, 1, 49, 50, 51, 75, 99, 100])
+def test_a_mark_goes_on_in_a_process_whose_cache_is_empty(given: int):
+    def pipeline() -> ps.Dataset:
+        return ps.Dataset.range(50).shuffle(10, seed=3).cache().repeat(2)
+
+    rows = iter(pipeline())
+    list(islice(rows, given))
+    state = through_json(rows.get_state())
+    rest = list(rows)
+    again = iter(pipeline())
+    again.set_state(state)
+    assert list(again) == rest
+
+
+@pytest.mark.parametrize("given", [0, 20])
+def test_a_mark_of_a_later_iterator_goes_on_in_a_process_whose_cache_is_empty(given: int):
+    def pipeline() -> ps.Dataset:
+        return ps.Dataset.range(50).shuffle(10, seed=3).cache()
+
+    cached = pipeline()
+    first = list(cached)
+    rows = iter(cached)
+    list(islice(rows, given))
+    again = iter(pipeline())
+    again.set_state(through_json(rows.get_state()))
+    assert list(again) == first[given:]
+
+
+def test_a_mark_within_a_pass_goes_on_where_the_cache_is_full():
+    numbers, _ = counted(5)
+    cached = numbers.cache()
+    rows = iter(cached)
+    assert [next(rows), next(rows)] == [0, 1]
+    state = through_json(rows.get_state())
+    assert list(cached) == [0, 1, 2, 3, 4]
+    rows.set_state(state)
+    assert list(rows) == [2, 3, 4]
+
+
+def test_an_error_is_raised_in_the_pass_that_meets_it():
+    cached = ps.Dataset(Plan(Faulty(6, (4,), faults=(2,)))).cache()
+    rows = iter(cached)
+    assert [next(rows), next(rows)] == [0, 1]
+    with pytest.raises(DataLossError, match="row 2"):
+        next(rows)
+    state = through_json(rows.get_state())
+    assert list(rows) == [3, 4, 5]
+    assert list(cached) == [0, 1, 3, 4, 5]
+    rows = iter(ps.Dataset(Plan(Faulty(6, (4,), faults=(2,)))).cache())
+    rows.set_state(state)
+    assert list(rows) == [3, 4, 5]
+
+
+def test_rows_are_reached_by_number():
+    assert ps.Dataset.range(5).cache()[3] == 3
+
+
+def test_kept_rows_do_not_travel_with_the_plan():
+    cached = ps.Dataset.range(100_000).cache()
+    assert len(list(cached)) == 100_000
+    assert len(pickle.dumps(cached.plan)) < 2000
+
+
+def test_a_file_is_refused(tmp_path):
+    file = tmp_path / "x"
+    file.write_bytes(b"")
+    with pytest.raises(ArgumentError, match=f"filename is '{re.escape(str(file))}'"):
+        ps.Dataset.range(3).cache(file)
+
+
+def test_a_state_of_another_pipeline_is_refused():
+    rows = iter(ps.Dataset.range(3).cache())
+    other = iter(ps.Dataset.range(3).take(2))
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        rows.set_state(other.get_state())
+
+
+def test_a_pass_taken_up_in_the_middle_is_the_order_of_all_further_passes():
+    def dataset():
+        return ps.Dataset.range(9).shuffle(4, seed=89).cache().repeat(3)
+
+    rows = iter(dataset())
+    first = [int(next(rows)) for _ in range(5)]
+    other = iter(dataset())
+    other.set_state(json.loads(json.dumps(rows.get_state())))
+    rest = [int(row) for row in other]
+    assert rest == [int(row) for row in rows]
+    assert first + rest[:4] == rest[4:13] == rest[13:]

@@ -1,0 +1,71 @@
+"""assert_cardinality and pad_to_cardinality: rows whose number is known."""
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError
+from penstock.graph.plan import Plan
+from penstock.nodes.ignore_errors import IgnoreErrors
+from penstock.testing import Faulty, Lists
+from penstock.testing.laws import same
+
+
+def unknown(n: int) -> ps.Dataset:
+    return ps.Dataset(Plan(IgnoreErrors(), (Plan(Faulty(n)),)))
+
+
+def test_rows_of_the_number_expected_pass():
+    rows = unknown(3).assert_cardinality(3)
+    assert len(rows) == 3
+    assert list(rows) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "found"),
+    [(5, [0, 1, 2], "only 3"), (2, [0, 1], "at least 3"), (-1, [0, 1, 2], "only 3")],
+)
+def test_another_number_is_an_error_after_the_rows(expected: int, given: list[int], found: str):
+    rows = iter(unknown(3).assert_cardinality(expected))
+    assert [next(rows) for _ in given] == given
+    message = f"Input dataset was expected to contain .* elements but contained {found} elements"
+    with pytest.raises(FailedPreconditionError, match=message):
+        next(rows)
+    assert list(rows) == []
+
+
+def test_a_promised_number_is_a_whole_number():
+    with pytest.raises(ArgumentError):
+        unknown(3).assert_cardinality(-2)
+    with pytest.raises(ArgumentTypeError):
+        unknown(3).assert_cardinality(None)
+
+
+def test_rows_are_filled_up_and_marked():
+    rows = ps.Dataset.zip({"a": ps.Dataset.range(1, 3), "b": ps.Dataset.range(2).batch(1, True)})
+    padded = rows.pad_to_cardinality(4)
+    assert len(padded) == 4
+    real, filled = np.True_, np.False_
+    assert same(
+        list(padded),
+        [
+            {"a": np.int64(1), "b": np.array([0]), "valid": real},
+            {"a": np.int64(2), "b": np.array([1]), "valid": real},
+            {"a": np.int64(0), "b": np.array([0]), "valid": filled},
+            {"a": np.int64(0), "b": np.array([0]), "valid": filled},
+        ],
+    )
+
+
+def test_sizes_that_are_unknown_are_filled_up_with_nothing():
+    rows = ps.Dataset.zip({"list": ps.Dataset(Plan(Lists(2)))}).pad_to_cardinality(3, mask_key="real")
+    assert same(list(rows)[2], {"list": np.zeros(0, np.int64), "real": np.False_})
+
+
+def test_only_dicts_of_a_known_number_are_filled_up():
+    with pytest.raises(ArgumentTypeError, match="wanted a dict"):
+        ps.Dataset.range(2).pad_to_cardinality(4)
+    with pytest.raises(ArgumentError, match="number of rows is 2, wanted known rows, at most 1"):
+        ps.Dataset.zip({"a": ps.Dataset.range(2)}).pad_to_cardinality(1)
+    with pytest.raises(ArgumentError, match="number of rows is -2"):
+        ps.Dataset.zip({"a": unknown(2)}).pad_to_cardinality(4)

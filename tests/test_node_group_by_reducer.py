@@ -1,0 +1,84 @@
+"""All rows of a key become one; its state travels in the saved state."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentTypeError, FunctionError
+from penstock.nodes.group_by_reducer import Reducer
+
+TOTAL = Reducer(lambda _: np.int64(0), lambda total, x: total + x, lambda total: total)
+
+
+def results(dataset: Any) -> list[Any]:
+    """Rows as numbers, and errors."""
+    found: list[Any] = []
+    rows = iter(dataset)
+    while True:
+        try:
+            found.append(int(next(rows)))
+        except StopIteration:
+            return found
+        except FunctionError as error:
+            found.append(error)
+
+
+def test_rows_come_in_order_of_keys_after_all_were_read():
+    assert results(ps.Dataset.range(7).group_by_reducer(lambda x: -(x % 3), TOTAL)) == [7, 5, 9]
+    assert results(ps.Dataset.range(0).group_by_reducer(lambda x: x, TOTAL)) == []
+
+
+def test_states_and_results_have_any_structure():
+    reducer = Reducer(
+        lambda key: {"key": key, "seen": [0, 0]},
+        lambda state, x: {"key": state["key"], "seen": state["seen"] + np.array([1, int(x)], np.int32)},
+        lambda state: (state["key"], state["seen"]),
+    )
+    rows = list(ps.Dataset.range(5).group_by_reducer(lambda x: x // 3, reducer))
+    assert [(int(key), seen.tolist()) for key, seen in rows] == [(0, [3, 3]), (1, [2, 7])]
+    assert rows[0][1].dtype == np.int32
+
+
+def test_reading_goes_on_in_the_middle_of_the_input():
+    rows = ps.Dataset.range(20_000).group_by_reducer(lambda x: x % 7, TOTAL)
+    whole = results(rows)
+    iterator = iter(rows)
+    next(iterator)
+    state = json.loads(json.dumps(iterator.get_state()))
+    other = iter(rows)
+    other.set_state(state)
+    assert [int(row) for row in other] == whole[1:]
+    assert sum(whole) == 199_990_000
+
+
+def test_a_row_on_which_a_function_fails_counts_for_nothing():
+    reducer = Reducer(lambda _: np.int64(0), lambda total, x: total + 6 // (int(x) - 2), lambda total: total)
+    error, evens, odds = results(ps.Dataset.range(5).group_by_reducer(lambda x: x % 2, reducer))
+    assert (error.row, error.node, evens, odds) == (2, "group_by_reducer", 0, 0)
+
+
+def test_a_last_state_on_which_the_function_fails_has_no_row():
+    reducer = Reducer(lambda _: np.int64(0), lambda total, x: total + x, lambda total: 12 // (int(total) - 4))
+    evens, error = results(ps.Dataset.range(5).group_by_reducer(lambda x: x % 2, reducer))
+    assert evens == 6
+    assert isinstance(error.__cause__, ZeroDivisionError)
+
+
+def test_a_state_keeps_its_dtype():
+    reducer = Reducer(lambda _: 0, lambda total, x: total + x, lambda total: total)
+    error = results(ps.Dataset.range(1).group_by_reducer(lambda x: x, reducer))[0]
+    assert isinstance(error.__cause__, ArgumentTypeError)
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(ArgumentTypeError, match="init_func is 0, wanted a function"):
+        Reducer(0, abs, abs)
+    with pytest.raises(ArgumentTypeError, match=r"reducer is .*, wanted a Reducer"):
+        ps.Dataset.range(3).group_by_reducer(lambda x: x, abs)
+    with pytest.raises(ArgumentTypeError, match="result of key_func"):
+        ps.Dataset.range(3).group_by_reducer(lambda x: x / 2, TOTAL)

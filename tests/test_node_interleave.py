@@ -1,0 +1,143 @@
+"""Datasets take turns in tf.data's order; errors take the place of a row; marks name outer rows by position."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock.dataset import Dataset
+from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, FunctionError
+from penstock.graph.plan import Plan
+from penstock.testing import Faulty, Samples, check_laws
+
+
+def numbers(dataset: Dataset) -> list[int]:
+    return [int(row) for row in dataset]
+
+
+def hundreds(lengths: list[int]) -> Callable[[Any], Dataset]:
+    return lambda i: Dataset.range(100 * int(i), 100 * int(i) + lengths[int(i)])
+
+
+def test_orders_are_those_of_tf_data(golden):
+    cases = json.loads((golden / "order" / "interleave.json").read_text())
+    assert len(cases) > 20
+    for case in cases:
+        lengths = case["inner_lengths"]
+        dataset = Dataset.range(len(lengths)).interleave(
+            hundreds(lengths), case["cycle_length"], case["block_length"]
+        )
+        assert numbers(dataset) == case["output"], case
+        ahead = Dataset.range(len(lengths)).interleave(
+            hundreds(lengths), case["cycle_length"], case["block_length"], num_parallel_calls=-1
+        )
+        assert numbers(ahead) == case["output"], case
+
+
+def test_many_turns_come_together():
+    chunks = list(
+        Dataset.range(8)
+        .interleave(lambda _: Dataset.range(0, 100_000), cycle_length=4, block_length=3)
+        .chunks()
+    )
+    rows = np.concatenate([chunk.columns[0].values for chunk in chunks])
+    assert len(rows) == 800_000
+    assert rows[:15].tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 4, 5]
+    assert len(chunks) < 200
+
+
+def test_the_parts_of_a_tuple_are_several_arguments():
+    pairs = Dataset.zip(Dataset.range(2), Dataset.range(2, 4))
+    assert numbers(pairs.interleave(Dataset.range)) == [0, 1, 1, 2]
+
+
+def test_wrong_arguments_are_refused():
+    rows, same = Dataset.range(3), lambda _: Dataset.range(3)
+    with pytest.raises(ArgumentTypeError, match="map_func is 3, wanted a function"):
+        rows.interleave(3)
+    with pytest.raises(ArgumentError, match="cycle_length is 0, wanted a number greater than zero"):
+        rows.interleave(same, 0)
+    with pytest.raises(ArgumentError, match="block_length is -1, wanted a number greater than zero"):
+        rows.interleave(same, 2, -1)
+    with pytest.raises(ArgumentError, match="num_parallel_calls is 0, wanted a number greater than zero"):
+        rows.interleave(same, 2, num_parallel_calls=0)
+    with pytest.raises(
+        ArgumentError, match=r"num_parallel_calls is 3, wanted ps\.AUTOTUNE or at most cycle_length, 2"
+    ):
+        rows.interleave(same, 2, num_parallel_calls=3)
+    with pytest.raises(ArgumentTypeError, match="wanted a Dataset"):
+        list(rows.interleave(lambda i: i))
+
+
+def results(iterator: Any) -> list[Any]:
+    found: list[Any] = []
+    while True:
+        try:
+            found.append(int(next(iterator)))
+        except StopIteration:
+            return found
+        except (DataLossError, FunctionError) as error:
+            found.append(str(error))
+
+
+def broken(i: Any) -> Dataset:
+    if i == 1:
+        raise KeyError("one")
+    return Dataset(Plan(Faulty(4, (2,), faults=(1,)))) if i == 2 else Dataset.range(10 * i, 10 * i + 3)
+
+
+def test_an_error_takes_the_place_of_a_row_also_after_a_mark():
+    came_from = "It came from row 1 of Range(0, stop=4, step_size=1, dtype=int64)."
+    failure = f"interleave, row 1: KeyError: 'one'. {came_from}"
+    rows = [0, failure, 0, 1, "row 1", 2, 2, 3, 30, 31, 32]
+    dataset = Dataset.range(4).interleave(broken, cycle_length=2)
+    assert results(iter(dataset)) == rows
+    for given in range(len(rows)):
+        iterator = iter(dataset)
+        for _ in range(given):
+            with suppress(DataLossError, FunctionError):
+                next(iterator)
+        state = json.loads(json.dumps(iterator.get_state()))
+        other = iter(dataset)
+        other.set_state(state)
+        assert results(other) == rows[given:]
+        assert results(iterator) == rows[given:]
+
+
+def test_a_state_goes_on_with_another_number_of_threads():
+    one, several = (
+        Dataset.range(9).interleave(hundreds([7] * 9), 3, 2, num_parallel_calls=calls) for calls in (None, 3)
+    )
+    rows = iter(one)
+    for _ in range(20):
+        next(rows)
+    other = iter(several)
+    other.set_state(rows.get_state())
+    assert list(other) == list(rows)
+
+
+@pytest.mark.parametrize(("cycle", "block"), [(1, 1), (2, 3), (5, 1), (16, 2)])
+def test_shuffled_and_repeated_parts_keep_the_laws(cycle: int, block: int):
+    def make_plan(sizes: tuple[int, ...]) -> Plan:
+        def part(row: Any) -> Dataset:
+            n = int(row["number"])
+            return Dataset(Plan(Samples(n % 5, sizes))).shuffle(3, seed=n).repeat(n % 3)
+
+        return Dataset(Plan(Samples(12, sizes))).interleave(part, cycle, block).plan
+
+    check_laws(make_plan)
+
+
+def test_repeated_interleaving_of_shuffled_parts_keeps_the_laws():
+    def make_plan(sizes: tuple[int, ...]) -> Plan:
+        outer = Dataset(Plan(Samples(5, sizes))).shuffle(3, seed=1)
+        return (
+            outer.interleave(lambda row: Dataset(Plan(Samples(int(row["number"]), sizes))), 2).repeat(2).plan
+        )
+
+    check_laws(make_plan)

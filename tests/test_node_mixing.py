@@ -1,0 +1,196 @@
+"""Sampling and choosing give tf.data's orders, whatever comes at a time, and go on after errors and marks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from penstock.dataset import Dataset
+from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, InvalidArgumentError
+from penstock.graph.plan import Plan
+from penstock.graph.seeds import set_seed
+from penstock.testing import Faulty, Samples, Thirds, check_laws
+
+sample = Dataset.sample_from_datasets
+choose = Dataset.choose_from_datasets
+
+
+@pytest.fixture(autouse=True)
+def no_global_seed() -> Iterator[None]:
+    yield
+    set_seed(None)
+
+
+def numbers(dataset: Dataset) -> list[int]:
+    return [int(row) for row in dataset]
+
+
+def three() -> list[Dataset]:
+    return [Dataset.range(20), Dataset.range(100, 110), Dataset.range(200, 205)]
+
+
+def test_samples_are_those_of_tf_data(golden):
+    cases = json.loads((golden / "order" / "sample_from_datasets.json").read_text())
+    assert len(cases) == 12
+    for case in cases:
+        dataset = sample(three(), case["weights"], case["seed"], case["stop_on_empty"])
+        assert numbers(dataset) == case["output"]
+
+
+def test_every_pass_samples_the_same_unless_told_otherwise():
+    same, anew = (sample(three()[:2], seed=1, rerandomize_each_iteration=again) for again in (False, True))
+    assert numbers(same) == numbers(same)
+    passes = [[int(row) // 100 for row in anew] for _ in range(2)]
+    assert passes[0] != passes[1]
+    assert sorted(passes[0]) == sorted(passes[1])
+
+
+def test_datasets_of_no_weight_are_left_out():
+    assert numbers(sample(three(), [0.0, 1.0, 0.0])) == list(range(100, 110))
+    assert numbers(sample(three(), [0.0, 0.0, 0.0])) == []
+    assert set(numbers(sample(three(), [1.0, 0.0, 1.0]))) == {*range(20), *range(200, 205)}
+
+
+def test_weights_of_arrays_keep_their_dtype():
+    lists, doubles, floats = (
+        sample([Dataset.range(50), Dataset.range(100, 150)], weights, seed=4)
+        for weights in ([0.3, 0.7], np.array([0.3, 0.7]), np.array([0.3, 0.7], np.float32))
+    )
+    assert numbers(lists) == numbers(doubles) == numbers(floats)
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(ArgumentError, match="at least one dataset"):
+        sample([])
+    with pytest.raises(ArgumentTypeError, match="a list of datasets"):
+        sample(Dataset.range(3))
+    with pytest.raises(ArgumentTypeError, match="a Dataset"):
+        choose([3], Dataset.range(1))
+    with pytest.raises(ArgumentError, match="as many as there are datasets, 3"):
+        sample(three(), [0.5, 0.5])
+    with pytest.raises(ArgumentTypeError, match="floats"):
+        sample(three(), [1, 2, 3])
+    with pytest.raises(ArgumentTypeError, match="float32"):
+        sample([Dataset.range(3), Dataset.range(3, output_type=np.float32)])
+    with pytest.raises(ArgumentTypeError, match="scalar int64"):
+        choose(three(), Dataset.range(3, output_type=np.int32))
+
+
+def test_a_choice_takes_the_next_row_of_a_dataset():
+    choices = Dataset.range(3).repeat(2)
+    assert numbers(choose(three(), choices)) == [0, 100, 200, 1, 101, 201]
+
+
+def test_choosing_ends_with_the_first_dataset_that_is_chosen_in_vain():
+    short = [Dataset.range(2), Dataset.range(10, 13)]
+    choices = Dataset.range(2).repeat(10)
+    assert numbers(choose(short, choices)) == [0, 10, 1, 11]
+    assert numbers(choose(short, choices, stop_on_empty_dataset=False)) == [0, 10, 1, 11, 12]
+
+
+def test_a_choice_of_no_dataset_is_an_error_after_which_reading_goes_on():
+    rows = iter(choose(three(), Dataset.range(5).shuffle(1).repeat(2)))
+    assert [int(next(rows)) for _ in range(3)] == [0, 100, 200]
+    state = rows.get_state()
+    for _ in range(2):
+        for wrong in (3, 4):
+            with pytest.raises(InvalidArgumentError, match=f"Selector index out of range: {wrong} >= 3"):
+                next(rows)
+        assert [int(next(rows)) for _ in range(3)] == [1, 101, 201]
+        rows.set_state(json.loads(json.dumps(state)))
+    with pytest.raises(InvalidArgumentError, match="Selector index out of range: -1 >= 1"):
+        numbers(choose([Dataset.range(3)], Dataset.range(-1, 0)))
+
+
+def test_a_row_that_fails_takes_its_choice_with_it():
+    faulty = Dataset(Plan(Faulty(6, (2, 4), faults=(1, 2))))
+    rows = iter(choose([faulty, Dataset.range(10, 20)], Dataset.range(2).repeat(4)))
+    found = []
+    for _ in range(8):
+        try:
+            found.append(int(next(rows)))
+        except DataLossError as error:
+            found.append(str(error))
+    assert found == [0, 10, "row 1", 11, "row 2", 12, 3, 13]
+
+
+def test_an_endless_dataset_makes_samples_endless():
+    assert sample([Dataset.range(3), Dataset.range(3).repeat()]).cardinality() == -1
+    assert (
+        sample([Dataset.range(3), Dataset.range(3).repeat()], stop_on_empty_dataset=True).cardinality() == -2
+    )
+    assert choose([Dataset.range(3).repeat()], Dataset.range(0, 1).repeat(4)).cardinality() == 4
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_samples_without_a_seed_keep_the_laws(stops: bool):
+    def make_plan(sizes: tuple[int, ...]) -> Plan:
+        set_seed(3)
+        inputs = [Dataset(Plan(Samples(n, sizes))) for n in (17, 0, 5, 40)]
+        mixed = sample(inputs, [0.3, 0.1, 0.4, 0.2], stop_on_empty_dataset=stops)
+        return mixed.repeat(2).plan
+
+    check_laws(make_plan)
+
+
+def test_a_sample_drawn_anew_goes_on_the_same_in_another_process():
+    def make() -> Dataset:
+        return sample(three(), rerandomize_each_iteration=True).repeat(3)
+
+    here, there = make(), iter(make())
+    for given in (0, 10, 34, 35, 36, 80):
+        rows = iter(here)
+        for _ in range(given):
+            next(rows)
+        there.set_state(json.loads(json.dumps(rows.get_state())))
+        assert list(there) == list(rows)
+
+
+def test_choices_that_are_shuffled_keep_the_laws():
+    def make_plan(sizes: tuple[int, ...]) -> Plan:
+        choices = Dataset(Plan(Thirds(30, sizes))).shuffle(7, seed=1)
+        inputs = [Dataset(Plan(Samples(n, sizes))).repeat(2) for n in (9, 3, 7)]
+        return choose(inputs, choices, stop_on_empty_dataset=False).plan
+
+    check_laws(make_plan)
+
+
+def test_dict_entries_are_matched_by_name():
+    numbers_ = Dataset.range(3)
+    first = Dataset.zip({"a": numbers_, "b": Dataset.range(10, 13)})
+    second = Dataset.zip({"b": Dataset.range(20, 23), "a": numbers_})
+    rows = list(choose([first, second], Dataset.range(2).repeat(3)))
+    assert [(list(row), int(row["b"])) for row in rows[:2]] == [(["a", "b"], 10), (["a", "b"], 20)]
+    assert [int(row["a"]) for row in rows] == [0, 0, 1, 1, 2, 2]
+    turns = Dataset.range(2).interleave(lambda i: second if i else first, 2)
+    assert [int(row["b"]) for row in turns] == [10, 20, 11, 21, 12, 22]
+
+
+def test_a_short_list_of_choices_is_repeated_in_large_chunks():
+    parts = [Dataset.range(30_000), Dataset.range(100_000, 200_000)]
+    mixed = choose(parts, Dataset.range(2).repeat())
+    assert numbers(mixed.take(6)) == [0, 100_000, 1, 100_001, 2, 100_002]
+    assert sum(1 for _ in mixed.chunks()) < 60
+
+
+@pytest.mark.parametrize("weights", [[1.0, -1.0], [1.0, float("nan")], [1.0, float("inf")]])
+def test_weights_that_are_no_shares_are_refused(weights):
+    numbers = Dataset.range(3)
+    with pytest.raises(ArgumentError, match="finite numbers of at least 0"):
+        Dataset.sample_from_datasets([numbers, numbers], weights)
+
+
+def test_a_choice_of_no_dataset_names_the_node_and_the_row():
+    chosen = Dataset.choose_from_datasets(
+        [Dataset.range(9)] * 2, Dataset.from_tensor_slices(np.array([0, 1, 2, 0]))
+    )
+    rows = iter(chosen)
+    assert [next(rows), next(rows)] == [0, 0]
+    with pytest.raises(
+        InvalidArgumentError, match=r"^choose_from_datasets, row 2 of choice_dataset: .*out of range: 2 >= 2"
+    ):
+        next(rows)
+    assert list(rows) == [1]

@@ -1,0 +1,148 @@
+"""pack: sequences put together into rows of one length."""
+
+import json
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.nodes.pack import Pack
+from penstock.run.iterator import RowIterator
+
+
+def sequences(*lengths: int) -> ps.Dataset:
+    """Sequence i (from 1) is the number i over and over."""
+    values = np.repeat(np.arange(1, len(lengths) + 1), lengths)
+    return ps.Dataset.from_tensor_slices(ps.Ragged(values, np.cumsum([0, *lengths])))
+
+
+def tokens(ds: ps.Dataset) -> list[list[int]]:
+    return [row["tokens"].tolist() for row in ds]
+
+
+def test_a_sequence_goes_into_the_first_row_that_has_room():
+    rows = list(sequences(3, 2, 1, 2).pack(4))
+    assert [row["tokens"].tolist() for row in rows] == [[1, 1, 1, 3], [2, 2, 4, 4]]
+    assert [row["segment_ids"].tolist() for row in rows] == [[1, 1, 1, 2], [1, 1, 2, 2]]
+    assert [row["positions"].tolist() for row in rows] == [[0, 1, 2, 0], [0, 1, 0, 1]]
+
+
+def test_what_is_left_over_is_padding():
+    [row] = sequences(2, 1).pack(5)
+    assert row["tokens"].tolist() == [1, 1, 2, 0, 0]
+    assert row["segment_ids"].tolist() == [1, 1, 2, 0, 0]
+    assert row["positions"].tolist() == [0, 1, 0, 0, 0]
+
+
+def test_the_oldest_row_is_given_where_too_many_are_open():
+    assert tokens(sequences(3, 3, 3, 1, 1).pack(4, open_rows=1)) == [
+        [1, 1, 1, 0],
+        [2, 2, 2, 0],
+        [3, 3, 3, 4],
+        [5, 0, 0, 0],
+    ]
+    assert tokens(sequences(3, 3, 3, 1, 1).pack(4, open_rows=2)) == [
+        [1, 1, 1, 0],
+        [2, 2, 2, 4],
+        [3, 3, 3, 5],
+    ]
+
+
+def test_split_cuts_sequences_at_the_ends_of_rows():
+    rows = list(sequences(3, 6, 2).pack(4, split=True))
+    assert [row["tokens"].tolist() for row in rows] == [[1, 1, 1, 2], [2, 2, 2, 2], [2, 3, 3, 0]]
+    assert [row["segment_ids"].tolist() for row in rows] == [[1, 1, 1, 2], [1, 1, 1, 1], [1, 2, 2, 0]]
+    assert [row["positions"].tolist() for row in rows] == [[0, 1, 2, 0], [0, 1, 2, 3], [0, 0, 1, 0]]
+
+
+def test_empty_sequences_take_no_part():
+    assert tokens(sequences(0, 2, 0, 2).pack(4)) == [[2, 2, 4, 4]]
+    assert tokens(sequences(0, 0).pack(4)) == []
+    assert tokens(sequences().pack(4)) == []
+
+
+def test_columns_are_packed_side_by_side_and_others_left_out():
+    ds = ps.Dataset.from_tensor_slices(
+        {
+            "x": ps.Ragged([1, 1, 2], [0, 2, 3]),
+            "word": ps.Ragged(np.array([b"a", b"b", b"c"], object), [0, 2, 3]),
+            "other": [7, 8],
+        }
+    )
+    [row] = ds.pack(4, ["x", "word"], padding_values={"x": -1})
+    assert list(row) == ["x", "word", "segment_ids", "positions"]
+    assert row["x"].tolist() == [1, 1, 2, -1]
+    assert row["word"].tolist() == [b"a", b"b", b"c", b""]
+
+
+def test_the_spec_tells_lengths_and_dtypes():
+    spec = sequences(3, 2).pack(4).element_spec
+    ids = ps.TensorSpec((4,), np.int32)
+    assert spec == {"tokens": ps.TensorSpec((4,), np.int64), "segment_ids": ids, "positions": ids}
+
+
+def test_tokens_may_be_vectors():
+    vectors = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], np.float32)
+    [row] = ps.Dataset.from_tensors(vectors).pack(4)
+    assert row["tokens"].tolist() == [[1, 2], [3, 4], [5, 6], [0, 0]]
+
+
+def test_a_sequence_that_is_too_long_is_an_error_in_its_place():
+    rows = iter(sequences(4, 5, 4).pack(4))
+    assert next(rows)["tokens"].tolist() == [1, 1, 1, 1]
+    with pytest.raises(InvalidArgumentError, match=r"row 1: a sequence of 5, wanted at most 4.*split=True"):
+        next(rows)
+    assert next(rows)["tokens"].tolist() == [3, 3, 3, 3]
+    assert next(rows, None) is None
+
+
+def test_columns_of_several_lengths_are_an_error():
+    ds = ps.Dataset.from_tensor_slices(
+        {"x": ps.Ragged([1, 1, 2], [0, 2, 3]), "y": ps.Ragged([1, 2], [0, 1, 2])}
+    )
+    rows = iter(ds.pack(2))
+    with pytest.raises(InvalidArgumentError, match=r"row 0: columns have lengths \[2, 1\]"):
+        next(rows)
+    assert next(rows)["y"].tolist() == [2, 0]
+
+
+def test_a_mark_holds_positions_and_no_tokens():
+    plan = sequences(*[40] * 50).pack(1000, open_rows=2).plan
+    rows = RowIterator(plan)
+    next(rows)
+    state = json.dumps(rows.get_state())
+    assert len(state) < 4000
+    other = RowIterator(plan)
+    other.set_state(json.loads(state))
+    assert [row["tokens"].tolist() for row in other] == [row["tokens"].tolist() for row in rows]
+
+
+def test_arguments_are_checked_when_the_dataset_is_made():
+    with pytest.raises(ArgumentError, match="length is 0"):
+        sequences(1).pack(0)
+    with pytest.raises(ArgumentError, match="open_rows is 0"):
+        sequences(1).pack(2, open_rows=0)
+    with pytest.raises(ArgumentTypeError, match="columns"):
+        sequences(1).pack(2, columns=[])
+
+
+def test_columns_that_cannot_be_packed_are_named():
+    ds = ps.Dataset.from_tensor_slices({"x": [[1, 2]], "n": [3]})
+    with pytest.raises(ArgumentTypeError, match="column 'n'"):
+        _ = ds.pack(2).element_spec
+    with pytest.raises(ArgumentError, match="names among 'x', 'n'"):
+        _ = ds.pack(2, "z").element_spec
+    with pytest.raises(ArgumentError, match=r"padding value of 'x' is 1\.5"):
+        list(ds.pack(3, "x", padding_values=1.5))
+
+
+def test_states_of_something_else_are_refused():
+    node = Pack(4, "list", open_rows=2)
+    good = np.array([[0, 5, 0, 3], [1, 6, 0, 3]])
+    assert node.knows((good, False))
+    assert not node.knows(None)
+    assert not node.knows((good, 1))
+    assert not node.knows((good + np.array([2, 0, 0, 0]), False))
+    assert not node.knows((good + np.array([0, 0, 0, 1]), False))
+    assert not node.knows((good.astype(np.float64), False))

@@ -1,0 +1,72 @@
+"""repeat: rows again and again."""
+
+import json
+from itertools import islice
+
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError
+from penstock.graph.plan import Plan
+from penstock.nodes.repeat import Repeat
+from penstock.run.iterator import RowIterator
+from penstock.testing import Faulty
+
+
+def test_rows_come_count_times():
+    assert list(ps.Dataset.range(3).repeat(2)) == [0, 1, 2, 0, 1, 2]
+    assert list(ps.Dataset.range(3).repeat(0)) == []
+
+
+def test_rows_come_without_end_where_no_count_is_given():
+    for endless in (ps.Dataset.range(2).repeat(), ps.Dataset.range(2).repeat(-7)):
+        assert list(islice(endless, 5)) == [0, 1, 0, 1, 0]
+        assert endless.cardinality() == -1
+
+
+def test_endless_repetition_of_no_rows_ends():
+    assert list(ps.Dataset.range(0).repeat()) == []
+    assert list(ps.Dataset.range(3).skip(-1).repeat()) == []
+    assert ps.Dataset.range(0).repeat().cardinality() == 0
+
+
+def test_repetitions_nest():
+    assert list(ps.Dataset.range(2).repeat(2).take(3).repeat(2)) == [0, 1, 0, 0, 1, 0]
+
+
+def test_the_cardinality_is_the_product():
+    assert ps.Dataset.range(3).repeat(4).cardinality() == 12
+    assert [Repeat(2).cardinality(n) for n in (-1, -2)] == [-1, -2]
+    assert [Repeat().cardinality(n) for n in (-1, -2)] == [-1, -1]
+    assert [Repeat(0).cardinality(n) for n in (-1, -2)] == [0, 0]
+
+
+def test_rows_are_reached_by_number_where_they_end():
+    rows = ps.Dataset.range(3).repeat(4)
+    assert len(rows) == 12
+    assert rows[[11, 3, 4]].tolist() == [2, 0, 1]
+
+
+def test_a_mark_at_the_border_of_an_epoch_is_small_and_exact():
+    rows = iter(ps.Dataset.range(2).repeat(3))
+    assert [next(rows), next(rows)] == [0, 1]
+    state = json.loads(json.dumps(rows.get_state()))
+    assert len(json.dumps(state["mark"])) < 60
+    rows.set_state(state)
+    assert list(rows) == [0, 1, 0, 1]
+
+
+def test_an_error_comes_in_every_epoch():
+    rows = RowIterator(Plan(Repeat(2), (Plan(Faulty(2, (4,), faults=(1,))),)))
+    for _ in range(2):
+        assert next(rows) == 0
+        with pytest.raises(DataLossError):
+            next(rows)
+    assert list(rows) == []
+
+
+def test_a_count_is_a_whole_number_or_none():
+    with pytest.raises(ArgumentTypeError):
+        Repeat(1.0)
+    with pytest.raises(ArgumentError):
+        ps.Dataset.range(2).repeat(2**70)

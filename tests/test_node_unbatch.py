@@ -1,0 +1,63 @@
+"""unbatch: the entries of rows as rows."""
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.graph.plan import Plan
+from penstock.nodes.unbatch import Unbatch
+from penstock.testing import Lists, Pairs
+from penstock.testing.laws import check_laws, same
+
+
+def test_batches_come_apart_again():
+    assert list(ps.Dataset.range(7).batch(3).unbatch()) == [0, 1, 2, 3, 4, 5, 6]
+    rows = ps.Dataset(Plan(Pairs(7)))
+    assert same(list(rows.batch(3).unbatch()), list(rows))
+
+
+def test_rows_of_any_length_come_apart():
+    assert list(ps.Dataset(Plan(Lists(5))).unbatch()) == [1, 2, 2, 3, 3, 3]
+    lists = ps.Dataset(Plan(Lists(4)))
+    assert same(list(lists.ragged_batch(3).unbatch()), list(lists))
+
+
+def test_the_cardinality_is_known_where_all_rows_are_as_long():
+    assert ps.Dataset.range(7).batch(3, drop_remainder=True).unbatch().cardinality() == 6
+    assert ps.Dataset.range(7).batch(3).unbatch().cardinality() == -2
+    assert [Unbatch(2).cardinality(n) for n in (-1, -2)] == [-1, -2]
+
+
+def test_rows_are_reached_by_number_where_all_are_as_long():
+    rows = ps.Dataset.range(7).batch(3, drop_remainder=True).unbatch()
+    assert rows[[5, 0, 4]].tolist() == [5, 0, 4]
+    assert ps.Dataset.range(7).batch(3).unbatch().plan.rows is None
+
+
+def test_rows_of_a_known_length_keep_the_laws():
+    check_laws(lambda sizes: ps.Dataset(Plan(Pairs(13, sizes))).batch(3, True).unbatch().plan)
+
+
+def test_scalars_do_not_come_apart():
+    with pytest.raises(ArgumentError, match="wanted arrays of at least one axis"):
+        ps.Dataset.range(3).unbatch()
+
+
+def test_lengths_that_are_known_to_differ_are_refused():
+    pairs = ps.Dataset.zip((ps.Dataset.range(4).batch(2, True), ps.Dataset.range(6).batch(3, True)))
+    with pytest.raises(ArgumentError):
+        pairs.unbatch()
+
+
+def test_a_row_whose_components_differ_in_length_is_an_error_in_its_place():
+    pairs = ps.Dataset.zip((ps.Dataset.range(5).batch(2), ps.Dataset.range(6).batch(2)))
+    rows = iter(pairs.unbatch())
+    assert [next(rows) for _ in range(4)] == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    with pytest.raises(InvalidArgumentError):
+        next(rows)
+    assert next(rows, None) is None
+
+
+def test_the_spec_has_an_axis_less():
+    assert ps.Dataset.range(3).batch(2).unbatch().element_spec == ps.TensorSpec((), np.int64)

@@ -1,0 +1,199 @@
+"""Saved datasets know the pipeline that made them: loaded, printed, run again and compared."""
+
+import json
+import sys
+from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock import _native
+from penstock.cli import run
+from penstock.errors import FailedPreconditionError
+from penstock.graph.fingerprint import fingerprint
+from penstock.records.sealed import seal
+
+
+def squares(n: int) -> ps.Dataset:
+    return ps.Dataset.range(n).map(lambda x: {"n": x, "square": x * x})
+
+
+def first_of(x: Any, other: object) -> Any:
+    return x if int(x) < 9 and other else None
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    code = run([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out + captured.err
+
+
+@pytest.mark.parametrize("format", ["tfrecord", "tf"])
+def test_loaded_rows_know_their_pipeline(tmp_path: Path, format: str):
+    dataset = squares(30).shuffle(4)
+    dataset.save(tmp_path / "a", format=format)
+    loaded = ps.load(tmp_path / "a")
+    assert str(list(loaded.pipeline)) == str(list(ps.Dataset.from_json(dataset.to_json())))
+    assert loaded.recipe == dataset.to_json()
+
+
+def test_a_saved_dataset_is_a_source_of_recipes(tmp_path: Path):
+    squares(30).save(tmp_path / "a")
+    dataset = ps.load(tmp_path / "a", columns="square").batch(7)
+    text = dataset.to_json()
+    again = ps.Dataset.from_json(text)
+    assert again.to_json() == text
+    assert fingerprint(again.plan) == fingerprint(dataset.plan)
+    assert str(list(again)) == str(list(dataset))
+    squares(4).save(tmp_path / "a", mode="overwrite")
+    assert str(list(ps.Dataset.from_json(text))) == str(list(dataset))
+    ps.gc(tmp_path / "a")
+
+
+def test_a_saved_dataset_that_is_gone_is_named_when_rows_are_wanted(tmp_path: Path):
+    squares(30).save(tmp_path / "a")
+    text = ps.load(tmp_path / "a").take(2).to_json().replace("/a", "/b")
+    again = ps.Dataset.from_json(text)
+    with pytest.raises(FailedPreconditionError, match="no version of the saved dataset there has the rows"):
+        list(again)
+
+
+def test_folders_of_tf_data_are_sources_of_recipes(golden: Path):
+    folders = sorted(path.parent for path in golden.rglob("dataset_spec.pb"))
+    for folder in folders[:6]:
+        dataset = ps.load(folder)
+        text = dataset.to_json()
+        again = ps.Dataset.from_json(text)
+        assert again.to_json() == text
+        assert str(list(again)) == str(list(dataset))
+
+
+def test_rows_that_were_not_loaded_have_no_recipe():
+    with pytest.raises(FailedPreconditionError, match="was not loaded"):
+        _ = squares(3).pipeline
+
+
+def test_show_prints_the_pipeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    squares(3).save(tmp_path / "a")
+    code, text = said(capsys, "show", tmp_path / "a")
+    assert code == 0
+    assert "3 rows" in text
+    assert "map(<lambda>)" in text
+    assert "└─ Range(0, stop=3, step_size=1, dtype=i8)" in text
+    code, text = said(capsys, "show", tmp_path / "a", "--json")
+    assert json.loads(text)["pipeline"] == json.loads(squares(3).to_json())
+
+
+def test_show_names_inputs_that_have_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    ps.TextLineDataset(str(tmp_path / "a.txt")).save(tmp_path / "lines")
+    assert said(capsys, "show", tmp_path / "lines", "--inputs")[0] == 0
+    (tmp_path / "a.txt").write_text("one\nTWO\n")
+    code, text = said(capsys, "show", tmp_path / "lines", "--inputs")
+    assert code == 1
+    assert "a.txt: 8 bytes" in text
+
+
+def test_rerun_makes_the_same_files_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    squares(5).save(tmp_path / "a")
+    squares(3).save(tmp_path / "a", mode="append")
+    code, text = said(capsys, "rerun", tmp_path / "a", tmp_path / "b")
+    assert (code, text) == (0, "8 rows: the same files, byte for byte\n")
+    assert said(capsys, "diff", tmp_path / "a", tmp_path / "b") == (0, "The same 8 rows.\n")
+
+
+@pytest.fixture
+def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with rows saved in `a`, which a function of the module `prepared_by` made there."""
+    (tmp_path / "prepared_by.py").write_text("def odd_up(x):\n    return x + 1 if x % 2 else x\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    ps.Dataset.range(5).map(import_module("prepared_by").odd_up).save(tmp_path / "a")
+    yield tmp_path
+    del sys.modules["prepared_by"]
+
+
+def test_rerun_takes_functions_from_a_module(prepared: Path, capsys: pytest.CaptureFixture[str]):
+    code, text = said(capsys, "rerun", "a", "b")
+    assert code == 2
+    assert "prepared_by.odd_up (map.map_func, code " in text
+    assert (
+        "Pass them as --functions MODULE; those whose code was changed on purpose with --allow-changed."
+        in text
+    )
+    assert said(capsys, "rerun", "a", "b", "--functions", "no_such_module_here")[0] == 2
+    assert said(capsys, "rerun", "a", "b", "--functions", "os; system")[0] == 2
+    assert not (prepared / "b").exists()
+    assert said(capsys, "rerun", "a", "b", "--functions", "prepared_by") == (
+        0,
+        "5 rows: the same files, byte for byte\n",
+    )
+
+
+def test_diff_of_saved_datasets_names_what_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    squares(5).save(tmp_path / "a")
+    squares(6).map(lambda row: {"n": row["n"], "square": np.maximum(row["square"], 2)}).save(tmp_path / "b")
+    code, text = said(capsys, "diff", tmp_path / "a", tmp_path / "b", "-n", 1)
+    assert code == 1
+    assert text.startswith("rows: 5 | 6\nrows that differ: 2 (row 0)\nshards that only one has: 1 | 1\n")
+    assert "argument Range.stop: 5 | 6" in text
+    code, text = said(capsys, "diff", tmp_path / "a", tmp_path / "b", "--json")
+    assert json.loads(text)["rows"] == {"left": 5, "right": 6, "changed": 2, "first": [0, 1]}
+
+
+def test_a_recipe_that_cannot_be_written_keeps_no_save_from_being_made(tmp_path: Path):
+    saved = ps.Dataset.range(3).map(partial(first_of, other=object())).save(tmp_path / "a")
+    assert saved.rows == 3
+    with pytest.raises(FailedPreconditionError, match="could not be recorded"):
+        _ = ps.load(tmp_path / "a").recipe
+
+
+def test_the_pipeline_of_appended_rows_outlives_the_version_before(tmp_path: Path):
+    path = tmp_path / "numbers"
+    for start in (0, 5, 7):
+        ps.Dataset.range(start, start + 2).map(lambda n: n * 10).save(path, mode="append", progress=False)
+    assert ps.gc(path) == ([1, 2], [])
+    assert list(ps.load(path).pipeline) == [0, 10, 50, 60, 70, 80]
+    assert run(["rerun", str(path), str(tmp_path / "again")]) == 0
+    assert list(ps.load(tmp_path / "again")) == list(ps.load(path))
+
+
+def test_manifests_of_before_tell_of_the_rows_before_by_their_parents(tmp_path: Path):
+    path = tmp_path / "numbers"
+    for start in (0, 5):
+        ps.Dataset.range(start, start + 2).save(path, mode="append", progress=False)
+    document = json.loads((path / "manifest-2.json").read_text())
+    del document["before"], document["shards_wanted"], document["checksum"]
+    (path / "manifest-2.json").write_bytes(seal(document))
+    pointer = f"manifest-2.json {_native.digest((path / 'manifest-2.json').read_bytes())}\n"
+    (path / "CURRENT").write_text(pointer)
+    assert list(ps.load(path).pipeline) == [0, 1, 5, 6]
+    ps.Dataset.range(8, 9).save(path, mode="append", progress=False)
+    ps.gc(path)
+    assert list(ps.load(path).pipeline) == [0, 1, 5, 6, 8]
+
+
+def test_rerun_makes_as_many_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path, again = tmp_path / "numbers", tmp_path / "again"
+    ps.Dataset.range(10).save(path, shards=3, progress=False)
+    ps.Dataset.range(10).save(path, shards=2, mode="append", progress=False)
+    assert run(["rerun", str(path), str(again), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["same"]
+    assert len(list(again.glob("data-*/*"))) == 5
+
+
+def test_inputs_are_digested_before_their_rows_are_read(tmp_path: Path):
+    """A file that is replaced while it is saved is told as changed, as the rows may be those of before."""
+    source = tmp_path / "lines.txt"
+    source.write_text("a\nb\n")
+
+    def replace(_: object) -> None:
+        source.write_text("c\nd\n")
+
+    ps.Dataset.TextLineDataset(str(source)).save(tmp_path / "saved", progress=replace)
+    assert run(["show", str(tmp_path / "saved"), "--inputs"]) == 1

@@ -1,0 +1,80 @@
+"""The seeds of operations, and the orders that follow from them, as tf.data gives them."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from penstock import _native
+from penstock.errors import ArgumentTypeError
+from penstock.graph.seeds import epoch_seeds, seed_pair, set_seed
+
+
+@pytest.fixture(autouse=True)
+def no_global_seed():
+    yield
+    set_seed(None)
+
+
+def shuffled(pair, n, buffer_size):
+    none = np.zeros(0, np.int64)
+    out, ring, taken = _native.shuffle_ring(
+        *pair, 0, none, 0, n, buffer_size=buffer_size, ended=True, limit=n
+    )
+    assert (len(ring), taken) == (0, n)
+    return out.tolist()
+
+
+def test_shuffles_give_the_orders_of_tf_data_for_all_seeds_and_epochs(golden):
+    cases = json.loads((golden / "order" / "shuffle.json").read_text())
+    assert len(cases) == 64
+    for case in cases:
+        set_seed(case["global_seed"])
+        pair = seed_pair(case["op_seed"])
+        for epoch, order in enumerate(case["epochs"]):
+            seeds = epoch_seeds(pair, epoch) if case["reshuffle_each_iteration"] else pair
+            assert shuffled(seeds, case["n"], case["buffer_size"]) == order, case
+
+
+@pytest.mark.parametrize(
+    ("global_seed", "seed", "pair"),
+    [
+        (None, 0, (87654321, 0)),
+        (None, -1, (87654321, 2147483646)),
+        (None, 2**35, (87654321, 16)),
+        (5, 2**31 - 1, (5, 0)),
+        (-3, None, (2147483644, 1022050301)),
+        (2**31 - 1, 0, (0, 2147483647)),
+        (2**31 - 1, None, (0, 1364760256)),
+        (2**40, None, (512, 445128065)),
+        (np.int64(5), np.uint8(7), (5, 7)),
+    ],
+)
+def test_seeds_are_those_of_tensorflow(global_seed, seed, pair):
+    set_seed(global_seed)
+    assert seed_pair(seed) == pair
+
+
+def test_operations_without_a_seed_draw_one_each_in_the_order_they_are_made():
+    set_seed(5)
+    first = [seed_pair(None), seed_pair(3), seed_pair(None)]
+    assert first == [(5, 1097127993), (5, 3), (5, 1539898300)]
+    set_seed(5)
+    with ThreadPoolExecutor(8) as threads:
+        drawn = list(threads.map(lambda _: seed_pair(None), range(1000)))
+    set_seed(5)
+    assert sorted(drawn) == sorted(seed_pair(None) for _ in range(1000))
+
+
+def test_seeds_differ_where_none_are_given():
+    assert len({seed_pair(None) for _ in range(100)}) == 100
+
+
+def test_a_seed_that_is_no_integer_is_refused():
+    with pytest.raises(ArgumentTypeError, match=r"seed is 1\.5, wanted an integer or None"):
+        set_seed(1.5)
+    with pytest.raises(ArgumentTypeError, match="seed is 'a'"):
+        seed_pair("a")

@@ -1,0 +1,336 @@
+"""Rows that a user's generator yields."""
+
+import json
+import threading
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from penstock import Ragged, RaggedSpec, Sparse, SparseSpec, TensorSpec, string
+from penstock.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FailedPreconditionError,
+    FunctionError,
+    InvalidArgumentError,
+)
+from penstock.graph.plan import Plan
+from penstock.run.edge import Edge
+from penstock.run.iterator import RowIterator
+from penstock.sources.generator import from_generator
+from penstock.testing import check_laws
+from penstock.testing.laws import same
+
+INT = TensorSpec((), np.int32)
+
+
+def rows_of(node):
+    return list(RowIterator(Plan(node)))
+
+
+def yielding(*rows):
+    return lambda: iter(rows)
+
+
+def work(seconds):
+    end = perf_counter() + seconds
+    while perf_counter() < end:
+        pass
+
+
+def pairs():
+    for i in range(20):
+        yield {"n": i, "list": [i] * (i % 3)}
+
+
+PAIRS = {"n": TensorSpec((), np.int64), "list": TensorSpec((None,), np.float32)}
+
+
+def test_rows_have_the_dtypes_of_the_signature():
+    rows = rows_of(from_generator(pairs, output_signature=PAIRS))
+    assert same(rows[4], {"n": np.int64(4), "list": np.array([4], np.float32)})
+    assert len(rows) == 20
+
+
+def test_generators_keep_the_laws():
+    check_laws(lambda _: Plan(from_generator(pairs, output_signature=PAIRS)))
+    check_laws(lambda _: Plan(from_generator(pairs)))
+    check_laws(lambda _: Plan(from_generator(lambda: range(70))))
+    check_laws(lambda _: Plan(from_generator(yielding(), output_signature=INT)))
+
+
+def test_every_iterator_starts_the_generator_anew():
+    plan = Plan(from_generator(pairs, output_signature=PAIRS))
+    assert same(list(RowIterator(plan)), list(RowIterator(plan)))
+
+
+def test_without_a_signature_the_first_row_tells_dtypes_and_numbers_of_axes():
+    plan = Plan(from_generator(yielding((1, 2.5, "a", [[1]]), (2, 3, b"b", [[1, 2], [3, 4]]))))
+    assert plan.spec.structure == (
+        TensorSpec((), np.int32),
+        TensorSpec((), np.float32),
+        TensorSpec((), string),
+        TensorSpec((None, None), np.int32),
+    )
+    assert same(list(RowIterator(plan))[1][:3], (np.int32(2), np.float32(3), b"b"))
+
+
+def test_a_generator_without_rows_has_no_spec_to_infer_but_can_be_run():
+    plan = Plan(from_generator(yielding()))
+    assert list(RowIterator(plan)) == []
+    with pytest.raises(FailedPreconditionError, match="output_signature="):
+        _ = plan.spec
+
+
+def test_the_older_arguments_tell_the_spec_too():
+    rows = yielding((1, [2.0]))
+    typed = from_generator(rows, (np.int64, np.float32), ((), (None,)))
+    assert Plan(typed).spec.structure == (TensorSpec((), np.int64), TensorSpec((None,), np.float32))
+    untold = from_generator(rows, output_types=(np.int64, np.float32))
+    assert Plan(untold).spec == Plan(typed).spec
+    named = from_generator(yielding({"b": "x", "a": 1}), {"a": np.int64, "b": string})
+    assert Plan(named).spec.structure == {"a": TensorSpec((), np.int64), "b": TensorSpec((), string)}
+    assert same(rows_of(named), [{"a": np.int64(1), "b": b"x"}])
+
+
+def test_arguments_come_to_the_generator_packed():
+    def count(n, name):
+        assert (type(n), name) == (np.int32, b"x")
+        yield from range(n)
+
+    assert rows_of(from_generator(count, args=(2, "x"), output_signature=INT)) == [0, 1]
+
+
+def test_ragged_and_sparse_rows_are_taken():
+    rows = yielding((Ragged([1, 2], [0, 1, 2]), Sparse([[1]], [5], [3])))
+    spec = (RaggedSpec((None, None), np.int32), SparseSpec((3,), np.float32))
+    ((ragged, sparse),) = rows_of(from_generator(rows, output_signature=spec))
+    assert same(ragged, Ragged(np.array([1, 2], np.int32), [0, 1, 2]))
+    assert sparse == Sparse([[1]], np.array([5], np.float32), [3])
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "wanted"),
+    [
+        (np.int64(3), np.int32, np.int32(3)),
+        (2.0, np.int32, np.int32(2)),
+        (np.float64(0.1), np.float32, np.float32(0.1)),
+        (True, np.int32, np.int32(1)),
+        (7, np.float64, np.float64(7)),
+        ("é", string, "é".encode()),
+    ],
+)
+def test_numbers_are_cast_where_that_changes_nothing(value, dtype, wanted):
+    assert same(rows_of(from_generator(yielding(value), output_signature=TensorSpec((), dtype))), [wanted])
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (1.5, np.int32),
+        (2**31, np.int32),
+        (-1, np.uint8),
+        (np.int64(300), np.int8),
+        (float("nan"), np.int32),
+        ("1", np.int32),
+    ],
+)
+def test_numbers_that_would_change_are_refused(value, dtype):
+    node = from_generator(yielding(value), output_signature=TensorSpec((), dtype))
+    with pytest.raises(
+        InvalidArgumentError, match=r"from_generator, row 0: found .* no number is changed to fit"
+    ):
+        rows_of(node)
+
+
+def test_a_row_of_another_shape_is_refused_in_its_place():
+    rows = yielding([1, 2, 3], [4, 5], [6, 7, 8])
+    iterator = RowIterator(Plan(from_generator(rows, output_signature=TensorSpec((3,), np.int32))))
+    assert next(iterator).tolist() == [1, 2, 3]
+    with pytest.raises(InvalidArgumentError) as caught:
+        next(iterator)
+    assert str(caught.value) == (
+        "from_generator, row 1: `generator` yielded an element of shape (2,) where an element of shape (3,) was "
+        "expected. Say None for a size that differs."
+    )
+    assert next(iterator).tolist() == [6, 7, 8]
+
+
+def test_a_row_of_another_structure_is_refused():
+    with pytest.raises(
+        InvalidArgumentError, match=r"from_generator, row 0: found \(1, 2\), wanted TensorSpec"
+    ):
+        rows_of(from_generator(yielding((1, 2)), output_signature=INT))
+    with pytest.raises(InvalidArgumentError, match="from_generator, row 0: found the structure"):
+        rows_of(from_generator(yielding({"a": 1}), output_signature={"b": INT}))
+
+
+def test_many_rows_that_do_not_fit_stay_in_their_places():
+    values = [1.5 if i % 7 == 3 else i for i in range(100)]
+    iterator = RowIterator(Plan(from_generator(lambda: values, output_signature=INT)))
+    for value in values:
+        if value == 1.5:
+            with pytest.raises(InvalidArgumentError):
+                next(iterator)
+        else:
+            assert next(iterator) == value
+    assert list(iterator) == []
+
+
+def broken_after_three():
+    yield from range(3)
+    raise RuntimeError("boom")
+
+
+def test_an_exception_of_the_generator_comes_after_the_rows_before_it():
+    iterator = RowIterator(Plan(from_generator(broken_after_three, output_signature=INT)))
+    assert [next(iterator).item() for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(FunctionError, match="from_generator, row 3: RuntimeError: boom") as caught:
+        next(iterator)
+    assert type(caught.value.__cause__) is RuntimeError
+    assert (caught.value.node, caught.value.row) == ("from_generator", 3)
+    assert list(iterator) == []
+
+
+class Hiccups:
+    """Rows 0 to 9, where every third raises and the next one comes all the same."""
+
+    def __init__(self):
+        self.n = -1
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.n += 1
+        if self.n == 10:
+            raise StopIteration
+        if self.n % 3 == 2:
+            raise ValueError(f"hiccup {self.n}")
+        return self.n
+
+
+def outcomes(iterator):
+    while True:
+        try:
+            yield next(iterator).item()
+        except StopIteration:
+            return
+        except FunctionError as error:
+            yield str(error.__cause__)
+
+
+def test_an_iterator_that_goes_on_after_errors_does_so_from_any_mark():
+    plan = Plan(from_generator(Hiccups, output_signature=INT))
+    wanted = [0, 1, "hiccup 2", 3, 4, "hiccup 5", 6, 7, "hiccup 8", 9]
+    assert list(outcomes(RowIterator(plan))) == wanted
+    for given in range(len(wanted) + 1):
+        iterator = RowIterator(plan)
+        for _ in zip(range(given), outcomes(iterator), strict=False):
+            pass
+        other = RowIterator(plan)
+        other.set_state(json.loads(json.dumps(iterator.get_state())))
+        assert list(outcomes(other)) == wanted[given:]
+
+
+def test_going_on_needs_a_generator_that_yields_as_many_rows_again():
+    numbers = list(range(10))
+    plan = Plan(from_generator(lambda: iter(numbers), output_signature=INT))
+    iterator = RowIterator(plan)
+    for _ in range(8):
+        next(iterator)
+    state = iterator.get_state()
+    del numbers[5:]
+    other = RowIterator(plan)
+    with pytest.raises(FailedPreconditionError, match="the generator yields 5 rows, wanted more than"):
+        other.set_state(state)
+
+
+def test_the_generator_is_closed_when_its_iterator_is_dropped():
+    closed = []
+
+    def endless():
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.append(True)
+
+    iterator = RowIterator(Plan(from_generator(endless, output_signature=INT)))
+    next(iterator)
+    assert closed == []
+    del iterator
+    assert closed == [True]
+
+
+def test_a_slow_generator_is_not_waited_for():
+    def slow():
+        for i in range(4):
+            work(0.02)
+            yield i
+
+    edge = Edge(Plan(from_generator(slow, output_signature=INT)))
+    assert [len(edge.pull()) for _ in range(4)] == [1, 1, 1, 1]
+
+
+def test_a_slow_generator_stays_in_the_thread_that_asks_for_rows():
+    threads = set()
+
+    def slow():
+        for i in range(6):
+            work(0.005)
+            threads.add(threading.get_ident())
+            yield i
+
+    assert len(rows_of(from_generator(slow, output_signature=INT))) == 6
+    assert threads == {threading.get_ident()}
+
+
+def test_chunks_of_large_rows_hold_about_a_megabyte():
+    rows = from_generator(
+        lambda: (np.zeros(1 << 15) for _ in range(60)), output_signature=TensorSpec((1 << 15,), float)
+    )
+    edge = Edge(Plan(rows))
+    assert max(len(edge.pull()) for _ in range(10)) <= 4
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "message"),
+    [
+        (([1, 2],), {}, "`generator` must be a Python callable."),
+        ((pairs,), {"args": 1}, "from_generator: args is"),
+        ((pairs,), {"output_signature": (INT, np.int32)}, "from_generator: output_signature is"),
+        ((pairs,), {"output_signature": [INT]}, "from_generator: output_signature is"),
+        ((pairs, "no dtype"), {}, "from_generator: output_types is"),
+        ((pairs, (np.int32, np.int32), ((),)), {}, "from_generator: output_shapes is"),
+        ((pairs, {"a": np.int32}, {"b": ()}), {}, "from_generator: output_shapes is"),
+    ],
+)
+def test_wrong_types_of_arguments_are_refused(args, options, message):
+    with pytest.raises(ArgumentTypeError) as caught:
+        from_generator(*args, **options)
+    assert message in str(caught.value)
+
+
+def test_arguments_that_contradict_each_other_are_refused():
+    with pytest.raises(ArgumentError, match="left out where output_signature is given"):
+        from_generator(pairs, np.int32, output_signature=INT)
+    with pytest.raises(ArgumentError, match="wanted dtypes for output_shapes"):
+        from_generator(pairs, output_shapes=())
+
+
+def test_what_the_generator_returns_has_to_be_iterable():
+    with pytest.raises(
+        ArgumentTypeError, match=r"from_generator: what generator\(\) gave is 5, wanted an iterable"
+    ):
+        rows_of(from_generator(lambda: 5, output_signature=INT))
+    with pytest.raises(FunctionError, match="from_generator, row 0: ZeroDivisionError"):
+        rows_of(from_generator(lambda: 1 // 0, output_signature=INT))
+
+
+def test_arguments_of_a_generator_may_be_a_list():
+    def count(stop):
+        yield from range(int(stop))
+
+    assert rows_of(from_generator(count, args=[3], output_signature=INT)) == [0, 1, 2]

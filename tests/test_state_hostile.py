@@ -1,0 +1,98 @@
+"""States that were made by hand: refused, or an iterator of some rows; never an error of another kind."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError
+from penstock.run.position import seal_state
+
+R = ps.Dataset.range
+
+
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("part", ["mark", "pipeline"])
+def test_lists_in_lists_are_no_state(part: str):
+    rows = iter(R(10))
+    state = {**rows.get_state(), "version": 1, part: [nested(100_000)]}
+    for read in (rows.set_state, ps.describe_state):
+        with pytest.raises(ArgumentError, match="state is"):
+            read(state)
+    assert len(list(rows)) == 10
+
+
+@pytest.mark.parametrize("number", [10**40, 1.5, -1, "1", None])
+@pytest.mark.parametrize(
+    "ds",
+    [
+        R(10).shuffle(4, seed=1),
+        R(10).repeat(2),
+        R(10).cache(),
+        R(10).window(3),
+        R(10).filter(lambda x: x > 2),
+    ],
+    ids=["shuffle", "repeat", "cache", "window", "filter"],
+)
+def test_what_is_no_number_of_rows_is_refused(ds: ps.Dataset, number: Any):
+    state = iter(ds).get_state()
+    for place in (0, 2, 3):
+        mark = list(state["mark"])
+        mark[place] = number
+        with pytest.raises(ArgumentError, match="state is"):
+            iter(ds).set_state(seal_state({**state, "mark": mark}))
+    for name in ("rows", "skip"):
+        if (name, number) != ("skip", None):
+            with pytest.raises(ArgumentError, match="state is"):
+                iter(ds).set_state(seal_state({**state, name: number}))
+
+
+def test_more_is_skipped_than_there_are_numbers_for():
+    for ds in (R(10).shuffle(4, seed=1).repeat(), R(10).filter(lambda x: x > 2).repeat()):
+        with pytest.raises(ArgumentError, match=r"skip: rows is .* wanted at most 4,611,686,018,427,387,904"):
+            iter(ds).get_state().skip(rows=10**30)
+    state = iter(R(10)).get_state().skip(rows=1 << 62)
+    with pytest.raises(ArgumentError, match="skip: rows is 1, "):
+        state.skip(rows=1)
+
+
+def test_random_numbers_are_skipped_without_being_drawn():
+    ds = ps.Dataset.random(seed=3)
+    numbers = [int(number) for number in ds.take(5000)]
+    rows = iter(ds)
+    next(rows)
+    rows.set_state(rows.get_state().skip(rows=4000))
+    assert int(next(rows)) == numbers[4001]
+    rows.set_state(rows.get_state().skip(rows=10**18))
+    assert next(rows) is not None
+
+
+SKIPPING = """
+import signal
+import penstock as ps
+
+rows = iter(ps.Dataset.range(10).filter(lambda x: x > 2).repeat())
+rows.set_state(rows.get_state().skip(rows=10**18))
+before = rows.get_state()
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+try:
+    next(rows)
+except KeyboardInterrupt:
+    print("interrupted", rows.get_state() == before)
+"""
+
+
+def test_skipping_without_an_end_is_interrupted():
+    ended = subprocess.run(
+        [sys.executable, "-c", SKIPPING], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert ended.stdout == "interrupted True\n"

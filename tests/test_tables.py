@@ -1,0 +1,230 @@
+"""Rows go to pyarrow, polars, pandas and NumPy, and come from them, over the same memory where the types allow."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import penstock as ps
+from penstock.column.batches import Batches
+from penstock.errors import ArgumentError
+from penstock.graph.plan import Plan
+from penstock.sources.arrow_pieces import ArrowPieces
+from penstock.sources.memory import Memory
+from penstock.testing import check_laws
+from penstock.testing.laws import same
+
+N = 5_000
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A folder with an uncompressed Arrow file of several record batches."""
+    if not Path("/proc/self/maps").exists():
+        pytest.skip("this system does not tell where files are mapped")
+    path = tmp_path_factory.mktemp("tables") / "saved"
+    rows = {
+        "x": np.arange(N, dtype=np.float32),
+        "image": np.arange(N * 12, dtype=np.uint32).reshape(N, 4, 3),
+        "half": np.arange(N).astype(np.float16),
+        "name": [f"row {i}" for i in range(N)],
+        "more": {"label": np.arange(N) % 7},
+    }
+    ps.Dataset.from_tensor_slices(rows).save(path, format="arrow", progress=False)
+    return path
+
+
+def address(array):
+    return np.asarray(array).__array_interface__["data"][0]
+
+
+class Mapped:
+    """Addresses at which a process has the files of a folder in memory."""
+
+    def __init__(self, folder):
+        self.folder = str(folder)
+
+    def __contains__(self, place):
+        with open("/proc/self/maps") as lines:
+            ranges = [line.split()[0].split("-") for line in lines if self.folder in line]
+        return any(int(start, 16) <= place < int(stop, 16) for start, stop in ranges)
+
+
+def test_numpy_rows_of_a_saved_dataset_lie_in_the_mapped_file(saved):
+    batch = next(iter(ps.load(saved).batch(32)))
+    assert all(address(batch[name]) in Mapped(saved) for name in ("x", "image", "half"))
+
+
+def test_an_arrow_table_of_a_saved_dataset_lies_in_the_mapped_file(saved):
+    table = ps.load(saved).to_arrow()
+    for name in ("x", "image", "half", "name", "more/label"):
+        buffers = [buffer for chunk in table.column(name).chunks for buffer in chunk.buffers() if buffer]
+        assert all(buffer.address in Mapped(saved) for buffer in buffers), name
+
+
+def test_polars_columns_of_a_saved_dataset_lie_in_the_mapped_file(saved):
+    frame = ps.load(saved).to_polars()
+    assert frame.height == N
+    for name in ("x", "half", "more/label"):
+        assert all(address(part.to_numpy()) in Mapped(saved) for part in frame[name].get_chunks()), name
+    assert frame["image"].dtype == pl.Array(pl.UInt32, (4, 3))
+
+
+def test_polars_takes_a_dataset_as_it_is(saved):
+    frame = pl.DataFrame(ps.load(saved))
+    assert all(address(part.to_numpy()) in Mapped(saved) for part in frame["x"].get_chunks())
+
+
+def test_pandas_columns_of_arrow_types_lie_in_the_mapped_file(saved):
+    frame = ps.load(saved).to_pandas(dtype_backend="pyarrow")
+    assert str(frame["x"].dtype) == "float[pyarrow]"
+    chunks = pa.chunked_array(frame["x"].array.__arrow_array__()).chunks
+    assert all(chunk.buffers()[1].address in Mapped(saved) for chunk in chunks)
+
+
+def test_pandas_columns_of_numpy_types_can_be_written_to(saved):
+    frame = ps.load(saved).to_pandas()
+    frame.loc[0, "x"] = 7.0
+    assert frame["x"].dtype == np.float32
+    assert frame["x"].tolist()[:3] == [7.0, 1.0, 2.0]
+
+
+def test_another_backend_of_pandas_is_refused():
+    with pytest.raises(ArgumentError, match=r'dtype_backend is .polars., wanted "numpy" or "pyarrow"'):
+        ps.Dataset.range(3).to_pandas(dtype_backend="polars")
+
+
+def test_nested_rows_go_to_arrow_as_structs_and_come_back():
+    rows = {"a": np.arange(3), "b": {"c": [b"x", b"y", b"z"], "d": (np.ones(3), np.zeros(3))}}
+    dataset = ps.Dataset.from_tensor_slices(rows)
+    table = dataset.to_arrow(flat=False)
+    assert table.schema.field("b").type.field("d").type == pa.struct({"0": pa.float64(), "1": pa.float64()})
+    assert next(iter(ps.Dataset.from_arrow(table)))["b"]["d"] == {"0": 1.0, "1": 0.0}
+    assert dataset.to_arrow().column_names == ["a", "b/c", "b/d/0", "b/d/1"]
+
+
+def test_a_table_of_many_record_batches_is_not_copied():
+    pieces = [pa.table({"x": np.arange(k, k + 4_000.0)}) for k in range(3)]
+    chunks = list(ps.Dataset.from_arrow(pa.concat_tables(pieces)).chunks())
+    assert [address(chunk.structure["x"].values) for chunk in chunks if len(chunk) > 256] == [
+        piece.column("x").chunk(0).buffers()[1].address + shift
+        for piece, shift in zip(pieces, (8 * 256, 0, 0), strict=True)
+    ]
+
+
+def test_record_batches_of_few_rows_are_joined():
+    table = pa.concat_tables([pa.table({"x": [k]}) for k in range(100)])
+    (chunk,) = ps.Dataset.from_arrow(table).chunks()
+    assert len(chunk) == 100
+
+
+PIECES = [pa.table({"x": np.arange(k * 10, k * 10 + 3.0), "s": [f"{k}", None, "b"]}) for k in range(4)]
+TABLE = pa.concat_tables(PIECES)
+
+
+def in_pieces(table):
+    """The rows of a table without joining its record batches, however small these are."""
+    return ps.Dataset(Plan(Memory("from_arrow", Batches(ArrowPieces(table, "from_arrow")))))
+
+
+def test_a_polars_frame_is_not_copied():
+    values = np.arange(4.0)
+    frame = pl.DataFrame({"x": values})
+    (chunk,) = ps.Dataset.from_arrow(frame).chunks()
+    assert address(chunk.columns[0].values) == address(values) == address(frame["x"].to_numpy())
+
+
+def test_a_pandas_frame_is_not_copied():
+    frame = pd.DataFrame({"x": np.arange(4.0)})
+    for dataset in (ps.Dataset.from_pandas(frame), ps.Dataset.from_arrow(frame)):
+        (chunk,) = dataset.chunks()
+        assert address(chunk.columns[0].values) == address(frame["x"].to_numpy())
+
+
+def test_many_record_batches_keep_the_laws():
+    check_laws(lambda _: in_pieces(TABLE).plan)
+
+
+def test_rows_of_many_record_batches_can_be_asked_for_by_number():
+    dataset = in_pieces(TABLE)
+    assert len(dataset) == 12
+    assert dataset[[11, 0, 4]]["x"].tolist() == [32.0, 0.0, 11.0]
+    assert [row["s"] for row in dataset.skip(5).take(3)] == ["b", "2", None]
+
+
+def test_many_record_batches_are_pickled_and_written_in_recipes():
+    dataset = in_pieces(TABLE)
+    again = pickle.loads(pickle.dumps(dataset.plan.node)).rows
+    assert same(list(again), list(dataset))
+    assert same(list(ps.Dataset.from_json(dataset.to_json())), list(dataset))
+    left_out = dataset.to_json(max_array_bytes=0)
+    assert same(list(ps.Dataset.from_json(left_out, rows=[dataset])), list(dataset))
+
+
+def test_a_state_fits_the_same_rows_in_other_record_batches():
+    iterator = iter(in_pieces(TABLE))
+    for _ in range(4):
+        next(iterator)
+    again = iter(ps.Dataset.from_arrow(TABLE.combine_chunks()))
+    again.set_state(iterator.get_state())
+    assert next(again)["x"] == 11.0
+
+
+def test_values_are_missing_only_where_some_record_batch_lacks_one():
+    spec = in_pieces(TABLE).element_spec
+    assert spec == {"x": ps.TensorSpec((), np.float64), "s": ps.TensorSpec((), ps.text, optional=True)}
+
+
+def test_what_gives_one_arrow_array_is_a_table_too():
+    class Array:
+        def __arrow_c_array__(self, requested_schema=None):
+            return PIECES[1].to_batches()[0].__arrow_c_array__(requested_schema)
+
+    assert [row["x"] for row in ps.Dataset.from_arrow(Array())] == [10.0, 11.0, 12.0]
+
+
+TALKS = pa.table(
+    {"talk": [[{"role": "user", "text": "hi"}, {"role": "bot", "text": "ho"}], [], None], "n": [2, 0, -1]}
+)
+
+
+@pytest.mark.parametrize("make", [ps.Dataset.from_arrow, in_pieces])
+def test_lists_of_structs_are_a_dict_of_lists(make):
+    dataset = make(pa.concat_tables([TALKS] * 2))
+    first, empty, missing = list(dataset)[-3:]
+    assert first["talk"]["role"].tolist() == ["user", "bot"]
+    assert empty["talk"]["text"].tolist() == []
+    assert missing["talk"] == {"role": None, "text": None}
+    check_laws(lambda _: dataset.plan)
+
+
+def test_lists_of_structs_are_read_from_parquet(tmp_path):
+    pq.write_table(TALKS, tmp_path / "talks.parquet")
+    dataset = ps.Dataset.from_parquet(tmp_path / "talks.parquet")
+    assert same(list(dataset), list(ps.Dataset.from_arrow(TALKS)))
+    assert dataset.element_spec["talk"]["role"].optional
+
+
+def test_a_null_in_a_later_record_batch_is_refused_where_it_has_no_place():
+    table = pa.concat_tables([pa.table({"a": [[1]]}), pa.table({"a": [[1, None]]})])
+    for make in (ps.Dataset.from_arrow, in_pieces):
+        with pytest.raises(ArgumentError, match="from_arrow: column 'a' is 'a null inside of a list'"):
+            make(table)
+
+
+def test_arrays_of_a_batch_are_taken_by_dlpack_without_a_copy(saved):
+    for dataset in (ps.load(saved), ps.Dataset.from_tensor_slices({"x": np.arange(8.0)})):
+        batch = next(iter(dataset.batch(4)))
+        assert address(np.from_dlpack(batch["x"])) == address(batch["x"])
+
+
+def test_the_parts_of_ragged_rows_are_taken_by_dlpack():
+    rows = next(iter(ps.Dataset.from_list([[1], [2, 3]]).ragged_batch(2)))
+    assert isinstance(rows, ps.Ragged)
+    for part in (rows.values, rows.row_splits):
+        assert address(np.from_dlpack(part)) == address(part)

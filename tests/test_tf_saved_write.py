@@ -1,0 +1,185 @@
+"""Rows saved as tf.data saves them come back as they are, and what would not is refused before anything is written."""
+
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.column.fixed import FixedColumn
+from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
+from penstock.graph.plan import Plan
+from penstock.sources.tf_saved import load_tf
+from penstock.spec import NoneSpec, Spec
+from penstock.store.format import format_named
+from penstock.store.tf_encode import encoded
+from penstock.store.tf_metadata import parse_metadata
+from penstock.store.tf_saved import open_tf_saved
+from penstock.store.tf_spec import Component
+from penstock.testing.laws import same
+from penstock.testing.sources import Samples
+
+Point = namedtuple("Point", ["x", "y"])  # noqa: PYI024
+NUMBERS = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+    "complex64", "complex128",
+]  # fmt: skip
+COMPRESSIONS = ["none", "gzip", "zlib", "snappy"]
+GOLDEN_BYTES = [
+    "batched", "dict_mixed", "namedtuple", "overwritten", "ragged", "ragged_rank2_strings", "scalar_ints", "sparse",
+    "strings", "tuple_nested",
+]  # fmt: skip
+
+
+def numbers(n: int = 6) -> ps.Dataset:
+    return ps.Dataset.range(n)
+
+
+STRUCTURES: dict[str, Callable[[], ps.Dataset]] = {
+    "numbers": numbers,
+    "dict in another order": lambda: numbers().map(lambda n: {"z": n, "a": n / 2, "B": (n, n + 1)}),
+    "named tuple": lambda: numbers().map(lambda n: Point(n, {"k": n % 2 == 0})),
+    "none": lambda: numbers().map(lambda n: (n, None)),
+    "strings": lambda: ps.Dataset.from_tensor_slices([b"a", b"", b"\xff\x00" * 200]),
+    "text": lambda: ps.Dataset.from_tensor_slices(["é", "", "x"]),
+    "images": lambda: ps.Dataset.from_tensor_slices(np.arange(96, dtype=np.uint8).reshape(4, 2, 4, 3)),
+    "no values": lambda: ps.Dataset.from_tensor_slices(np.zeros((3, 0, 2), np.float32)),
+    "batches": lambda: numbers(7).batch(3),
+    "lists": lambda: numbers().map(lambda n: np.full(int(n) % 3, n)),
+    "shapes": lambda: numbers().map(lambda n: np.full((int(n) % 3, 2, int(n) % 2), n)),
+    "ragged": lambda: numbers().map(lambda n: np.full(int(n) % 3, n)).ragged_batch(2),
+    "ragged ragged": lambda: numbers(8).map(lambda n: np.full(int(n) % 3, n)).ragged_batch(2).batch(2),
+    "ragged strings": lambda: numbers().map(lambda n: np.array([b"ab"] * (int(n) % 3), "S")).ragged_batch(2),
+    "sparse": lambda: numbers().map(lambda n: ps.Sparse([[int(n) % 3, 1]], [n], [3, 2])),
+    "sparse batches": lambda: numbers().map(lambda n: ps.Sparse([[int(n) % 3]], [n], [3])).batch(4),
+    **{dtype: lambda dtype=dtype: numbers().map(lambda n: n.astype(dtype)) for dtype in NUMBERS},
+}
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_every_structure_comes_back_in_every_compression(tmp_path: Path, name: str, compression: str):
+    rows = STRUCTURES[name]()
+    rows.save(tmp_path / "a", format="tf", compression=compression)
+    loaded = ps.load(tmp_path / "a")
+    assert loaded.element_spec == rows.element_spec
+    assert same(list(loaded), list(rows))
+    assert same(loaded[1], list(rows)[1])
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_what_tensorflow_finds_of_it_is_whole(tmp_path: Path, name: str):
+    rows = STRUCTURES[name]()
+    rows.save(tmp_path / "a", format="tf")
+    saved = open_tf_saved(tmp_path / "a")
+    assert saved.rows == len(list(rows))
+    found = list(ps.Dataset(load_tf(tmp_path / "a")))
+    if name == "text":
+        assert found == ["é".encode(), b"", b"x"]
+    elif name != "dict in another order":
+        assert same(found, list(rows))
+    else:
+        assert [list(row) for row in found] == [["B", "a", "z"]] * 6
+        assert [row["z"] for row in found] == list(range(6))
+
+
+@pytest.mark.parametrize("name", GOLDEN_BYTES)
+def test_the_bytes_are_those_that_tensorflow_writes(golden: Path, tmp_path: Path, name: str):
+    saved = open_tf_saved(golden / "saved" / name)
+    ps.Dataset(load_tf(golden / "saved" / name)).save(tmp_path / "a", format="tf")
+    [[theirs]], [[ours]] = saved.files, open_tf_saved(tmp_path / "a").files
+    assert Path(ours).read_bytes() == Path(theirs).read_bytes()
+    if name != "dict_mixed":  # TensorFlow keeps dicts in the order of a hash
+        spec = (golden / "saved" / name / "dataset_spec.pb").read_bytes()
+        assert (tmp_path / "a" / "dataset_spec.pb").read_bytes() == spec
+
+
+def test_metadata_are_those_that_tensorflow_writes(golden: Path):
+    theirs = parse_metadata((golden / "saved" / "tuple_nested" / "snapshot.metadata").read_bytes())
+    spec = open_tf_saved(golden / "saved" / "tuple_nested").spec
+    format = format_named("tf")
+    assert format is not None
+    written = format.pointers(theirs.run_id, spec, 2, theirs.created_us)
+    assert list(written) == ["dataset_spec.pb", "snapshot.metadata"]
+    golden_bytes = (golden / "saved" / "tuple_nested" / "snapshot.metadata").read_bytes()
+    assert written["snapshot.metadata"] == golden_bytes
+
+
+@dataclass
+class Pair:
+    x: Any
+    y: Any
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: numbers().window(2), "the row.*it is a dataset"),
+        (
+            lambda: numbers().map(lambda n: {"when": n.astype("datetime64[s]")}),
+            "leaf 'when'.*dtype datetime64",
+        ),
+        (lambda: numbers().map(lambda n: {1: n}), "a key of 'the row' is 1, wanted text"),
+        (lambda: numbers().map(lambda n: {"a": Pair(n, n)}), "a is 'Pair', wanted dicts, tuples"),
+        (lambda: ps.Dataset(Plan(Samples(6))), "leaf 'text'.*never missing"),
+        (
+            lambda: numbers().map(lambda n: np.full((int(n) % 3, int(n)), n)).ragged_batch(2),
+            "entries of one shape",
+        ),
+    ],
+)
+def test_what_would_not_come_back_is_refused_before_anything_is_written(
+    tmp_path: Path, make: Callable[[], ps.Dataset], match: str
+):
+    rows = make()
+    with pytest.raises(ArgumentError, match=match):
+        rows.save(tmp_path / "a", format="tf")
+    assert not list(tmp_path.glob("a/*"))
+
+
+def test_rows_of_no_values_are_refused():
+    format = format_named("tf")
+    assert format is not None
+    with pytest.raises(ArgumentError, match=r"the row is .*wanted at least one value"):
+        format.check(Spec((NoneSpec(), {})))
+
+
+def test_values_that_are_missing_within_a_row_are_refused():
+    column = FixedColumn(np.zeros((2, 3)), np.array([[True, True, True], [True, False, True]]))
+    with pytest.raises(InvalidArgumentError, match="'a' has missing values"):
+        encoded(column, Component("dense", 2, (3,)), "a")
+
+
+def test_a_shard_with_more_or_fewer_rows_than_listed_is_an_error(tmp_path: Path):
+    numbers().save(tmp_path / "a", format="tf")
+    saved = open_tf_saved(tmp_path / "a")
+    format = format_named("tf")
+    assert format is not None
+    for listed, match in ((5, "more than 5 rows, wanted 5"), (7, "6 rows, wanted 7")):
+        reader = format.reader(saved.files[0][0], listed, saved.spec, "none", None)
+        with pytest.raises(DataLossError, match=match):
+            reader.read(0, listed)
+        with pytest.raises(DataLossError, match=f"6 rows, wanted {listed}"):
+            reader.gather(np.array([0]))
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_a_shard_is_read_from_any_row_to_any_other(tmp_path: Path, compression: str):
+    rows = ps.Dataset.range(2000).map(lambda n: (n, np.full(100, n)))
+    rows.save(tmp_path / "a", format="tf", compression=compression)
+    [shard] = open_tf_saved(tmp_path / "a").shards
+    for start, stop in ((0, 10), (10, 500), (1990, 2000), (3, 4), (500, 1500)):
+        chunk = shard.read(start, stop)
+        assert [int(n) for n, _ in chunk] == list(range(start, stop))
+        assert [int(values[99]) for _, values in chunk] == list(range(start, stop))
+    assert [int(n) for n, _ in shard.gather(np.array([1999, 0, 7, 7]))] == [1999, 0, 7, 7]
+
+
+def test_columns_are_read_without_the_others(tmp_path: Path):
+    rows = numbers().map(lambda n: {"z": n, "a": {"y": n + 1, "x": n + 2}})
+    rows.save(tmp_path / "a", format="tf")
+    assert list(ps.load(tmp_path / "a", columns=["a/x", "z"]))[1] == {"z": 1, "a": {"x": 3}}

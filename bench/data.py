@@ -3,23 +3,31 @@
 small.tfrecord  500,000 Examples {x: float32[3], y: int64, s: 10 bytes}
 raw.tfrecord    20,000 Examples {image: uint8[64,64,3] as raw bytes, label: int64}, noise on gradients
 big.tfrecord    raw.tfrecord eight times, 2 GB
+jpeg.tfrecord   2,000 Examples {image: JPEG of uint8[375,500,3], quality 90, label: int64}, slight noise on gradients,
+                written by penstock, whose JPEG files have the bytes of TensorFlow's
+many            10,000 files of 8 records of small.tfrecord each
+pictures        1,000 Examples {image: a JPEG of 500x375, label: int64} in 4 files, clouds with some grain
+thumbnails      8,000 of them with a side of 40 to 89, as tutorial 4 makes them
 """
 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from crc32c import crc32c
 
 FOLDER = Path(__file__).resolve().parents[1] / ".cache" / "bench"
-SMALL_ROWS, RAW_ROWS, BIG_COPIES = 500_000, 20_000, 8
+SMALL_ROWS, RAW_ROWS, BIG_COPIES, JPEG_ROWS = 500_000, 20_000, 8, 2000
 IMAGE_SHAPE = (64, 64, 3)
+PICTURES, THUMBNAILS, PICTURE_SHARDS, PICTURE_SHAPE = 1_000, 8_000, 4, (375, 500)
 
 
 def small_columns() -> dict[str, np.ndarray]:
@@ -103,6 +111,48 @@ def raw_records() -> Iterator[bytes]:
         yield framed(example(features))
 
 
+def picture_sizes() -> list[tuple[int, int]]:
+    return [PICTURE_SHAPE] * PICTURES
+
+
+def thumbnail_sizes() -> list[tuple[int, int]]:
+    sides = np.random.default_rng(4).integers(40, 90, (THUMBNAILS, 2))
+    return [(height, width) for height, width in sides.tolist()]
+
+
+def picture_records(sizes: list[tuple[int, int]]) -> Iterator[bytes]:
+    """JPEGs of quality 90, which at 500x375 are about 60 kB, as photographs are."""
+    from PIL import Image
+
+    random = np.random.default_rng(3)
+    for label, (height, width) in enumerate(sizes):
+        clouds = Image.fromarray(random.integers(0, 256, (12, 16, 3), dtype=np.uint8))
+        smooth = np.asarray(clouds.resize((width, height), Image.Resampling.BICUBIC), np.int16)
+        grain = random.integers(-12, 13, smooth.shape, dtype=np.int16)
+        packed = io.BytesIO()
+        Image.fromarray(np.clip(smooth + grain, 0, 255).astype(np.uint8)).save(packed, "JPEG", quality=90)
+        features = {
+            "image": field(1, field(1, packed.getvalue())),
+            "label": field(3, field(1, varint(label % 10))),
+        }
+        yield framed(example(features))
+
+
+def jpeg_records() -> Iterator[bytes]:
+    from penstock.io import encode_jpeg
+
+    random = np.random.default_rng(7)
+    down, across = np.arange(375, dtype=np.float32)[:, None, None], np.arange(500, dtype=np.float32)[:, None]
+    for label in range(JPEG_ROWS):
+        slopes = random.uniform(-0.4, 0.4, (2, 3)).astype(np.float32)
+        plane = 128 + (down - 187) * slopes[0] + (across - 250) * slopes[1]
+        noisy = plane + random.integers(-4, 5, (375, 500, 3))
+        file = encode_jpeg(np.clip(noisy, 0, 255).astype(np.uint8), quality=90)
+        yield framed(
+            example({"image": field(1, field(1, file)), "label": field(3, field(1, varint(label % 10)))})
+        )
+
+
 def path(name: str) -> Path:
     """A data file, made now if it is not there."""
     target = FOLDER / name
@@ -117,6 +167,20 @@ def path(name: str) -> Path:
 def _write(partial: Path, pieces: Iterable[bytes]) -> None:
     with partial.open("wb") as file:
         file.writelines(pieces)
+
+
+def _spread(partial: Path, files: int, rows: int) -> None:
+    partial.mkdir()
+    records = small_records()
+    for i in range(files):
+        _write(partial / f"part-{i:05d}.tfrecord", islice(records, rows))
+
+
+def _spread_pictures(partial: Path, sizes: list[tuple[int, int]]) -> None:
+    partial.mkdir()
+    records = picture_records(sizes)
+    for i in range(PICTURE_SHARDS):
+        _write(partial / f"pictures-{i}.tfrecord", islice(records, len(sizes) // PICTURE_SHARDS))
 
 
 def _compress(partial: Path, source: Path) -> None:
@@ -135,8 +199,13 @@ def _index(partial: Path, source: Path) -> None:
 
 
 MAKERS: dict[str, Callable[[Path], None]] = {
+    "many": lambda partial: _spread(partial, 10_000, 8),
+    "pictures": lambda partial: _spread_pictures(partial, picture_sizes()),
+    "thumbnails": lambda partial: _spread_pictures(partial, thumbnail_sizes()),
     "small.tfrecord": lambda partial: _write(partial, small_records()),
     "raw.tfrecord": lambda partial: _write(partial, raw_records()),
+    "jpeg.tfrecord": lambda partial: _write(partial, jpeg_records()),
+    "jpeg.idx": lambda partial: _index(partial, path("jpeg.tfrecord")),
     "small.tfrecord.gz": lambda partial: _compress(partial, path("small.tfrecord")),
     "raw.tfrecord.gz": lambda partial: _compress(partial, path("raw.tfrecord")),
     "small.idx": lambda partial: _index(partial, path("small.tfrecord")),

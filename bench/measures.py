@@ -14,8 +14,10 @@ from pathlib import Path
 import data
 import numpy as np
 
-Measure = Callable[[], Iterator[int]]
+Measure = Callable[[], Iterator[float]]
 MEASURES: dict[str, dict[str, Measure]] = {}
+ANSWERS: set[str] = set()
+"""Questions whose functions yield the answer itself."""
 START = 0
 
 

@@ -26,8 +26,16 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import data  # noqa: E402 - beside this file
+import jpeg  # noqa: E402, F401 - registers those of JPEG files
 import measures  # noqa: E402
 import ours  # noqa: E402, F401 - registers penstock's measures
+import pipelines  # noqa: E402, F401 - registers those of pipelines
+import resizing  # noqa: E402, F401 - registers those of pictures
+import resume  # noqa: E402, F401 - registers those of stopping and going on
+import saved  # noqa: E402, F401 - registers those of saved datasets
+import to_tf  # noqa: E402, F401 - registers those of batches in TensorFlow
+import torch_loader  # noqa: E402, F401 - registers those of PyTorch's batches
+import tutorial  # noqa: E402, F401 - registers that of tutorial 4
 
 OURS = "penstock"
 KINDS = ("value", "per_cpu")
@@ -53,6 +61,43 @@ QUESTIONS = {
     "index": Question("build an index of the raw images", "bytes/s"),
     "verify": Question("verify every checksum of the raw images", "bytes/s"),
     "memory": Question("memory above the import while streaming 2 GB in batches of 64", "bytes", False),
+    "pipeline traced": Question("range(5M).map(x*2).filter(x%3!=0).shuffle(10_000).batch(256)", "elements/s"),
+    "pipeline marks": Question("the same, with a mark taken after every batch", "elements/s"),
+    "pipeline plain": Question("the same with functions that cannot be traced", "elements/s"),
+    "decode shuffle": Question("raw images: decode_raw, reshape, shuffle(10_000), batch(64)", "rows/s"),
+    "global shuffle": Question("the same in a full shuffle by index", "rows/s"),
+    "slices": Question("from_tensor_slices of small rows, batch(32)", "rows/s"),
+    "first batch": Question("first batch of a pipeline over 10,000 files", "s", False),
+    "jpeg": Question("JPEG 500x375: parse, decode, resize to 128x128, /255, batch(32)", "rows/s"),
+    "jpeg scaled": Question("the same, decoded at half the size where the peer can", "rows/s"),
+    "resize": Question("pictures of 500x375 in memory to 128x128, bilinear: a map", "rows/s"),
+    "resize one": Question("the same, one call for one picture", "rows/s"),
+    "save tfrecord": Question("save 246 MB of decoded images, format tfrecord", "bytes/s"),
+    "save arrow": Question("save 246 MB of decoded images, format arrow", "bytes/s"),
+    "save tf": Question("save 246 MB of decoded images, format tf", "bytes/s"),
+    "save tf gzip": Question("save 246 MB of 4-bit images, format tf, GZIP", "bytes/s"),
+    "load tfrecord": Question("load them from tfrecord to batches of 64", "bytes/s"),
+    "load arrow": Question("load them from arrow to batches of 64", "bytes/s"),
+    "load tf": Question("load a folder of tf.data to batches of 64", "bytes/s"),
+    "load tf gzip": Question("load a folder of tf.data, GZIP, to batches of 64", "bytes/s"),
+    "to_tf raw": Question("the raw images as tensors of TensorFlow, batches of 64", "rows/s"),
+    "to_tf small": Question("the small Examples as tensors of TensorFlow, batches of 256", "rows/s"),
+    "torch tfrecord": Question("PyTorch tensors in batches of 64: raw images of a TFRecord", "rows/s"),
+    "torch tfrecord shuffled": Question("the same in a full shuffle", "rows/s"),
+    "torch arrow": Question("PyTorch tensors in batches of 64: raw images of a saved dataset", "rows/s"),
+    "torch arrow shuffled": Question("the same in a full shuffle", "rows/s"),
+    "tutorial": Question(
+        "tutorial 4: 8,000 JPEGs of 40-89 pixels in 4 shards to batches of 32", "pictures/s"
+    ),
+    "tutorial photos": Question("the same with 1,000 JPEGs of 500x375, resized to 128", "pictures/s"),
+    "resume size": Question("state of shuffle(10_000).batch(64) over the raw images", "bytes", False),
+    "resume save": Question("take that state", "ms", False),
+    "resume restore": Question("from it to the next batch", "ms", False),
+    "resume exact": Question("the same rows again, after 50 and after 150 batches (1 is always)", ""),
+    "resume all size": Question("state of a full shuffle and batch(64) over the raw images", "bytes", False),
+    "resume all save": Question("take that state", "ms", False),
+    "resume all restore": Question("from it to the next batch", "ms", False),
+    "resume all exact": Question("the same rows again, after 50 and after 150 batches (1 is always)", ""),
     "import time": Question("time of a process that imports it", "s", False),
     "import memory": Question("memory of a process that imports it", "bytes", False),
     "package": Question("size of the package, compressed", "bytes", False),
@@ -98,7 +143,12 @@ def measured(question: str, peer: str, seconds: float) -> Answer:
         while handled < data.RAW_ROWS * data.BIG_COPIES:
             handled += next(running)
         return Answer(peak_bytes() - before)
+    if question in measures.ANSWERS:
+        return Answer(next(running))
     start = time.perf_counter()
+    if question == "first batch":
+        next(running)
+        return Answer(time.perf_counter() - start)
     while time.perf_counter() - start < seconds / 10:
         next(running)
     start, used, handled = time.perf_counter(), time.process_time(), 0
@@ -161,6 +211,8 @@ def answer(question: str, peer: str, seconds: float) -> Answer | str:
 def shown(value: float | None, unit: str) -> str:
     if value is None:
         return ""
+    if unit == "bytes" and value < 1e5:
+        return f"{value:,.0f} B"
     if unit.startswith("bytes"):
         return f"{value / 1e6:,.1f} M{unit.replace('bytes', 'B')}"
     return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3f} {unit}"

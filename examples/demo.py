@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -23,6 +24,8 @@ def main() -> None:
         write_arrays()
         write_frame()
         look_inside()
+        feed_and_resume()
+        save_and_load()
         find_damage()
         repair()
         use_command_line()
@@ -78,8 +81,37 @@ def look_inside() -> None:
     print(f"  mean colour {np.mean(means, axis=0).round(2)} over {len(means)} batches")
 
 
+def feed_and_resume() -> None:
+    title("4. A pipeline, stopped and continued")
+    rows = ps.open("digits-*.tfrecord").map(lambda row: (row["image"] / np.float32(255), row["label"]))
+    batches = rows.filter(lambda _, label: label != 3).shuffle(200, seed=SEED).batch(32)
+    print(batches.explain())
+    iterator = iter(batches)
+    for _ in range(5):
+        next(iterator)
+    state = json.dumps(iterator.get_state())
+    rest = [label.tolist() for _, label in iterator]
+    again = iter(batches)
+    again.set_state(json.loads(state))
+    assert [label.tolist() for _, label in again] == rest
+    print(
+        f"\nstopped after 5 batches, with a state of {len(state):,} bytes; the other {len(rest)} came the same again"
+    )
+
+
+def save_and_load() -> None:
+    title("5. Rows saved in versions")
+    rows = ps.open("digits-*.tfrecord").filter(lambda row: row["label"] < 5)
+    print(rows.save("small-digits"))
+    print(rows.take(100).save("small-digits", mode="overwrite", format="tf"))
+    loaded = ps.load("small-digits", version=1)
+    print(f"version 1 still has {len(loaded)} rows; row 9 is a {loaded[9]['label']}")
+    command_line("versions", "small-digits")
+    command_line("verify", "small-digits")
+
+
 def find_damage() -> None:
-    title("4. One bit flipped in a copy")
+    title("6. One bit flipped in a copy")
     data = bytearray(Path("digits-00002-of-00004.tfrecord").read_bytes())
     data[40_000] ^= 1 << 3
     Path("damaged.tfrecord").write_bytes(data)
@@ -92,7 +124,7 @@ def find_damage() -> None:
 
 
 def repair() -> None:
-    title("5. Read around it, then repaired")
+    title("7. Read around it, then repaired")
     whole = ps.open("damaged.tfrecord", on_corrupt="skip")
     print(f"{sum(1 for _ in whole)} of 250 rows are read; left out: {len(whole.damage)}")
     command_line("repair", "damaged.tfrecord", "repaired.tfrecord")
@@ -100,7 +132,7 @@ def repair() -> None:
 
 
 def use_command_line() -> None:
-    title("6. The same from the command line")
+    title("8. The same from the command line")
     command_line("head", "-n", "2", "digits-00000-of-00004.tfrecord")
     command_line("stats", "digits-00000-of-00004.tfrecord")
     command_line("verify", "digits-00000-of-00004.tfrecord", "damaged.tfrecord", want=1)

@@ -10,6 +10,7 @@ import os
 import secrets
 import weakref
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -18,6 +19,7 @@ import numpy as np
 
 from penstock.errors import AlreadyExistsError, ArgumentError, FailedPreconditionError, NotFoundError
 from penstock.fs.disk import Data, Disk, the_disk
+from penstock.fs.locks import held
 from penstock.fs.paths import TEMPORARY_SUFFIX, local_path, require_regular
 
 __all__ = [
@@ -199,6 +201,10 @@ class AtomicWriter:
         self._discard = weakref.finalize(
             self, _remove, self._disk, self._descriptor, self.temporary, os.getpid()
         )
+
+    def held(self) -> AbstractContextManager[None]:
+        """Within the block others see that the temporary file is not one that a kill has left. Before it is synced."""
+        return held(self._descriptor)
 
     def write(self, data: Data) -> None:
         """Write every byte of `data` (or raise, and then nothing is ever committed)."""

@@ -1,11 +1,11 @@
-"""Locks on folders that end with the process that holds them, however it ends."""
+"""Locks on folders and files that end with the process that holds them, however it ends."""
 
 from __future__ import annotations
 
 import os
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -13,7 +13,7 @@ from penstock.fs.disk import Disk, the_disk
 
 fcntl: Any = import_module("fcntl") if os.name == "posix" else None
 
-__all__ = ["FolderLock", "lock_folder", "locked"]
+__all__ = ["FolderLock", "held", "is_held", "lock_folder", "locked"]
 
 
 class FolderLock:
@@ -70,3 +70,35 @@ def locked(path: str) -> Iterator[None]:
     finally:
         if lock is not None:
             lock.release()
+
+
+@contextmanager
+def held(descriptor: int) -> Iterator[None]:
+    """Within the block others see, where there are locks, that a file is in use; also once it is closed."""
+    again = os.dup(descriptor)  # a lock stays until all descriptors of one opening are closed
+    try:
+        if fcntl is not None:
+            with suppress(OSError):
+                fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(again)
+
+
+def is_held(path: str) -> bool:
+    """Whether somebody is in a block of `held` with a file, or it cannot be told.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    if fcntl is None:
+        return True
+    disk = the_disk()
+    descriptor = disk.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        disk.close(descriptor)
+    return False

@@ -216,14 +216,14 @@ def test_a_state_that_was_altered_is_refused_and_the_iterator_stays():
         rows.set_state({**rows.get_state(), "rows": 5})
     assert str(refused.value) == (
         "set_state: state is one that was altered or cut off: its checksum is of another state, wanted a state of "
-        "version 2, as get_state gives it."
+        "version 3, as get_state gives it."
     )
     assert next(rows) == 1
 
 
 def test_a_state_of_a_later_version_is_refused():
-    state = seal_state({**iter(N(9)).get_state(), "version": 3})
-    with pytest.raises(ArgumentError, match=r"state is one of version 3, wanted.*pip install -U penstock"):
+    state = seal_state({**iter(N(9)).get_state(), "version": 4})
+    with pytest.raises(ArgumentError, match=r"state is one of version 4, wanted.*pip install -U penstock"):
         iter(N(9)).set_state(state)
 
 
@@ -282,7 +282,7 @@ def test_a_file_of_the_same_name_and_size_with_other_rows_is_refused(tmp_path: P
     state = iter(ps.open(path)).get_state()
     path.unlink()
     ps.write(path, {"x": np.arange(1, 10)}, overwrite=True)
-    with pytest.raises(ArgumentError, match=r"The state is of TFRecordFiles\(ends="):
+    with pytest.raises(ArgumentError, match=r"The state is of TFRecordFiles\(blocks="):
         iter(ps.open(path)).set_state(state)
 
 

@@ -117,7 +117,7 @@ def test_a_file_that_was_cut_off_anywhere_is_refused(tmp_path: Path):
         ({}, "it is no state"),
         ([], "it is no state"),
         ({**NEW, "rows": 9}, "it is one that was altered or cut off"),
-        ({**NEW, "version": 3}, "it is one of version 3.*pip install -U penstock"),
+        ({**NEW, "version": 4}, "it is one of version 4.*pip install -U penstock"),
         ({"version": 1, "rows": True, "pipeline": []}, "it is no state"),
     ],
 )

@@ -44,6 +44,7 @@ __all__ = [
     "fields_of",
     "fingerprint",
     "name_of",
+    "short_fingerprint",
 ]
 
 Fingerprint: TypeAlias = list[Any]
@@ -72,6 +73,14 @@ def fingerprint(plan: Plan) -> Fingerprint:
     if known is None:
         known = plan.__dict__["_fingerprint"] = list(_nodes(plan))
     return known
+
+
+def short_fingerprint(plan: Plan) -> Fingerprint:
+    """The fingerprint as states keep it: without the ends of files whose blocks, which have them all, are known."""
+    return [
+        [name, {key: arguments[key] for key in arguments if key != "ends" or "blocks" not in arguments}, n]
+        for name, arguments, n in fingerprint(plan)
+    ]
 
 
 @dataclass(frozen=True)

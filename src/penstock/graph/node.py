@@ -344,6 +344,11 @@ class Node(ABC):
         """Whether a state that was read from somewhere can be one of this node's."""
         return state is None
 
+    @classmethod
+    def left_out(cls, state: Any) -> int:  # noqa: ARG003
+        """Rows further on that were given before and are left out, by a state that may be anything."""
+        return 0
+
     def epochs_over(self, state: State) -> int:
         """Epochs of its input that are over, where it begins the next one itself; 0 for all others."""
         return 0

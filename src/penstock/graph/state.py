@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
+import zlib
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import ArgumentError
 
-__all__ = ["Written", "from_json", "to_json"]
+__all__ = ["Written", "from_json", "pack", "to_json", "unpack"]
 
 _WIDTHS = (1, 2, 3, 4, 8)
 _THREE = 3
@@ -21,9 +23,42 @@ _THREE = 3
 _LONG = 64
 _MOST_KNOWN = 64
 
+# Text that is packed can stand for a thousand times its length: what is written and read that way stays within these.
+_MOST_TEXT: Final = 1 << 17
+_MOST_STEPS: Final = 1 << 18
+_ROOM: Final = 1 << 20
 
-Written: TypeAlias = dict[int, tuple[NDArray[Any], Any]]
-"""Arrays by their identity, and what was written for them."""
+
+class Written:
+    """What was written for long arrays, which are never changed: the next mark mostly holds them again.
+
+    One document after the other: `begin` comes before each.
+
+    Attributes:
+        has_steps: Whether arrays of this document are written by their steps.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[NDArray[Any], dict[str, Any], dict[str, Any] | None]] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a document. In each so many numbers may be written as steps as are read again."""
+        self._room, self.has_steps = _ROOM, False
+
+    def array(self, values: NDArray[Any]) -> dict[str, Any]:
+        """An array as JSON."""
+        if id(values) not in self._known:
+            while len(self._known) >= _MOST_KNOWN:
+                self._known.pop(next(iter(self._known)))
+            plain = _array(values)
+            self._known[id(values)] = (values, plain, _steps(values, plain))
+        _, plain, steps = self._known[id(values)]
+        if steps is None or len(values) > self._room:
+            return plain
+        self._room -= len(values)
+        self.has_steps = True
+        return steps
 
 
 def to_json(value: Any, written: Written | None = None) -> Any:
@@ -34,7 +69,8 @@ def to_json(value: Any, written: Written | None = None) -> Any:
 
     Args:
         value: The value.
-        written: Long arrays that were written before are taken from here, and those written now are noted.
+        written: Takes long arrays from those that were written before. Those that rise by steps that come again and
+            again take next to nothing then.
 
     >>> to_json((1, b"a", np.array([7, 8])))
     [1, {'bytes': 'YQ=='}, {'ints': ['int64', [2], 7, 1, 'AAE=']}]
@@ -46,19 +82,10 @@ def to_json(value: Any, written: Written | None = None) -> Any:
     if isinstance(value, bytes):
         return {"bytes": _text(value)}
     if isinstance(value, np.ndarray):
-        return _array(value) if written is None or value.size < _LONG else _known(value, written)
+        return _array(value) if written is None or value.size < _LONG else written.array(value)
     if isinstance(value, np.generic):
         return {"scalar": _array(np.asarray(value))}
     return value
-
-
-def _known(values: NDArray[Any], written: Written) -> Any:
-    """What is written for a long array, which is never changed: the next mark mostly holds it again."""
-    if id(values) not in written:
-        while len(written) >= _MOST_KNOWN:
-            written.pop(next(iter(written)))
-        written[id(values)] = (values, _array(values))
-    return written[id(values)][1]
 
 
 def _array(values: NDArray[Any]) -> dict[str, Any]:
@@ -82,8 +109,51 @@ def _packed(values: NDArray[Any]) -> dict[str, Any] | None:
     return {"ints": [values.dtype.name, list(values.shape), low, width, _text(data)]}
 
 
+def _steps(values: NDArray[Any], plain: dict[str, Any]) -> dict[str, Any] | None:
+    """Rising numbers by what each is above the one before, where that takes less than half of the room."""
+    if values.dtype != np.int64 or values.ndim != 1 or "ints" not in plain or len(values) > _MOST_STEPS:
+        return None
+    steps = np.diff(values)
+    if steps.min() < 0:
+        return None
+    width = next(width for width in (1, 2, 4, 8) if int(steps.max()) < 1 << (8 * width))
+    text = _text(zlib.compress(steps.astype(f"<u{width}").tobytes(), 1))
+    if 2 * len(text) > len(plain["ints"][-1]):
+        return None
+    return {"steps": [len(values), int(values[0]), width, text]}
+
+
 def _text(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+def pack(document: Any) -> Any:
+    """Plain JSON in a shorter form, which `unpack` turns back; itself where that is no shorter, or it is very long."""
+    text = json.dumps(document, separators=(",", ":"))
+    short = {"zlib": _text(zlib.compress(text.encode(), 9))} if len(text) <= _MOST_TEXT else None
+    return short if short is not None and len(short["zlib"]) + len('{"zlib": ""}') < len(text) else document
+
+
+def unpack(document: Any) -> Any:
+    """What was packed, or the same where nothing was.
+
+    Raises:
+        ValueError: It was packed by somebody else.
+    """
+    if not (isinstance(document, dict) and document.keys() == {"zlib"}):
+        return document
+    return json.loads(_inflated(_read_bytes(document["zlib"]), _MOST_TEXT))
+
+
+def _inflated(data: bytes, most: int) -> bytes:
+    inflate = zlib.decompressobj()
+    try:
+        made = inflate.decompress(data, most + 1)
+    except zlib.error as error:
+        raise ValueError("no compressed text") from error
+    if len(made) > most or not inflate.eof:
+        raise ValueError("a compressed text of another length")
+    return made
 
 
 def from_json(value: Any) -> Any:
@@ -96,7 +166,7 @@ def from_json(value: Any) -> Any:
     (1, array([7, 8]))
     """
     try:
-        return _read(value)
+        return _Reading().value(value)
     except (
         TypeError,
         ValueError,
@@ -110,13 +180,45 @@ def from_json(value: Any) -> Any:
         raise ArgumentError("set_state", "state", got=value, want=want) from error
 
 
-def _read(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return tuple(_read(part) for part in value)
-    if not isinstance(value, dict):
-        return value
-    [(kind, part)] = value.items()
-    return _READERS[kind](part)
+class _Reading:
+    """One document, and how many numbers may still come of its packed arrays."""
+
+    def __init__(self) -> None:
+        self._room = _ROOM
+
+    def value(self, value: Any) -> Any:
+        """The plain value."""
+        if isinstance(value, list | tuple):
+            return tuple(map(self.value, value))
+        if not isinstance(value, dict):
+            return value
+        [(kind, part)] = value.items()
+        return _READERS[kind](self, part)
+
+    def dict(self, part: list[Any]) -> dict[Any, Any]:
+        """A dict from its pairs."""
+        return {self.value(key): self.value(value) for key, value in part}
+
+    def objects(self, part: list[Any]) -> NDArray[np.object_]:
+        """An array of any values."""
+        shape, values = part
+        array = np.empty(len(values), object)
+        for i, value in enumerate(values):
+            array[i] = self.value(value)
+        return array.reshape(shape)
+
+    def steps(self, part: list[Any]) -> NDArray[np.int64]:
+        """Rising numbers."""
+        n, first, width, text = part
+        if type(n) is not int or type(first) is not int or not 0 < n <= self._room or width not in _WIDTHS:
+            raise ValueError("no rising numbers")
+        self._room -= n
+        data = _inflated(_read_bytes(text), (n - 1) * width)
+        if len(data) != (n - 1) * width:
+            raise ValueError("another number of steps")
+        values = np.empty(n, np.int64)
+        values[0], values[1:] = first, np.frombuffer(data, f"<u{width}")
+        return values.cumsum()
 
 
 def _read_bytes(text: str) -> bytes:
@@ -148,19 +250,12 @@ def _plain_dtype(name: str) -> np.dtype[Any]:
     return dtype
 
 
-def _read_objects(part: list[Any]) -> NDArray[np.object_]:
-    shape, values = part
-    array = np.empty(len(values), object)
-    for i, value in enumerate(values):
-        array[i] = _read(value)
-    return array.reshape(shape)
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "dict": lambda part: {_read(key): _read(value) for key, value in part},
-    "bytes": _read_bytes,
-    "array": _read_array,
-    "ints": _read_ints,
-    "objects": _read_objects,
-    "scalar": lambda part: _read(part)[()],
+_READERS: Final[dict[str, Callable[[_Reading, Any], Any]]] = {
+    "dict": _Reading.dict,
+    "bytes": lambda _, part: _read_bytes(part),
+    "array": lambda _, part: _read_array(part),
+    "ints": lambda _, part: _read_ints(part),
+    "steps": _Reading.steps,
+    "objects": _Reading.objects,
+    "scalar": lambda reading, part: reading.value(part)[()],
 }

@@ -167,6 +167,11 @@ class Distribute(Share):
             and type(ended) is bool
         )
 
+    @classmethod
+    def left_out(cls, state: Any) -> int:
+        is_one = isinstance(state, tuple) and len(state) == 7 and isinstance(state[4], np.ndarray)
+        return state[4].size if is_one else 0
+
     def held(self, state: State) -> Sequence[IntArray]:
         return (positions(state[5]),)
 

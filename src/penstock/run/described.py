@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from penstock.errors import ArgumentError
 from penstock.fs.paths import file_name
 from penstock.graph.fingerprint import call_text
-from penstock.graph.node import node_classes
+from penstock.graph.node import node_classes, registered
 from penstock.graph.state import from_json
 from penstock.run.position import open_state, reading_state
 from penstock.run.told import Told
 
 __all__ = ["SourcePlace", "StateDescription", "describe_state"]
+
+_Entry: TypeAlias = tuple[str, dict[str, Any], int]
+"""A node of a fingerprint."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class StateDescription:
         pipeline: Every node as a call, the last one first; arguments that are long as digests.
         sources: Where each source stands from which the pipeline goes on.
         held: Rows that are kept back, by the node that keeps them.
+        left_out: Rows further on that were given before, by other ranks, and are left out when their turn comes; by the
+            node that deals them.
     """
 
     version: int
@@ -72,6 +77,7 @@ class StateDescription:
     pipeline: tuple[str, ...]
     sources: tuple[SourcePlace, ...]
     held: Mapping[str, int]
+    left_out: Mapping[str, int]
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -87,6 +93,7 @@ class StateDescription:
         lines = [f"after {self.rows:,} rows{skip}, in epoch {self.epoch} ({size})"]
         lines += [f"  {one}" for one in self.sources]
         lines += [f"  {name}: {n:,} rows on hold" for name, n in self.held.items()]
+        lines += [f"  {name}: {n:,} rows further on were given before" for name, n in self.left_out.items()]
         return "\n".join([*lines, "of the pipeline", *(f"  {call}" for call in self.pipeline)])
 
 
@@ -116,13 +123,13 @@ def describe_state(state: Mapping[str, Any]) -> StateDescription:
     opened = open_state(state, "describe_state")
     try:
         with reading_state("describe_state"):
-            return _described(opened)
+            return _described(opened, len(json.dumps(state)))
     except StopIteration as error:
         got, want = Told("one whose mark has another form"), "a state as get_state gives it"
         raise ArgumentError("describe_state", "state", got=got, want=want) from error
 
 
-def _described(opened: dict[str, Any]) -> StateDescription:
+def _described(opened: dict[str, Any], nbytes: int) -> StateDescription:
     mark = from_json(opened["mark"])
     pipeline = [(str(name), dict(arguments), int(n)) for name, arguments, n in opened["pipeline"]]
     places = tuple(_places(mark, iter(pipeline)))
@@ -131,11 +138,21 @@ def _described(opened: dict[str, Any]) -> StateDescription:
         opened["rows"],
         opened.get("epoch", max(_epochs(mark))),
         opened.get("skip", 0),
-        len(json.dumps(opened)),
+        nbytes,
         tuple(call_text(name, arguments) for name, arguments, _ in pipeline),
         places,
         dict(opened.get("held", {})),
+        dict(_left_out(mark, iter(pipeline))),
     )
+
+
+def _left_out(mark: Any, nodes: Iterator[_Entry]) -> Iterator[tuple[str, int]]:
+    name, _, _ = next(nodes)
+    kind = registered().get(name)
+    if kind is not None and (n := kind.left_out(mark[1])):
+        yield name, n
+    for below in mark[4]:
+        yield from _left_out(below, nodes)
 
 
 def _epochs(mark: Any) -> Iterator[int]:
@@ -144,7 +161,7 @@ def _epochs(mark: Any) -> Iterator[int]:
         yield from _epochs(below)
 
 
-def _places(mark: Any, nodes: Iterator[tuple[str, dict[str, Any], int]]) -> Iterator[SourcePlace]:
+def _places(mark: Any, nodes: Iterator[_Entry]) -> Iterator[SourcePlace]:
     name, arguments, n = next(nodes)
     epoch, state, _, position, inputs, notes = mark
     if notes and notes[2] is not None:  # where it goes on, apart from where rows on hold come from

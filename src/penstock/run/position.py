@@ -12,12 +12,25 @@ from typing import Any, Final, Self, TypeGuard
 from penstock.errors import ArgumentError, LimitError, PenstockError, SidecarError
 from penstock.fs.files import ReadFile
 from penstock.fs.folders import replace_file
+from penstock.graph.state import unpack
 from penstock.run.elements import elements_of
 from penstock.run.told import Told
 
-__all__ = ["STATE_VERSION", "State", "checksum", "open_state", "reading_state", "rest_digest", "seal_state"]
+__all__ = [
+    "PLAIN_VERSION",
+    "STATE_VERSION",
+    "State",
+    "checksum",
+    "lean_bytes",
+    "open_state",
+    "reading_state",
+    "rest_digest",
+    "seal_state",
+]
 
-STATE_VERSION: Final = 2
+STATE_VERSION: Final = 3
+PLAIN_VERSION: Final = 2
+"""Of states in which nothing is packed: they say no more than penstock before packing understood."""
 _MOST_BYTES: Final = 1 << 30
 _MOST_ROWS: Final = 1 << 62
 _canonical: Final = json.JSONEncoder(separators=(",", ":"), sort_keys=True, check_circular=False).encode
@@ -45,7 +58,7 @@ class State(dict[str, Any]):
     It is a dict that `json.dumps` writes as it is, and the plain dict that `json.loads` gives back stands for it
     everywhere. It holds positions, never rows; and no path, host name or number of threads or workers.
 
-    - `version`: of this form.
+    - `version`: of this form, 2 or, where parts of it are packed, 3.
     - `rows`: elements that the iterator has given.
     - `epoch`: the latest pass over any input, from 0.
     - `skip`: elements to pass over before the next is given; left out where there are none.
@@ -53,6 +66,9 @@ class State(dict[str, Any]):
     - `pipeline`: for each node its name, its arguments or digests of them, and its number of inputs.
     - `mark`: the place of every node.
     - `checksum`: of all of that.
+
+    Of long pipelines, such as mixtures of many inputs, `pipeline` and `mark` are packed to stay below 2 kB;
+    `describe_state` says what is in them.
 
     >>> import penstock as ps
     >>> rows = iter(ps.Dataset.range(100).batch(8))
@@ -90,13 +106,16 @@ class State(dict[str, Any]):
         if state["rows"] + n > _MOST_ROWS:
             name, got = ("rows", rows) if batches is None else ("batches", batches)
             raise ArgumentError("skip", name, got=got, want=f"at most {_MOST_ROWS:,} elements in all")
-        skipped = {**state, "version": STATE_VERSION, "rows": state["rows"] + n}
+        version = max(state["version"], PLAIN_VERSION)
+        skipped = {**self, "version": version, "rows": state["rows"] + n}
         if n or "skip" in state:
             skipped["skip"] = state.get("skip", 0) + n
         return seal_state(skipped)
 
     def save(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
         """Keep it in a file, which holds what it held before or all of this state, whatever happens.
+
+        A process that is killed in the middle may leave a temporary file, which the next save removes.
 
         Args:
             path: The file; its folder has to exist.
@@ -114,7 +133,7 @@ class State(dict[str, Any]):
         >>> ps.State.load(path)
         State(rows=0, epoch=0, ... bytes)
         """
-        replace_file(os.fspath(path), f"{json.dumps(self)}\n".encode(), durable=durable)
+        replace_file(os.fspath(path), f"{json.dumps(self)}\n".encode(), durable=durable, tidy=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -170,6 +189,11 @@ def rest_digest(document: Mapping[str, Any]) -> str:
     return blake2b(_canonical(_short(rest)).encode(), digest_size=8).hexdigest()
 
 
+def lean_bytes(document: Any) -> int:
+    """Bytes of plain JSON, long texts not counted."""
+    return len(_canonical(_short(document)))
+
+
 def _is_mark(mark: Any) -> TypeGuard[Sequence[Any]]:
     return isinstance(mark, list | tuple) and len(mark) == 6
 
@@ -186,7 +210,7 @@ def _short(value: Any) -> Any:
 
 
 def open_state(state: Any, where: str) -> dict[str, Any]:
-    """A state that came from somewhere, once its version and its checksum are right.
+    """A state that came from somewhere, once its version and its checksum are right, with what is packed unpacked.
 
     Args:
         state: A `State` or a plain dict.
@@ -200,8 +224,20 @@ def open_state(state: Any, where: str) -> dict[str, Any]:
         help = _UPGRADE if _is_newer(state) else ""
         want = f"a state of version {STATE_VERSION}, as get_state gives it"
         raise ArgumentError(where, "state", got=got, want=want, help=help)
-    opened: dict[str, Any] = state
-    return opened
+    with reading_state(where):
+        return _unpacked(state)
+
+
+def _unpacked(state: dict[str, Any]) -> dict[str, Any]:
+    if state["version"] <= PLAIN_VERSION:
+        return state
+    pipeline, mark = unpack(state["pipeline"]), state.get("mark")
+    if not isinstance(pipeline, list):
+        raise ValueError("a pipeline is a list")
+    if _is_mark(mark):
+        epoch, below, given, position, inner, notes = mark
+        mark = [epoch, unpack(below), given, position, unpack(inner), notes]
+    return {**state, "pipeline": pipeline, "mark": mark}
 
 
 @contextmanager
@@ -228,7 +264,8 @@ def _fault(state: Any) -> str:
         return "no state"
     if version > STATE_VERSION:
         return f"one of version {version}"
-    if not (_is_count(rows) and _is_count(state.get("skip", 0)) and isinstance(state.get("pipeline"), list)):
+    kinds = list if version <= PLAIN_VERSION else list | dict
+    if not (_is_count(rows) and _is_count(state.get("skip", 0)) and isinstance(state.get("pipeline"), kinds)):
         return "no state"
     if version > 1 and not _is_whole(state):
         return "one that was altered or cut off: its checksum is of another state"

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
-from penstock.graph.fingerprint import fingerprint, name_of
+from penstock.graph.fingerprint import name_of, short_fingerprint
 from penstock.graph.plan import Plan
-from penstock.graph.state import Written, to_json
+from penstock.graph.state import Written, pack, to_json
 from penstock.run.edge import Mark
 from penstock.run.marks import held_rows, latest_epoch
-from penstock.run.position import STATE_VERSION, State, checksum, rest_digest
+from penstock.run.position import PLAIN_VERSION, STATE_VERSION, State, checksum, lean_bytes, rest_digest
 
 __all__ = ["StateWriter"]
+
+# With the numbers around it, what is not packed stays below 2 kB but for rows on hold.
+_LONG: Final = 1700
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class StateWriter:
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._lock = plan, Lock()
-        self._arrays: Written = {}
+        self._arrays = Written()
         self._place: _Place | None = None
 
     def write(self, mark: Mark, ahead: int, rows: int, skip: int) -> State:
@@ -64,15 +68,25 @@ class StateWriter:
 
     def _written(self, mark: Mark) -> _Place:
         epoch, state, given, position, inputs, notes = mark
+        self._arrays.begin()
         below = to_json(state, self._arrays)
         inner, said = to_json(inputs, self._arrays), to_json(notes)
         document: dict[str, Any] = {
-            "version": STATE_VERSION,
+            "version": STATE_VERSION if self._arrays.has_steps else PLAIN_VERSION,
             "rows": 0,
             "epoch": max(epoch, latest_epoch(state, inputs, self._plan)),
         }
         if held := held_rows(state, inputs, self._plan, name_of):
             document["held"] = dict(held)
-        document["pipeline"] = fingerprint(self._plan)
+        document["pipeline"], packed = self._pipeline
+        if lean_bytes([document["pipeline"], below, inner, said]) > _LONG:
+            document["version"] = STATE_VERSION
+            document["pipeline"], below, inner = packed, pack(below), pack(inner)
         document["mark"] = [epoch, below, given, position, inner, said]
         return _Place(epoch, state, inputs, notes, State(document), rest_digest(document))
+
+    @cached_property
+    def _pipeline(self) -> tuple[Any, Any]:
+        """The fingerprint, and its packed form."""
+        pipeline = short_fingerprint(self._plan)
+        return pipeline, pack(pipeline)

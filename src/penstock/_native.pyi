@@ -114,6 +114,9 @@ def frame_records(data: Buffer, offsets: I64) -> tuple[U8, I64]:
 def begin_sync(fd: int, offset: int, nbytes: int) -> None:
     """Have the system begin to write bytes of an open file to the disk, without waiting; a hint, which nothing is told by."""
 
+def file_versions(paths: Sequence[str]) -> list[tuple[int, int] | None]:
+    """Bytes and time of change, in nanoseconds, of each regular file; None for what is none, is gone or cannot be seen."""
+
 def read_ranges(fd: int, offsets: I64, lengths: I64) -> U8:
     """Bytes [offsets[i], offsets[i]+lengths[i]) of an open file, one after the other. OSError, also when the file is shorter."""
 
@@ -231,6 +234,34 @@ class ExamplePlan:
     ) -> Self: ...
     def decode(self, data: Buffer, starts: I64, lengths: I64) -> tuple[list[Parts], int, DecodeError | None]:
         """Decode records data[starts[i]:starts[i]+lengths[i]]; returns (parts of each feature, rows decoded, error)."""
+
+    def read(
+        self,
+        fd: int,
+        offset: int,
+        *,
+        verify: bool,
+        limit: int,
+        limit_bytes: int,
+        max_record_bytes: int,
+    ) -> tuple[list[Parts], int, int]:
+        """Decode the records of an open uncompressed file from `offset` on, which is where a record begins.
+
+        Only whole records without any fault are taken, and as many as are at hand: where `limit` and `limit_bytes`
+        leave room, at least those before the first that has a fault, does not fit, or is longer than some 256 KiB.
+        `limit_bytes` is passed by less than a block of that size. OSError.
+
+        Returns:
+            parts: Of each feature.
+            rows: Records decoded, none where already the first is none of those.
+            position: The byte behind the last of them.
+        """
+
+    def gather(self, fd: int, offsets: I64, lengths: I64, *, max_record_bytes: int) -> list[Parts] | None:
+        """Decode the records of an open uncompressed file whose headers are at `offsets`, with payloads of `lengths`.
+
+        None where one of them has a fault, another length, or does not fit. OSError, also when the file is shorter.
+        """
 
 @final
 class SequencePlan:

@@ -39,7 +39,7 @@ from penstock.records.tfds import read_tfds_schema
 from penstock.records.tfds_info import read_tfds_counts
 from penstock.records.tfx import read_tfx_schema
 from penstock.records.wanted import default_values
-from penstock.sources.tfrecord import ReadOptions, TFRecordFiles, version_of
+from penstock.sources.tfrecord import ReadOptions, TFRecordFiles, versions_of
 from penstock.spec import TensorSpec, string, text
 from penstock.store.folder import refuse_saved
 
@@ -110,7 +110,7 @@ def open(
     asked = _asked(paths)
     files = tuple(expand(asked, check=False))
     refuse_saved(files)
-    versions = tuple(map(version_of, files))
+    versions = versions_of(files)
     options = ReadOptions(
         reading_name(compression),
         verify,

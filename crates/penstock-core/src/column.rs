@@ -93,6 +93,15 @@ impl<'p> Builder<'p> {
         builder
     }
 
+    /// Ask for room for `rows` records like the first of `first` bytes, within `bytes` bytes for all columns.
+    ///
+    /// Strings have no size that is known before, and growing step by step copies all of them once more.
+    pub fn expect(&mut self, rows: usize, bytes: usize, first: usize) {
+        let have = self.bytes.len();
+        let share = bytes.saturating_mul(have).checked_div(first).unwrap_or_default();
+        self.bytes.reserve(have.saturating_mul(rows).min(share).saturating_sub(have));
+    }
+
     /// What the column is made for.
     #[must_use]
     #[inline]

@@ -7,11 +7,13 @@ use penstock_core::example::decode::DecodeError;
 use penstock_core::example::message::{self, Features};
 use penstock_core::example::sequence::ListColumn;
 use penstock_core::example::{Default, Feature, Kind, Layout, Missing, Plan, SequencePlan as Sequences};
+use penstock_core::frame::Rules;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::buffer::{Bytes, array, values};
 use crate::errors::raised;
+use crate::reading::{self, Gathering, Limits};
 
 type PlanTuple<'py> = (Vec<u8>, u8, u8, usize, u8, Bound<'py, PyAny>);
 type Parts<'py> = (
@@ -97,9 +99,53 @@ impl ExamplePlan {
     ) -> PyResult<Decoded<'py>> {
         let (data, starts, lengths) = (data.as_slice(), values(&starts)?, values(&lengths)?);
         let decoded = py.detach(|| self.0.decode(data, starts, lengths)).map_err(raised)?;
-        let columns = decoded.columns.into_iter().map(|column| parts(py, column)).collect();
-        Ok((columns, decoded.rows, decoded.error.map(error_tuple)))
+        Ok((all_parts(py, decoded.columns), decoded.rows, decoded.error.map(error_tuple)))
     }
+
+    #[pyo3(signature = (fd, offset, *, verify, limit, limit_bytes, max_record_bytes))]
+    #[allow(clippy::too_many_arguments, reason = "by name in Python")]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        fd: i32,
+        offset: u64,
+        verify: bool,
+        limit: usize,
+        limit_bytes: usize,
+        max_record_bytes: u64,
+    ) -> PyResult<(Vec<Parts<'py>>, usize, u64)> {
+        let (limits, rules) =
+            (Limits { rows: limit, bytes: limit_bytes }, Rules { verify, limit, max_record_bytes });
+        let (columns, rows, position) = py.detach(|| reading::rows(&self.0, fd, offset, limits, rules))?;
+        Ok((all_parts(py, columns), rows, position))
+    }
+
+    #[pyo3(signature = (fd, offsets, lengths, *, max_record_bytes))]
+    fn gather<'py>(
+        &self,
+        py: Python<'py>,
+        fd: i32,
+        offsets: PyReadonlyArray1<'py, i64>,
+        lengths: PyReadonlyArray1<'py, i64>,
+        max_record_bytes: u64,
+    ) -> PyResult<Option<Vec<Parts<'py>>>> {
+        let (offsets, lengths) = (values(&offsets)?, values(&lengths)?);
+        let rules = Rules { verify: true, limit: offsets.len(), max_record_bytes };
+        let mut gathering = Gathering::new(&self.0, fd, offsets, lengths, rules)?;
+        loop {
+            match py.detach(|| gathering.step())? {
+                None => return Ok(None),
+                Some(false) => break,
+                Some(true) => py.check_signals()?,
+            }
+        }
+        let (columns, rows) = gathering.finish();
+        Ok((rows == offsets.len()).then(|| all_parts(py, columns)))
+    }
+}
+
+fn all_parts(py: Python<'_>, columns: Vec<Column>) -> Vec<Parts<'_>> {
+    columns.into_iter().map(|column| parts(py, column)).collect()
 }
 
 type ListParts<'py> = (Parts<'py>, Bound<'py, PyArray1<i64>>, Option<Bound<'py, PyArray1<bool>>>);

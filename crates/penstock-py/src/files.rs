@@ -1,6 +1,8 @@
 //! Ranges of an open file, without the interpreter.
 
 use std::io::{Error, Result};
+use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 use penstock_core::Error as CoreError;
 
@@ -62,6 +64,16 @@ pub fn begin_sync(fd: i32, offset: i64, nbytes: i64) {
 #[cfg(not(target_os = "linux"))]
 pub fn begin_sync(_fd: i32, _offset: i64, _nbytes: i64) {}
 
+/// Bytes of a regular file, and when it was last changed, in nanoseconds; None for what is none or not to be seen.
+pub fn version(path: &Path) -> Option<(u64, i64)> {
+    let status = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    let nanoseconds = match status.modified().ok()?.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_nanos()).ok()?,
+        Err(before) => i64::try_from(before.duration().as_nanos()).ok()?.checked_neg()?,
+    };
+    Some((status.len(), nanoseconds))
+}
+
 /// Append pieces to `out`, about `STEP_BYTES` of them; whether there may be more.
 pub fn read_some(fd: i32, pieces: &mut impl Iterator<Item = Range>, out: &mut Vec<u8>) -> Result<bool> {
     let enough = out.len() + STEP_BYTES;
@@ -75,6 +87,14 @@ pub fn read_some(fd: i32, pieces: &mut impl Iterator<Item = Range>, out: &mut Ve
 }
 
 fn read(fd: i32, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<()> {
+    match append(fd, offset, length, out)? {
+        count if count < length => Err(cut(offset + count as u64, offset, length)),
+        _ => Ok(()),
+    }
+}
+
+/// Append `length` bytes of a file to `out`; how many there were: fewer only where the file ends.
+pub fn append(fd: i32, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<usize> {
     let stop = out.len() + length;
     out.reserve_exact(length);
     while out.len() < stop {
@@ -84,7 +104,7 @@ fn read(fd: i32, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<()> {
         // SAFETY: `reserve_exact` left at least `left` bytes behind the end of `out`.
         let count = unsafe { libc::pread(fd, room.cast(), left, at as libc::off_t) };
         match count {
-            0 => return Err(cut(at, offset, length)),
+            0 => return Ok(length - left),
             // SAFETY: the system has just filled `count` bytes behind the end.
             1.. => unsafe { out.set_len(out.len() + count as usize) },
             _ => match Error::last_os_error() {
@@ -93,7 +113,7 @@ fn read(fd: i32, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<()> {
             },
         }
     }
-    Ok(())
+    Ok(length)
 }
 
 fn size_of_file(fd: i32) -> Result<u64> {

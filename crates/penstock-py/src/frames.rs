@@ -1,5 +1,7 @@
 //! Framing: documented in `_native.pyi`.
 
+use std::path::PathBuf;
+
 use numpy::{PyArray1, PyReadonlyArray1};
 use penstock_core::crc;
 use penstock_core::frame::{self, End, Found, Rules};
@@ -82,6 +84,11 @@ pub fn frame_records<'py>(
 #[pyfunction]
 pub fn begin_sync(py: Python<'_>, fd: i32, offset: i64, nbytes: i64) {
     py.detach(|| files::begin_sync(fd, offset, nbytes));
+}
+
+#[pyfunction]
+pub fn file_versions(py: Python<'_>, paths: Vec<PathBuf>) -> Vec<Option<(u64, i64)>> {
+    py.detach(|| paths.iter().map(|path| files::version(path)).collect())
 }
 
 #[pyfunction]

@@ -15,6 +15,7 @@ mod memory;
 mod pictures;
 mod png;
 mod random;
+mod reading;
 mod resize;
 mod tensors;
 
@@ -43,7 +44,7 @@ mod _native {
     use super::errors::{BombError, MessageError, NativeError, PictureError, StreamError};
     #[pymodule_export]
     use super::frames::{
-        begin_sync, crc32c, find_frame, frame_records, masked_crc32c, read_ranges, scan_frames,
+        begin_sync, crc32c, file_versions, find_frame, frame_records, masked_crc32c, read_ranges, scan_frames,
     };
 
     #[pymodule_export]

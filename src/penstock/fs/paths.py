@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import fnmatch
 import glob
 import os
 import re
@@ -153,12 +154,25 @@ def _of_pattern(pattern: str) -> list[str]:
     if os.path.lexists(pattern):
         return [pattern]
     if glob.has_magic(pattern):
-        names = [name for name in glob.glob(pattern, recursive=True) if not name.endswith(_OURS)]
+        names = [name for name in _globbed(pattern) if not name.endswith(_OURS)]
         if "**" in pattern:
             names = [name for name in names if not os.path.isdir(name)]
         if names:
             return names
     raise NotFoundError(f"{pattern}: no file matches. {_nearest(pattern)}")
+
+
+def _globbed(pattern: str) -> list[str]:
+    """The paths that match, in any order; of one folder without joining each name of thousands to it."""
+    folder, base = os.path.split(pattern)
+    if glob.has_magic(folder) or not glob.has_magic(base) or "**" in base:
+        return glob.glob(pattern, recursive=True)
+    try:
+        names = fnmatch.filter(os.listdir(folder or "."), base)
+    except OSError:
+        return []
+    head = os.path.join(folder, "")
+    return [head + name for name in names if base[0] == "." or name[0] != "."]
 
 
 def _of_folder(folder: str) -> list[str]:

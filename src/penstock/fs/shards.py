@@ -22,7 +22,7 @@ def missing_shards(files: Iterable[str]) -> list[str]:
     """
     sets: dict[tuple[str, str, str], set[int]] = {}
     for path in files:
-        if (match := _SHARD.fullmatch(path)) is not None:
+        if "-of-" in path and (match := _SHARD.fullmatch(path)) is not None:
             sets.setdefault((match["stem"], match["count"], match["rest"]), set()).add(int(match["number"]))
     return [
         f"{stem}{number:0{len(count)}}-of-{count}{rest}"

@@ -54,6 +54,48 @@ class Decoder:
         """
         return self._rows(records.data, records.starts, records.lengths)
 
+    def read(
+        self,
+        descriptor: int,
+        offset: int,
+        *,
+        limit: int,
+        limit_bytes: int,
+        verify: bool,
+        max_record_bytes: int,
+    ) -> tuple[Chunk | None, int]:
+        """The rows of an uncompressed file from `offset` on, and the byte behind them; None where a fault comes first.
+
+        What has a fault or does not fit is left to `FrameReader` and `decode`, which tell of it. OSError.
+        """
+        if self.schema.record != "Example":
+            return None, offset
+        parts, n, position = self._plan.read(
+            descriptor,
+            offset,
+            limit=limit,
+            limit_bytes=limit_bytes,
+            verify=verify,
+            max_record_bytes=max_record_bytes,
+        )
+        chunk = self._fitting(parts, n)
+        return chunk, offset if chunk is None else position
+
+    def gather(
+        self, descriptor: int, offsets: IntArray, lengths: IntArray, *, max_record_bytes: int
+    ) -> Chunk | None:
+        """The rows of an uncompressed file at the places of their records; None where one has a fault. OSError."""
+        if self.schema.record != "Example":
+            return None
+        parts = self._plan.gather(descriptor, offsets, lengths, max_record_bytes=max_record_bytes)
+        return None if parts is None else self._fitting(parts, len(offsets))
+
+    def _fitting(self, parts: list[Any], n: int) -> Chunk | None:
+        try:
+            return Chunk(self._fields(parts, n), n) if n else None
+        except Misfit:
+            return None
+
     def _rows(
         self, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
     ) -> tuple[Chunk | None, InvalidArgumentError | None]:

@@ -159,6 +159,11 @@ class FrameReader:
         return self._record, self._window.offset
 
     @property
+    def descriptor(self) -> int | None:
+        """The descriptor of a file that is not compressed, for who reads whole records at other places; else None."""
+        return self._stream.descriptor
+
+    @property
     def points(self) -> list[Point]:
         """The access points that reading came past, where they were asked for."""
         return self._stream.points

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from penstock import _native
+from penstock.column.chunk import Chunk
 from penstock.errors import CorruptRecordError, LimitError, OutOfRangeError
 from penstock.fs.files import ReadFile
+from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
 from penstock.records.index_file import RecordIndex
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
@@ -58,6 +60,14 @@ class RecordFile:
             return _read_plain(self._file, self.index, numbers, self._max_record_bytes)
         with self._lock:
             return _read_compressed(self._reader, self.index, numbers)
+
+    def decoded(self, rows: ArrayLike, decoder: Decoder) -> Chunk | None:
+        """The rows of these records where all are without a fault; None where `read` has to tell."""
+        numbers = _checked(rows, self.index, self._file.path)
+        if self._reader is not None:
+            return None
+        offsets, lengths = self.index.offsets[numbers], self.index.lengths[numbers]
+        return decoder.gather(self._file.fileno(), offsets, lengths, max_record_bytes=self._max_record_bytes)
 
     def close(self) -> None:
         """Close the file; what was read stays."""

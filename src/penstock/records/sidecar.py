@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypeGuard
 
@@ -241,14 +241,16 @@ def read_schema_sidecar(paths: Sequence[str], *, whole: bool = True, damaged: bo
     return first
 
 
-def _sidecars_of(paths: Iterable[str]) -> Iterable[tuple[Sidecar, set[str]]]:
+def _sidecars_of(paths: Sequence[str]) -> Iterable[tuple[Sidecar, set[str]]]:
     """Each sidecar that lists some of the files, and the names of those."""
+    there = None if len(paths) < _MANY else _sidecars_beside(paths)
+    if there is not None and not there:
+        return
     wanted: dict[str, set[str]] = {}
     for path in paths:
         wanted.setdefault(sidecar_path(path), set()).add(os.path.basename(path))
-    there = _existing(wanted)
     for place, names in wanted.items():
-        data = read_small(place, MOST_BYTES) if place in there else None
+        data = read_small(place, MOST_BYTES) if there is None or place in there else None
         if data is None:
             continue
         sidecar = parse_sidecar(data, place)
@@ -260,16 +262,14 @@ def _sidecars_of(paths: Iterable[str]) -> Iterable[tuple[Sidecar, set[str]]]:
             yield sidecar, listed
 
 
-def _existing(places: Collection[str]) -> set[str]:
-    """Those of many files that may be there, by looking through their folders once; of a few, all."""
-    if len(places) < _MANY:
-        return set(places)
-    there = set()
-    for folder in folders_of(places):
-        there |= {
-            os.path.join(folder, name) for name in os.listdir(folder or ".") if name.endswith(SIDECAR_SUFFIX)
-        }
-    return there & set(places)
+def _sidecars_beside(paths: Iterable[str]) -> set[str]:
+    """All sidecars in the folders of files."""
+    return {
+        os.path.join(folder, name)
+        for folder in folders_of(paths)
+        for name in os.listdir(folder or ".")
+        if name.endswith(SIDECAR_SUFFIX)
+    }
 
 
 def _check_shards(sidecar: Sidecar, listed: set[str], whole: bool, damaged: bool) -> None:

@@ -33,12 +33,14 @@ class Stream(Protocol):
         path: The file.
         compression: "none", "gzip", "zlib" or "zstd".
         size: Uncompressed bytes where that is known without reading, else None.
+        descriptor: Of a file that is not compressed; None for others.
         points: Access points met so far, ascending (compressed streams that were asked for them).
     """
 
     path: str
     compression: str
     size: int | None
+    descriptor: int | None
     points: list[Point]
 
     def readinto(self, buffer: NDArray[np.uint8]) -> int:
@@ -124,6 +126,7 @@ class _Plain:
         self._file = file
         self.path = file.path
         self.size: int | None = file.size
+        self.descriptor: int | None = file.fileno()
         self.points: list[Point] = []
 
     def readinto(self, buffer: NDArray[np.uint8]) -> int:
@@ -153,6 +156,7 @@ class _Compressed:
         self.path = file.path
         self.compression = compression
         self.size: int | None = None
+        self.descriptor: int | None = None
         self.points: list[Point] = []
         self._file = file
         self._lax = tf_compatible and compression in ("gzip", "zlib")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from threading import Lock
@@ -10,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from penstock import _native
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
@@ -27,7 +29,7 @@ from penstock.records.schema import Field, Schema
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.spec import Spec
 
-__all__ = ["ReadOptions", "TFRecordFiles", "version_of"]
+__all__ = ["ReadOptions", "TFRecordFiles", "versions_of"]
 
 # The first row is to come at once, the others in chunks that stay in the processor's cache.
 _FIRST_ROWS = 256
@@ -146,7 +148,7 @@ class TFRecordFiles(Node):
         if self.versions != ():
             return now
         try:
-            return replace(now, versions=tuple(map(version_of, self.paths)))
+            return replace(now, versions=versions_of(self.paths))
         except (PenstockError, OSError):  # told as the file is read
             return replace(now, versions=None)
 
@@ -217,14 +219,22 @@ class _Session:
         self._reader: FrameReader | None = None
         self._number = -1
         self._told = 0
+        self._is_plain = False
         self._limit = _FIRST_ROWS
         options = node.options
         self._malformed = DamageLog(options.on_corrupt, options.corrupt_budget)
 
-    def read(self, number: int, record: int, offset: int) -> tuple[Work | None, State]:
-        """The next records of a file, to be decoded, and the state after them; None and the next file at its end."""
+    def read(self, number: int, record: int, offset: int) -> tuple[Chunk | Work | None, State]:
+        """The next rows of a file, or the work to have them, and the state after; None and the next file at its end.
+
+        Records without a fault are decoded as they are read. What is none is read again, by who can tell of it.
+        """
         try:
-            reader = self._reader_at(number, record, offset)
+            reader = self._reader_of(number)
+            if (made := self._read_directly(reader, record, offset)) is not None:
+                return made
+            if reader.position != (record, offset):
+                reader.seek(record, offset)
         except (PenstockError, OSError) as error:
             self._close()
             raise Broken(error, (number + 1, 0, 0)) from error
@@ -244,7 +254,7 @@ class _Session:
             raise Broken(other, (number + 1, 0, 0))
         return None, (number + 1, 0, 0)
 
-    def _reader_at(self, number: int, record: int, offset: int) -> FrameReader:
+    def _reader_of(self, number: int) -> FrameReader:
         if self._reader is None or self._number != number:
             self._close()
             _check_version(self._node, number)
@@ -253,9 +263,28 @@ class _Session:
                 number,
                 0,
             )
-        if self._reader.position != (record, offset):
-            self._reader.seek(record, offset)
+            self._is_plain = self._reader.descriptor is not None
         return self._reader
+
+    def _read_directly(self, reader: FrameReader, record: int, offset: int) -> tuple[Chunk, State] | None:
+        """The next rows and the state after them, where at least one record comes that has no fault."""
+        if not self._is_plain or reader.descriptor is None:
+            return None
+        options = self._node.options
+        with suppress(OSError):  # it comes again
+            chunk, position = self._decoder.read(
+                reader.descriptor,
+                offset,
+                limit=self._limit,
+                limit_bytes=_CHUNK_BYTES,
+                verify=options.verify,
+                max_record_bytes=options.max_record_bytes,
+            )
+            if chunk is not None:
+                self._limit = _CHUNK_ROWS
+                return chunk, (self._number, record + len(chunk), position)
+        self._is_plain = False  # each try costs a read
+        return None
 
     def _note_damage(self, reader: FrameReader) -> None:
         if self._node.options.on_corrupt == "skip":
@@ -326,6 +355,14 @@ def version_of(path: str) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
+def versions_of(paths: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """`version_of` of many files, asked for together. Raises as it does for the first that is none."""
+    found = _native.file_versions(paths)
+    return tuple(
+        version_of(path) if version is None else version for path, version in zip(paths, found, strict=True)
+    )
+
+
 def _other_count(node: TFRecordFiles, number: int, found: int) -> TruncatedRecordError | None:
     """The error for a file that ends between two records, too early or too late, which no checksum tells."""
     if node.counts is None or node.counts[number] == found:
@@ -382,7 +419,10 @@ class IndexedRows:
         ]
 
     def _of_file(self, number: int, rows: IntArray) -> Chunk:
-        frames = self._file(number).read(rows - self._bounds[number])
+        file, records = self._file(number), rows - self._bounds[number]
+        if (decoded := file.decoded(records, self._decoder)) is not None:
+            return decoded
+        frames = file.read(records)
         chunk, error = self._decoder.decode(frames)
         if error is not None:
             at, error.record = error.record or 0, None

@@ -123,9 +123,14 @@ impl<'a> Records<'a> {
     }
 
     pub(super) fn builders<'p>(&self, features: &'p [super::Feature]) -> Vec<Builder<'p>> {
-        let bytes = self.lengths.iter().map(|&length| usize::try_from(length).unwrap_or(0));
-        let bytes = bytes.fold(0, usize::saturating_add).min(self.data.len());
+        let bytes = self.bytes();
         features.iter().map(|feature| Builder::new(feature, self.lengths.len(), bytes)).collect()
+    }
+
+    /// Bytes of all records, at most those that are there.
+    fn bytes(&self) -> usize {
+        let bytes = self.lengths.iter().map(|&length| usize::try_from(length).unwrap_or(0));
+        bytes.fold(0, usize::saturating_add).min(self.data.len())
     }
 
     pub(super) fn len(&self) -> usize {
@@ -155,36 +160,81 @@ fn record_at(data: &[u8], start: i64, length: i64) -> Option<&[u8]> {
     data.get(start..end)
 }
 
+/// Columns while records are decoded into them, some at a time.
+pub struct Filling<'p> {
+    plan: &'p Plan,
+    columns: Vec<Builder<'p>>,
+    forms: Forms,
+    rows: usize,
+    // What is expected of all records together.
+    wanted: usize,
+    bytes: usize,
+}
+
+impl<'p> Filling<'p> {
+    /// Empty columns, for about so many records that hold so many bytes in all.
+    #[must_use]
+    pub fn new(plan: &'p Plan, rows: usize, bytes: usize) -> Self {
+        let columns = plan.features().iter().map(|feature| Builder::new(feature, rows, bytes)).collect();
+        Self { plan, columns, forms: Forms::default(), rows: 0, wanted: rows, bytes }
+    }
+
+    /// Decode records up to the first that is wrong: why it is, with its number among all rows.
+    pub fn take(&mut self, data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<Option<DecodeError>> {
+        let records = Records::new(data, starts, lengths)?;
+        // Keys that were met lie in this data.
+        let mut guess = Guess::default();
+        let mut finder = Finder::default();
+        for i in 0..records.len() {
+            let (record, row) = (records.get(i)?, self.rows);
+            if !self.take_usual(record, &mut guess) {
+                self.columns.iter_mut().for_each(|column| column.cut(row));
+                if let Err(wrong) = self.plan.take_record(record, &mut self.columns, &mut finder) {
+                    self.columns.iter_mut().for_each(|column| column.cut(row));
+                    return Ok(Some(wrong.at(row)));
+                }
+            }
+            self.rows = row.saturating_add(1);
+            if row == 0 {
+                let (wanted, bytes) = (self.wanted, self.bytes);
+                self.columns.iter_mut().for_each(|column| column.expect(wanted, bytes, record.len()));
+            }
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn take_usual<'a>(&mut self, record: &'a [u8], guess: &mut Guess<'a>) -> bool {
+        if let Some(form) = self.forms.find(record) {
+            return form.take_record(record, self.rows, &mut self.columns).is_some();
+        }
+        let taken = fast::take_record(record, self.rows, self.plan, &mut self.columns, guess).is_some();
+        if taken {
+            self.forms.learn(record, guess, self.columns.len());
+        }
+        taken
+    }
+
+    /// Records decoded.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A column for each feature of the plan.
+    #[must_use]
+    pub fn finish(self) -> Vec<Column> {
+        self.columns.into_iter().map(Builder::finish).collect()
+    }
+}
+
 impl Plan {
     /// Decode the records data[starts[i]..][..lengths[i]] up to the first that is wrong.
     pub fn decode(&self, data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<Decoded> {
-        let records = Records::new(data, starts, lengths)?;
-        let mut columns = records.builders(self.features());
-        let mut forms = Forms::default();
-        let mut guess = Guess::default();
-        let mut finder = Finder::default();
-        let mut error = None;
-        for row in 0..records.len() {
-            let record = records.get(row)?;
-            let is_taken = match forms.find(record) {
-                Some(form) => form.take_record(record, row, &mut columns).is_some(),
-                None => {
-                    let taken = fast::take_record(record, row, self, &mut columns, &mut guess);
-                    taken.map(|()| forms.learn(record, &guess, columns.len())).is_some()
-                }
-            };
-            if is_taken {
-                continue;
-            }
-            columns.iter_mut().for_each(|column| column.cut(row));
-            if let Err(wrong) = self.take_record(record, &mut columns, &mut finder) {
-                columns.iter_mut().for_each(|column| column.cut(row));
-                error = Some(wrong.at(row));
-                break;
-            }
-        }
-        let rows = error.map_or(records.len(), |error: DecodeError| error.row);
-        Ok(Decoded { columns: columns.into_iter().map(Builder::finish).collect(), rows, error })
+        let mut filling = Filling::new(self, starts.len(), Records::new(data, starts, lengths)?.bytes());
+        let error = filling.take(data, starts, lengths)?;
+        let rows = filling.rows();
+        Ok(Decoded { columns: filling.finish(), rows, error })
     }
 
     fn take_record<'a>(

@@ -11,6 +11,6 @@ mod stream;
 mod strict;
 pub mod write;
 
-pub use decode::{DecodeError, Decoded};
+pub use decode::{DecodeError, Decoded, Filling};
 pub use plan::{Default, Feature, Kind, Layout, Missing, Plan};
 pub use sequence::SequencePlan;

@@ -1,0 +1,157 @@
+//! Records of an open file straight into columns: what was read is checked and decoded while the cache still holds it.
+//!
+//! Only whole records without any fault are taken. At whatever else comes, the reader that tells of damage begins.
+
+use std::io::{Error, Result};
+
+use penstock_core::Error as CoreError;
+use penstock_core::column::Column;
+use penstock_core::example::{Filling, Plan};
+use penstock_core::frame::{self, End, FOOTER_BYTES, HEADER_BYTES, Rules};
+
+use crate::files;
+
+/// Bytes that are read at once. With what is made of them they stay in the second-level cache.
+const BLOCK_BYTES: usize = 256 << 10;
+/// Fewer are not worth asking the system for.
+const SMALL_BYTES: usize = 16 << 10;
+/// Bytes to read before the interpreter may look at signals (Ctrl-C) again.
+const STEP_BYTES: usize = 32 << 20;
+
+/// How far to read.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// Records.
+    pub rows: usize,
+    /// Bytes of records, passed by less than a block.
+    pub bytes: usize,
+}
+
+/// Columns of the records from `offset` on, how many there are, and the byte behind the last of them.
+///
+/// There are none where already the first is not whole within a block, has a fault, or does not fit the plan.
+pub fn rows(
+    plan: &Plan,
+    fd: i32,
+    offset: u64,
+    limits: Limits,
+    rules: Rules,
+) -> Result<(Vec<Column>, usize, u64)> {
+    let mut filling = Filling::new(plan, limits.rows, limits.bytes);
+    let mut block = Vec::with_capacity(BLOCK_BYTES);
+    let mut taken = 0;
+    while filling.rows() < limits.rows && (taken < limits.bytes || filling.rows() == 0) {
+        let wanted = next_bytes(filling.rows(), taken, limits).saturating_sub(block.len());
+        let begin = offset + (taken + block.len()) as u64;
+        let has_ended = files::append(fd, begin, wanted, &mut block)? < wanted;
+        let before = filling.rows();
+        let scan = frame::scan(&block, 0, block.len(), Rules { limit: limits.rows - before, ..rules });
+        let scan = scan.map_err(refused)?;
+        let error = filling.take(&block, &scan.starts, &scan.lengths).map_err(refused)?;
+        let whole = match scan.starts.get(filling.rows() - before) {
+            Some(&start) => start as usize - HEADER_BYTES,
+            None => scan.position,
+        };
+        taken += whole;
+        block.drain(..whole);
+        let goes_on = error.is_none() && matches!(scan.end, End::Done | End::Partial { .. });
+        if !goes_on || has_ended || whole == 0 {
+            break;
+        }
+    }
+    let rows = filling.rows();
+    Ok((filling.finish(), rows, offset + taken as u64))
+}
+
+/// How many bytes to have in the next block: not many more than the limits leave to be used.
+fn next_bytes(rows: usize, taken: usize, limits: Limits) -> usize {
+    let Some(average) = taken.checked_div(rows) else { return BLOCK_BYTES };
+    let left = (limits.rows - rows).saturating_mul(average + 1).min(limits.bytes.saturating_sub(taken));
+    left.clamp(SMALL_BYTES, BLOCK_BYTES)
+}
+
+/// Records that are asked for by place, while they are being decoded.
+pub struct Gathering<'a> {
+    fd: i32,
+    offsets: &'a [i64],
+    lengths: &'a [i64],
+    rules: Rules,
+    filling: Filling<'a>,
+    block: Vec<u8>,
+}
+
+impl<'a> Gathering<'a> {
+    /// Of payloads of these lengths, with their headers at these places, which all have to lie in the file.
+    pub fn new(
+        plan: &'a Plan,
+        fd: i32,
+        offsets: &'a [i64],
+        lengths: &'a [i64],
+        rules: Rules,
+    ) -> Result<Self> {
+        let frames: Vec<i64> = lengths.iter().map(|&length| length.saturating_add(FRAME_BYTES)).collect();
+        let ranges = files::ranges(offsets, &frames).map_err(refused)?;
+        let bytes = files::total_bytes(fd, &ranges)?;
+        let filling = Filling::new(plan, offsets.len(), bytes);
+        Ok(Self { fd, offsets, lengths, rules, filling, block: Vec::with_capacity(BLOCK_BYTES) })
+    }
+
+    /// Decode some more of them: whether there may be others. None where one has a fault.
+    pub fn step(&mut self) -> Result<Option<bool>> {
+        let mut taken = 0;
+        while taken < STEP_BYTES {
+            let count = self.read_block()?;
+            if count == 0 {
+                return Ok(Some(false));
+            }
+            taken += self.block.len();
+            if !self.take_block(count)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(true))
+    }
+
+    /// Read the next records, as many as fit and at least one; how many.
+    fn read_block(&mut self) -> Result<usize> {
+        self.block.clear();
+        let first = self.filling.rows();
+        let left = self.offsets.iter().zip(self.lengths).skip(first);
+        let mut count = 0;
+        for (&offset, &length) in left {
+            let size = length.saturating_add(FRAME_BYTES) as usize;
+            if count > 0 && self.block.len().saturating_add(size) > BLOCK_BYTES {
+                break;
+            }
+            if files::append(self.fd, offset as u64, size, &mut self.block)? < size {
+                break; // the file was cut meanwhile
+            }
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn take_block(&mut self, count: usize) -> Result<bool> {
+        let first = self.filling.rows();
+        let rules = Rules { limit: count, ..self.rules };
+        let scan = frame::scan(&self.block, 0, self.block.len(), rules).map_err(refused)?;
+        let wanted = self.lengths.get(first..first + count).unwrap_or_default();
+        if scan.lengths != wanted {
+            return Ok(false);
+        }
+        let error = self.filling.take(&self.block, &scan.starts, &scan.lengths).map_err(refused)?;
+        Ok(error.is_none())
+    }
+
+    /// The columns, of all records where no step has found a fault.
+    pub fn finish(self) -> (Vec<Column>, usize) {
+        let rows = self.filling.rows();
+        (self.filling.finish(), rows)
+    }
+}
+
+const FRAME_BYTES: i64 = (HEADER_BYTES + FOOTER_BYTES) as i64;
+
+fn refused(error: CoreError) -> Error {
+    Error::new(std::io::ErrorKind::InvalidInput, error)
+}

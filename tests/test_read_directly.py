@@ -1,0 +1,161 @@
+"""Records that are decoded as they are read: the same rows and errors as where reading and decoding are two steps.
+
+Compressed files are read in two steps, so that they tell what an uncompressed one with the same bytes has to give.
+"""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import penstock as ps
+from penstock import _native
+from penstock.errors import CorruptRecordError, PenstockError
+
+EXAMPLES = json.loads((Path(__file__).parent / "golden" / "example" / "examples.expected.json").read_text())
+VARLEN = [(b"b", 1, 1, 0, 0, None), (b"f", 2, 1, 0, 0, None), (b"i", 3, 1, 0, 0, None)]
+FEATURES = {"name": ps.TensorSpec((), ps.string), "x": ps.TensorSpec((2,), np.float32)}
+
+
+def write(path: Path, rows: list[dict]) -> bytes:
+    ps.write(path, rows, overwrite=True)
+    path.with_name(f"{path.name}.penstock.json").unlink()
+    return path.read_bytes()
+
+
+def row(i: int, size: int = 5) -> dict:
+    return {"name": bytes([i % 256]) * (i % size), "x": np.array([i, i / 2], np.float32)}
+
+
+def events(path: Path, **options: object) -> list:
+    """Every row, and every error with its place, in order."""
+    found: list = []
+    rows = iter(ps.open(path, features=FEATURES, **options))
+    while len(found) < 5000:
+        try:
+            one = next(rows)
+        except StopIteration:
+            return found
+        except PenstockError as error:
+            found.append((type(error).__name__, error.record, error.offset))
+        else:
+            found.append((one["name"], one["x"].tolist()))
+    raise AssertionError("it goes on for ever")
+
+
+def by_number(path: Path, rows: list[int]) -> list:
+    taken = ps.open(path, features=FEATURES, index="memory")[rows]
+    return list(zip(taken["name"], taken["x"].tolist(), strict=True))
+
+
+def parts_of(parts):
+    return [[None if part is None else str(part.tolist()) for part in column] for column in parts]
+
+
+@pytest.mark.parametrize("case", EXAMPLES, ids=[case["name"] for case in EXAMPLES])
+def test_a_record_in_a_file_reads_as_one_in_memory(case, tmp_path):
+    record = bytes.fromhex(case["bytes_hex"])
+    framed, _ = _native.frame_records(record, np.array([0, len(record)]))
+    path = tmp_path / "a"
+    path.write_bytes(framed.tobytes())
+    plan = _native.ExamplePlan(VARLEN)
+    parts, rows, error = plan.decode(record, np.array([0]), np.array([len(record)]))
+    with path.open("rb") as file:
+        read, n, end = plan.read(
+            file.fileno(), 0, verify=True, limit=10, limit_bytes=1 << 20, max_record_bytes=1 << 20
+        )
+        taken = plan.gather(file.fileno(), np.array([0]), np.array([len(record)]), max_record_bytes=1 << 20)
+    assert (n, end) == ((rows, len(framed)) if error is None else (0, 0))
+    assert parts_of(read) == parts_of(parts)
+    assert taken is None if error is not None else parts_of(taken) == parts_of(parts)
+
+
+@pytest.mark.parametrize("limits", [(1, 1 << 20), (7, 1 << 20), (10**6, 1), (10**6, 10**9)])
+def test_pieces_of_any_size_join_to_the_whole_file(tmp_path, limits):
+    path = tmp_path / "a.tfrecord"
+    size = len(write(path, [row(i, 90) for i in range(9000)]))
+    plan = _native.ExamplePlan([(b"name", 1, 0, 1, 0, None)])
+    at, names = 0, []
+    with path.open("rb") as file:
+        while at < size:
+            [(values, offsets, _, _)], n, at = plan.read(
+                file.fileno(), at, verify=True, limit=limits[0], limit_bytes=limits[1], max_record_bytes=999
+            )
+            assert 0 < n <= limits[0]
+            names += _native.bytes_objects(values, offsets).tolist()
+    assert names == [row(i, 90)["name"] for i in range(9000)]
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_damage_gives_the_same_rows_and_errors(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("damaged")
+    path = folder / "a.tfrecord"
+    whole = bytearray(write(path, [row(i) for i in range(data.draw(st.integers(1, 40)))]))
+    for _ in range(data.draw(st.integers(0, 3))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    damaged = bytes(whole[: data.draw(st.integers(0, len(whole)))])
+    path.write_bytes(damaged)
+    (folder / "b.tfrecord.gz").write_bytes(gzip.compress(damaged))
+    for on_corrupt in ("raise", "skip"):
+        assert events(path, on_corrupt=on_corrupt) == events(folder / "b.tfrecord.gz", on_corrupt=on_corrupt)
+
+
+def test_a_record_that_does_not_fit_is_told_in_its_place(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    first, second = (
+        write(path, [row(i) for i in range(300)]),
+        write(path, [{"name": b"a", "x": np.float32(1)}]),
+    )
+    path.write_bytes(first + second + first)
+    found = events(path)
+    assert [i for i, event in enumerate(found) if event[0] == "FeatureError"] == [300]
+    assert found[300] == ("FeatureError", 300, len(first))
+    assert len(found) == 601
+
+
+@pytest.mark.parametrize("size", [200_000, 300_000, 3_000_000])
+def test_records_beyond_a_block_come_among_small_ones(tmp_path, size):
+    path = tmp_path / "a.tfrecord"
+    rows = [
+        row(1),
+        {**row(2), "name": b"a" * size},
+        *map(row, range(3, 200)),
+        {**row(2), "name": b"b" * size},
+    ]
+    write(path, rows)
+    assert [name for name, _ in events(path)] == [each["name"] for each in rows]
+    wanted = [len(rows) - 1, 0, 1, 1]
+    assert [name for name, _ in by_number(path, wanted)] == [rows[i]["name"] for i in wanted]
+
+
+def test_rows_by_number_come_in_the_order_asked_for(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    write(path, [row(i) for i in range(5000)])
+    wanted = np.random.default_rng(1).integers(0, 5000, 3000).tolist()
+    assert by_number(path, wanted) == [(row(i)["name"], row(i)["x"].tolist()) for i in wanted]
+
+
+def test_a_damaged_record_by_number_is_named(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    data = bytearray(write(path, [row(i) for i in range(100)]))
+    data[20] ^= 1  # in the payload of record 0; an index is made of the lengths
+    path.write_bytes(data)
+    with pytest.raises(CorruptRecordError, match="record 0"):
+        ps.open(path, features=FEATURES, index="memory")[[5, 0]]
+
+
+def test_a_length_that_lies_beyond_the_file_is_an_error(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"x" * 100)
+    plan = _native.ExamplePlan(VARLEN)
+    with path.open("rb") as file:
+        for offset, length in [(0, 1 << 40), (99, 50), (1 << 60, 1), (0, (1 << 63) - 1)]:
+            with pytest.raises(OSError, match="file ends"):
+                plan.gather(file.fileno(), np.array([offset]), np.array([length]), max_record_bytes=1 << 20)
+        with pytest.raises(OSError):
+            plan.gather(file.fileno(), np.array([-1]), np.array([1]), max_record_bytes=1 << 20)

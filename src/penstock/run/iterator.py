@@ -156,7 +156,9 @@ class RowIterator(Iterator[Any]):
 
     def get_state(self) -> State:
         """Where this iterator stands, as a small dict that `json.dumps` writes as it is."""
-        return self.later_state()()
+        with self._lock:
+            mark = self._interrupted_at or self._edge.mark()
+            return self._writer.write(mark, self._ahead, self._n, self._skip)
 
     def state_dict(self) -> State:
         """Where this iterator stands; `get_state` by PyTorch's name."""

@@ -20,7 +20,8 @@ __all__ = [
     "PLAIN_VERSION",
     "STATE_VERSION",
     "State",
-    "checksum",
+    "begun_checksum",
+    "ended_checksum",
     "lean_bytes",
     "open_state",
     "reading_state",
@@ -176,8 +177,20 @@ def checksum(document: Mapping[str, Any], rest: str) -> str:
     """The checksum of a state: of the numbers that change from row to row, and the digest of all else."""
     mark = document.get("mark")
     given, position = mark[2:4] if _is_mark(mark) else (None, None)
-    numbers = f"{rest} {document.get('rows')} {document.get('skip', 0)} {given} {position}"
-    return blake2b(numbers.encode(), digest_size=8).hexdigest()
+    begun = begun_checksum(rest)
+    return ended_checksum(begun, document.get("rows"), document.get("skip", 0), given, position)
+
+
+def begun_checksum(rest: str) -> blake2b:
+    """A checksum of what stays the same, to be ended any number of times."""
+    return blake2b(f"{rest} ".encode(), digest_size=8)
+
+
+def ended_checksum(begun: blake2b, rows: Any, skip: Any, given: Any, position: Any) -> str:
+    """The checksum with the numbers that change from row to row."""
+    ended = begun.copy()
+    ended.update(f"{rows} {skip} {given} {position}".encode())
+    return ended.hexdigest()
 
 
 def rest_digest(document: Mapping[str, Any]) -> str:

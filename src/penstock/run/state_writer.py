@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from threading import Lock
 from typing import Any, Final
 
@@ -12,7 +13,15 @@ from penstock.graph.plan import Plan
 from penstock.graph.state import Written, pack, to_json
 from penstock.run.edge import Mark
 from penstock.run.marks import held_rows, latest_epoch
-from penstock.run.position import PLAIN_VERSION, STATE_VERSION, State, checksum, lean_bytes, rest_digest
+from penstock.run.position import (
+    PLAIN_VERSION,
+    STATE_VERSION,
+    State,
+    begun_checksum,
+    ended_checksum,
+    lean_bytes,
+    rest_digest,
+)
 
 __all__ = ["StateWriter"]
 
@@ -29,11 +38,16 @@ class _Place:
     inputs: tuple[Mark, ...]
     notes: Any
     written: State
-    rest: str
+    begun: blake2b
 
     def is_of(self, mark: Mark) -> bool:
         epoch, state, _, _, inputs, notes = mark
-        return state is self.state and inputs is self.inputs and (epoch, notes) == (self.epoch, self.notes)
+        return (
+            state is self.state
+            and inputs is self.inputs
+            and epoch == self.epoch
+            and bool(notes == self.notes)
+        )
 
 
 class StateWriter:
@@ -53,17 +67,18 @@ class StateWriter:
             rows: Rows that the iterator has given.
             skip: Rows to pass over after the mark.
         """
-        with self._lock:
-            if self._place is None or not self._place.is_of(mark):
-                self._place = self._written(mark)
-            place = self._place
+        place = self._place
+        if place is None or not place.is_of(mark):
+            with self._lock:
+                self._place = place = self._written(mark)
+        given, position = mark[2] - ahead, mark[3] - ahead
         state = State(place.written)
         epoch, below, _, _, inner, notes = state["mark"]
         state["rows"] = rows
-        state["mark"] = [epoch, below, mark[2] - ahead, mark[3] - ahead, inner, notes]
+        state["mark"] = [epoch, below, given, position, inner, notes]
         if skip:
             state["skip"] = skip
-        state["checksum"] = checksum(state, place.rest)
+        state["checksum"] = ended_checksum(place.begun, rows, skip, given, position)
         return state
 
     def _written(self, mark: Mark) -> _Place:
@@ -83,7 +98,7 @@ class StateWriter:
             document["version"] = STATE_VERSION
             document["pipeline"], below, inner = packed, pack(below), pack(inner)
         document["mark"] = [epoch, below, given, position, inner, said]
-        return _Place(epoch, state, inputs, notes, State(document), rest_digest(document))
+        return _Place(epoch, state, inputs, notes, State(document), begun_checksum(rest_digest(document)))
 
     @cached_property
     def _pipeline(self) -> tuple[Any, Any]:

@@ -429,7 +429,14 @@ def permutation(n: int, key: int, start: int, count: int) -> I64:
 
 # --- pictures in another size: formats.md, section 4.3 -----------------------------------------------------------
 
-def resize_pictures(samples: NDArray[Any], channels: int, sizes: I64, method: str, antialias: bool) -> U8:
+def resize_pictures(
+    samples: NDArray[Any],
+    channels: int,
+    sizes: I64,
+    method: str,
+    antialias: bool,
+    then: Sequence[tuple[str, float]] = ...,
+) -> U8:
     """Pictures in other sizes, with the numbers of `tf.image.resize`.
 
     Args:
@@ -439,12 +446,14 @@ def resize_pictures(samples: NDArray[Any], channels: int, sizes: I64, method: st
         sizes: `[n, 4]`: height, width, new height, new width of each picture.
         method: As TensorFlow names it, all but "nearest".
         antialias: Whether kernels are stretched where pictures become smaller.
+        then: What is done with every new sample, one after the other: "add", "sub", "mul" or "truediv", and a number;
+            as NumPy does it with float32.
 
     Returns:
         The bytes of the new samples, float32, picture after picture; they begin at a multiple of 64.
 
     Raises:
-        ValueError: There is no such method, a size is 0, or there are fewer samples than the sizes say.
+        ValueError: There is no such method or operation, a size is 0, or there are fewer samples than the sizes say.
         MemoryError: There is no memory for the new pictures.
     """
 
@@ -608,6 +617,7 @@ def decode_resized(
     *,
     method: str,
     antialias: bool,
+    then: Sequence[tuple[str, float]],
     accurate: bool,
     fancy_upscaling: bool,
     ratio: int,
@@ -619,6 +629,7 @@ def decode_resized(
 
     Args:
         size: New height and width of all pictures.
+        then: As of `resize_pictures`.
 
     Returns:
         samples: The bytes of float32 samples, one picture after the other, beginning at a multiple of 64.
@@ -626,7 +637,7 @@ def decode_resized(
 
     Raises:
         PictureError: As of `decode_images`.
-        ValueError: There is no such method.
+        ValueError: There is no such method or operation.
     """
 
 def jpeg_shapes(data: Buffer, offsets: I64) -> I64:

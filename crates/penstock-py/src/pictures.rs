@@ -5,12 +5,13 @@ use std::mem::MaybeUninit;
 use numpy::{PyArray1, PyReadonlyArray1};
 use penstock_core::gather;
 use penstock_core::image::{self, MAX_SAMPLES, Samples, Shape, Want, Wrong, jpeg};
-use penstock_core::resize::{Method, Resize};
+use penstock_core::resize::Resize;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::buffer::{Bytes, aligned, array, values};
 use crate::errors::PictureError;
+use crate::resize::{Then, method_of, operations};
 
 type Pictures<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 type Files<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
@@ -98,8 +99,8 @@ pub fn decode_jpeg_parts<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (data, offsets, channels, size, *, method, antialias, accurate, fancy_upscaling, ratio, recover,
-    acceptable_fraction, scaled_for))]
+#[pyo3(signature = (data, offsets, channels, size, *, method, antialias, then, accurate, fancy_upscaling, ratio,
+    recover, acceptable_fraction, scaled_for))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of TensorFlow's decoder and of resize")]
 pub fn decode_resized<'py>(
     py: Python<'py>,
@@ -109,6 +110,7 @@ pub fn decode_resized<'py>(
     size: [usize; 2],
     method: &str,
     antialias: bool,
+    then: Then,
     accurate: bool,
     fancy_upscaling: bool,
     ratio: usize,
@@ -116,8 +118,7 @@ pub fn decode_resized<'py>(
     acceptable_fraction: f32,
     scaled_for: Option<[usize; 2]>,
 ) -> PyResult<Pictures<'py>> {
-    let method = Method::named(method, antialias)
-        .ok_or_else(|| PyValueError::new_err(format!("there is no method {method:?}")))?;
+    let (method, then) = (method_of(method, antialias)?, operations(&then)?);
     let want = Want {
         channels,
         first_frame: true,
@@ -141,7 +142,8 @@ pub fn decode_resized<'py>(
         let plan = match known.take() {
             Some(plan) if plan.sizes() == (from, size) => plan,
             _ => {
-                Resize::new(method, from, size).map_err(|error| Wrong::Argument(error.to_string().into()))?
+                let plan = Resize::new(method, from, size);
+                plan.map_err(|error| Wrong::Argument(error.to_string().into()))?.then(&then)
             }
         };
         // The picture of the row before is written over; only one is kept, whatever the chunk holds.

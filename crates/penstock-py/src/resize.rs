@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use penstock_core::Error;
-use penstock_core::resize::{Method, Nearest, Resize, Sample};
+use penstock_core::resize::{Arithmetic, Method, Nearest, Resize, Sample};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -25,7 +25,24 @@ pub enum Samples<'py> {
     U64(PyReadonlyArray1<'py, u64>),
 }
 
+/// Operations on every new sample: their names and numbers.
+pub type Then = Vec<(String, f32)>;
+
+pub fn method_of(name: &str, antialias: bool) -> PyResult<Method> {
+    Method::named(name, antialias)
+        .ok_or_else(|| PyValueError::new_err(format!("there is no method {name:?}")))
+}
+
+pub fn operations(then: &[(String, f32)]) -> PyResult<Vec<Arithmetic>> {
+    let found = then.iter().map(|(name, number)| {
+        Arithmetic::named(name, *number)
+            .ok_or_else(|| PyValueError::new_err(format!("there is no operation {name:?}")))
+    });
+    found.collect()
+}
+
 #[pyfunction]
+#[pyo3(signature = (samples, channels, sizes, method, antialias, then = Vec::new()))]
 pub fn resize_pictures<'py>(
     py: Python<'py>,
     samples: Samples<'py>,
@@ -33,9 +50,9 @@ pub fn resize_pictures<'py>(
     sizes: PyReadonlyArray2<'py, i64>,
     method: &str,
     antialias: bool,
+    then: Then,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let method = Method::named(method, antialias)
-        .ok_or_else(|| PyValueError::new_err(format!("there is no method {method:?}")))?;
+    let (method, then) = (method_of(method, antialias)?, operations(&then)?);
     let sizes = sizes_of(&sizes)?;
     let count = new_samples(&sizes, channels)?;
     macro_rules! resized {
@@ -43,7 +60,7 @@ pub fn resize_pictures<'py>(
             match &samples {
                 $(Samples::$kind(samples) => {
                     let samples = values(samples)?;
-                    aligned(py, count, |out| resize_all(method, samples, channels, &sizes, out))
+                    aligned(py, count, |out| resize_all(method, &then, samples, channels, &sizes, out))
                 })*
             }
         };
@@ -111,6 +128,7 @@ fn new_samples(sizes: &Sizes, channels: usize) -> PyResult<usize> {
 
 fn resize_all<T: Sample>(
     method: Method,
+    then: &[Arithmetic],
     samples: &[T],
     channels: usize,
     sizes: &Sizes,
@@ -128,7 +146,7 @@ fn resize_all<T: Sample>(
         let place = take_mut(&mut room, to, channels)?;
         let plan = match known.take() {
             Some(plan) if plan.sizes() == (from, to) => plan,
-            _ => Resize::new(method, from, to)?,
+            _ => Resize::new(method, from, to)?.then(then),
         };
         plan.run(picture, channels, place)?;
         known = Some(plan);

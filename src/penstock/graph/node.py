@@ -25,7 +25,7 @@ from penstock.column.chunk import Chunk
 from penstock.spec import Spec
 
 if TYPE_CHECKING:
-    from penstock.graph.plan import Plan
+    from penstock.graph.plan import AsOne, Plan
 
 __all__ = [
     "AUTOTUNE",
@@ -379,6 +379,13 @@ class Node(ABC):
     def threads(self) -> int:
         """Threads that may do the work of steps at a time; -1 for as many as help."""
         return 1
+
+    def as_one(self, plan: Plan) -> AsOne | None:
+        """This node, which is that of `plan`, and some below it as one node; None where it runs alone.
+
+        Only how it runs: marks, recipes and messages are those of the nodes apart.
+        """
+        return None
 
     def how(self, *rows: Spec) -> str:
         """How it runs, in a few words for `Dataset.explain`; empty where there is nothing to say."""

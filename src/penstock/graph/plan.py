@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -18,7 +19,7 @@ from penstock.errors import ArgumentTypeError, FailedPreconditionError, Function
 from penstock.graph.node import Node, PlainRows, RowSource, SpecUnknown
 from penstock.spec import Spec
 
-__all__ = ["Plan", "first_rows", "plain_rows", "plan_of"]
+__all__ = ["AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
 
 _EPOCHS = Lock()
 
@@ -53,6 +54,21 @@ class Plan:
             f"element_spec: {type(self.node).__name__} runs a function that only a row can tell the result of, and "
             "there are no rows. Say what it returns by output_signature=."
         )
+
+    @cached_property
+    def told_spec(self) -> Spec | None:
+        """The spec, or None where only a row can tell it, or no row can be: nothing is made for it."""
+        parts = [part.told_spec for part in self.inputs]
+        told = [part for part in parts if part is not None]
+        if "spec" not in self.__dict__ and len(told) == len(parts):
+            with suppress(SpecUnknown, PenstockError):
+                self.__dict__["spec"] = self.node.spec(*told)
+        return self.__dict__.get("spec")
+
+    @cached_property
+    def as_one(self) -> AsOne | None:
+        """Its node and some below it as one node, where that is cheaper."""
+        return self.node.as_one(self)
 
     @property
     def spec_now(self) -> Spec | None:
@@ -168,6 +184,20 @@ class Plan:
         if self.node.is_shuffled:
             with _EPOCHS:
                 self.__dict__["_epochs"] = max(epoch + 1, self.__dict__.get("_epochs", 0))
+
+
+@dataclass(frozen=True)
+class AsOne:
+    """The last n nodes of a plan, one below the other, as one.
+
+    Attributes:
+        n: How many they are, at least 2; each makes one row of one.
+        plan: The node that does what all of them do, over what is below them. Its state is the tuple of theirs, the
+            lowest first.
+    """
+
+    n: int
+    plan: Plan
 
 
 def plan_of(dataset: Any, where: str, name: str = "dataset") -> Plan:

@@ -8,6 +8,7 @@ In a function of `map` each of them works on whole chunks.
 (128, 128, 3)
 """
 
+from penstock.image import resize_and_scale  # noqa: F401  (has two steps run as one)
 from penstock.image.adjust import adjust_brightness, adjust_contrast, per_image_standardization
 from penstock.image.convert import convert_image_dtype
 from penstock.image.crop import (

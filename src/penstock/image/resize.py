@@ -17,6 +17,7 @@ from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentErr
 from penstock.image.pictures import picture, picture_shape, pictures_of, room, side
 from penstock.spec import TensorSpec
 from penstock.trace import operation
+from penstock.trace.arithmetic import Then
 from penstock.trace.form import Arg
 
 __all__ = ["ResizeMethod", "resize", "resized", "resized_samples"]
@@ -46,15 +47,18 @@ def resized(
     method: str = ResizeMethod.BILINEAR,
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
+    then: Then = (),
 ) -> Any:
-    """Pictures of an array `[..., height, width, channels]`, or of a column, in another size."""
+    """Pictures of an array `[..., height, width, channels]`, or of a column, in another size.
+
+    With `then`, which is not for "nearest", something is done with the new samples besides.
+    """
     target = _checked(size, method)
     samples, sizes = pictures_of(images)
     channels = images.shape[-1] if isinstance(images, np.ndarray) else _channels(sizes)
     new_sizes = _new_sizes(sizes[:, :2], target, preserve_aspect_ratio)
-    made = resized_samples(
-        samples, channels, np.concatenate([sizes[:, :2], new_sizes], axis=1), method, antialias
-    )
+    both = np.concatenate([sizes[:, :2], new_sizes], axis=1)
+    made = resized_samples(samples, channels, both, method, antialias, then)
     if len(new_sizes) and not (new_sizes == new_sizes[0]).all():
         counts = offsets_of(new_sizes.prod(axis=1) * channels)
         shapes = np.column_stack([new_sizes, np.full(len(new_sizes), channels)])
@@ -168,7 +172,7 @@ def _shaped(dense: NDArray[Any]) -> ShapedColumn:
 
 
 def resized_samples(
-    samples: NDArray[Any], channels: int, sizes: IntArray, method: str, antialias: bool
+    samples: NDArray[Any], channels: int, sizes: IntArray, method: str, antialias: bool, then: Then = ()
 ) -> NDArray[Any]:
     """The samples of new pictures, one after the other; `sizes` as `_native.resize_pictures` takes them."""
     sizes = np.ascontiguousarray(sizes)
@@ -177,4 +181,4 @@ def resized_samples(
         return made.view(samples.dtype)
     if samples.dtype.str[1:] not in _NATIVE or not samples.dtype.isnative:
         samples = samples.astype(np.float32)
-    return _native.resize_pictures(samples, channels, sizes, method, antialias).view(np.float32)
+    return _native.resize_pictures(samples, channels, sizes, method, antialias, then).view(np.float32)

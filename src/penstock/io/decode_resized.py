@@ -14,6 +14,7 @@ from penstock.column.bytes import BytesColumn
 from penstock.errors import InvalidArgumentError
 from penstock.io.decode_jpeg import checked_least, decode_jpeg, wanted
 from penstock.io.pictures import checked_channels, naming_pictures, one_file
+from penstock.trace.arithmetic import ARITHMETIC, Then, then_of
 from penstock.trace.fused import fuses
 from penstock.trace.operations import Operation, on_chunks, register
 from penstock.trace.steps import Step
@@ -24,7 +25,12 @@ _METHODS = frozenset(["bilinear", "bicubic", "area", "lanczos3", "lanczos5", "ga
 
 
 def _chunk(
-    contents: BytesColumn, decoding: dict[str, Any], size: Sequence[int], method: str, antialias: bool
+    contents: BytesColumn,
+    decoding: dict[str, Any],
+    size: Sequence[int],
+    method: str,
+    antialias: bool,
+    then: Then,
 ) -> NDArray[np.float32]:
     where = "decode_jpeg"
     arguments = dict(decoding)
@@ -40,6 +46,7 @@ def _chunk(
             (height, width),
             method=method,
             antialias=antialias,
+            then=then,
             scaled_for=checked_least(where, want["ratio"], scaled_for),
             **want,
         )
@@ -71,8 +78,16 @@ def _merged(decode: Step, resize: Step) -> Step | None:
     size, method, keeps_shape, antialias = _resizing(*resize.args, **resize.kwargs)
     if keeps_shape or method not in _METHODS or len(decode.inputs) != 1 or len(resize.inputs) != 1:
         return None
-    return Step(_NAME, (contents, dict(decoding), size, method, bool(antialias)))
+    return Step(_NAME, (contents, dict(decoding), size, method, bool(antialias), ()))
+
+
+def _with_arithmetic(made: Step, after: Step) -> Step | None:
+    then = then_of(after)
+    *args, before = made.args
+    return None if then is None else Step(_NAME, (*args, (*before, *then)))
 
 
 register(Operation(_NAME, _row, on_chunks(_chunk), on_columns=True))
 fuses("io.decode_jpeg", "image.resize", _merged)
+for _arithmetic in ARITHMETIC:
+    fuses(_NAME, _arithmetic, _with_arithmetic)

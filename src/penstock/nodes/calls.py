@@ -17,7 +17,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
 from penstock.column.packing import normal_function_result, spec_of
 from penstock.errors import ArgumentTypeError, FunctionError, PenstockError, SpecError
-from penstock.graph.node import END, Failing, Node, Rows, SpecUnknown, State, _End
+from penstock.graph.node import END, Failing, Rows, SpecUnknown, State, _End
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.nodes.sizes import bounded_rows
@@ -33,6 +33,7 @@ __all__ = [
     "called",
     "function_error",
     "has_spec",
+    "noted",
     "pulled",
     "results_of",
     "sampled",
@@ -139,10 +140,10 @@ class Calls:
 
     def pull(self, rows: Rows) -> Chunk | Literal[_End.END]:
         """The rows for one step: as many as are at hand, fewer for a function that is slow or makes large rows."""
-        return rows.pull(self.pace(rows).get("rows") or self._first_rows)
+        return rows.pull(self.pace(rows).get("rows") or self.first_rows)
 
     @property
-    def _first_rows(self) -> int:
+    def first_rows(self) -> int:
         """How many rows the first step takes: a few may be large where a picture comes of some bytes."""
         return bounded_rows(self.traced.spec, _CHUNK_BYTES) if isinstance(self.traced, Trace) else 1
 
@@ -153,8 +154,8 @@ class Calls:
         made = results_of(self.timed(lambda: over(chunk, first), len(chunk), pace), chunk)
         results = made.rows if isinstance(made, Failing) else made
         if results is not None and len(results):
-            most = _CHUNK_BYTES // max(1, results.nbytes // len(results))
-            pace["rows"] = max(1, most if self.is_traced else min(pace.get("rows", most), most))
+            most = noted(results.nbytes, len(results))
+            pace["rows"] = most if self.is_traced else min(pace.get("rows", most), most)
         return made
 
     def timed(self, run: Callable[[], _T], n: int, pace: dict[str, int]) -> _T:
@@ -179,15 +180,15 @@ class Calls:
             return None
         return TRACED if self.is_traced else BY_ROW
 
-    def settle(self, state: State, node: Node, rows: Rows) -> None:
-        """Run as it ran when the state of its node was made, whatever rows come next."""
+    def settle(self, state: State, plan: Plan) -> None:
+        """Run as it ran when the state of its node was made, whatever rows come next. `plan` is that of its node."""
         if state == TRACED:
             self._is_checked = True
         elif state == BY_ROW:
             self._distrust()
             if not self.is_settled:
                 with suppress(PenstockError):  # the input has changed and has no such rows any more
-                    self.seen = Plan(node, (rows.plan,)).spec
+                    self.seen = plan.spec
 
     def _distrust(self) -> None:
         if self.is_traced:
@@ -284,6 +285,11 @@ class InOrder(Calls):
     def of(cls, where: str, function: Callable[..., Any]) -> Self:
         """The function; the rows that it takes do not matter."""
         return cls(where, function, Spec(()))
+
+
+def noted(nbytes: int, n: int) -> int:
+    """Rows for the next step, where n rows take so many bytes."""
+    return max(1, _CHUNK_BYTES // max(1, nbytes // n))
 
 
 def results_of(made: Chunk | Failing, rows: Chunk) -> Chunk | Failing:

@@ -14,6 +14,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentTypeError, InvalidArgumentError
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, transform
+from penstock.graph.plan import Plan
 from penstock.nodes.calls import BY_ROW, TRACED, Calls, CallsBySpec, called, function_error, pulled
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
@@ -114,7 +115,7 @@ class Filter(Node):
             return state, END
         calls, chunk = found
         first = rows.position - len(chunk)
-        calls.settle(state, self, rows)
+        calls.settle(state, Plan(self, (rows.plan,)))
         if not calls.is_settled:  # later steps wait for these rows
             _, made = _work(calls, None, chunk, first, calls.pace(rows))
             return calls.state, made

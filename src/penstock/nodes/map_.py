@@ -30,7 +30,7 @@ from penstock.graph.node import (
     transform,
 )
 from penstock.graph.placed import AtPlace, is_placed
-from penstock.graph.plan import Plan
+from penstock.graph.plan import AsOne, Plan
 from penstock.graph.recorded import RecordedFunction
 from penstock.graph.seeds import seed_pair
 from penstock.nodes.arguments import whole_number
@@ -44,6 +44,7 @@ from penstock.nodes.calls import (
     results_of,
     sampled,
 )
+from penstock.nodes.maps import joined_maps
 from penstock.nodes.places import Places
 from penstock.nodes.processes import Workers, check_sendable
 from penstock.spec import Spec
@@ -170,7 +171,7 @@ class Map(Node):
             return state, END
         calls, chunk = found
         first = rows.position - len(chunk)
-        calls.settle(state, self, rows)
+        calls.settle(state, Plan(self, (rows.plan,)))
         over = calls.over
         if self.workers == "process" and not calls.is_traced:
             workers = rows.scratch.get("workers") or rows.scratch.setdefault(
@@ -184,6 +185,21 @@ class Map(Node):
 
     def knows(self, state: State) -> bool:
         return state in (None, TRACED, BY_ROW)
+
+    def as_one(self, plan: Plan) -> AsOne | None:
+        line = [plan]
+        while self._runs_with(line[-1].inputs[0].node):
+            line.append(line[-1].inputs[0])
+        maps = joined_maps(line) if len(line) > 1 else None
+        return None if maps is None else AsOne(maps.n, Plan(maps, line[maps.n - 1].inputs))
+
+    def _runs_with(self, below: Node) -> bool:
+        # One number of threads is for all that run together; processes take rows to functions of one map.
+        return (
+            isinstance(below, Map)
+            and below.parallel == self.parallel
+            and below.workers == self.workers == "thread"
+        )
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         return sampled(lambda row: normal_function_result(call(self.function, row)), rows, "map")

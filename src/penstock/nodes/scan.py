@@ -10,6 +10,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result, pack_row, spec_of
 from penstock.errors import ArgumentTypeError
 from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, transform
+from penstock.graph.plan import Plan
 from penstock.nodes.calls import BY_ROW, CallsBySpec, InOrder, function_error, pulled, results_of, sampled
 from penstock.nodes.inner import check_function
 from penstock.spec import Spec, flatten, pack, relax
@@ -74,7 +75,7 @@ class Scan(Node):
         if found is END:
             return state, END
         calls, chunk = found
-        calls.settle(told, self, rows)
+        calls.settle(told, Plan(self, (rows.plan,)))
         first, before = rows.position - len(chunk), pack(self.initial_state, leaves)
         after, made = calls.timed(
             lambda: self._made(calls, before, chunk, first), len(chunk), calls.pace(rows)

@@ -11,8 +11,9 @@ from penstock.column.chunk import Chunk
 from penstock.graph.node import END, Broken, Failing, State, _End
 from penstock.graph.plan import Plan
 from penstock.run.ahead import Ahead
+from penstock.run.joined import steps_of
 from penstock.run.pool import Pool, Ticket
-from penstock.run.steps import Made, Meter, OpenEdge, Place, Raised, Steps, Task
+from penstock.run.steps import Made, Meter, OpenEdge, Place, Raised, Task
 from penstock.run.tuning import Tuner
 
 __all__ = ["Maker", "Ready"]
@@ -58,7 +59,7 @@ class Maker:
         self._begin(place, after=after)
 
     def _begin(self, place: Place | None, *, after: bool = False) -> None:
-        self._steps = Steps(self._plan, self._open_edge, self._epoch, place, self._meter, after=after)
+        self._steps = steps_of(self._plan, self._open_edge, self._epoch, place, self._meter, after=after)
         self.place = self._steps.place
         """Where the first step begins."""
         self._line: deque[tuple[Made, Ticket | None]] = deque()

@@ -32,7 +32,7 @@ def fused(steps: Sequence[Step | None], outputs: Iterable[int]) -> list[Step | N
     uses.update(index for step in steps if step for index in step.inputs)
     made = list(steps)
     for i, step in enumerate(steps):
-        first = steps[step.inputs[0]] if step and step.inputs else None
+        first = made[step.inputs[0]] if step and step.inputs else None
         merge = _MERGES.get((first.name, step.name)) if first and step else None
         if merge and first and step and uses[step.inputs[0]] == 1:
             made[i] = merge(first, step) or step

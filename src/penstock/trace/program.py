@@ -70,21 +70,22 @@ class Program:
         # Leaves that are passed on, and outputs whose array is their column, need no more work.
         self._outputs = [(i, steps[i] is None, self._is_plain(i)) for i in outputs]
 
-    def run(self, columns: Sequence[Column], n: int) -> list[Column]:
-        """The output columns for n input rows, n at least 1."""
+    def run(self, columns: Sequence[Column], n: int) -> tuple[list[Column], int]:
+        """The output columns for n input rows, n at least 1; and the bytes of the largest value on the way."""
         values: list[Any] = [None] * (self._count + 1)  # the last one for the lengths of rows
         for i, spec, ndim in self._loaded:
             values[i] = _loaded(columns[i], spec, ndim)
         with np.errstate(all="ignore"):
-            _execute(self._first, values)
+            largest = _execute(self._first, values)
             if self._keys:
                 self._run_groups(values, n)
             else:
-                _execute(self._body, values)
-        return [
+                largest = max(largest, _execute(self._body, values))
+        made = [
             columns[i] if is_leaf else FixedColumn(values[i]) if is_plain else self._column(values[i], i, n)
             for i, is_leaf, is_plain in self._outputs
         ]
+        return made, largest
 
     def _is_plain(self, i: int) -> bool:
         known = i in self._specs and None not in self._specs[i].shape
@@ -213,11 +214,15 @@ def _flat_instructions(
     return made
 
 
-def _execute(instructions: Sequence[_Instruction], values: list[Any]) -> None:
+def _execute(instructions: Sequence[_Instruction], values: list[Any]) -> int:
+    """Runs them; the bytes of the largest value."""
+    largest = 0
     for instruction in instructions:
-        values[instruction.output] = instruction.run(*[values[i] for i in instruction.inputs])
+        values[instruction.output] = made = instruction.run(*[values[i] for i in instruction.inputs])
+        largest = max(largest, getattr(made, "nbytes", 0))
         for i in instruction.dead:
             values[i] = None
+    return largest
 
 
 def _part(value: Any, start: int, stop: int) -> Any:

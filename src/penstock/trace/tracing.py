@@ -21,6 +21,7 @@ from penstock.spec import LeafSpec, Spec, TensorSpec, flatten, map_structure, pa
 from penstock.spec.written import leaf_from_json, leaf_to_json, structure_from_json, structure_to_json
 from penstock.trace.calling import call, pack_leaf, same_rows
 from penstock.trace.constants import constant_from_json, constant_key, constant_to_json
+from penstock.trace.form import Form, Kind
 from penstock.trace.intercept import recording
 from penstock.trace.operations import is_registered
 from penstock.trace.optional import guarded
@@ -132,12 +133,42 @@ class Trace:
         Raises:
             Exception: What NumPy and the operations raise.
         """
+        return self.measured(chunk)[0]
+
+    def measured(self, chunk: Chunk) -> tuple[Chunk, int]:
+        """As `run`, and the bytes of the largest value on the way to the results."""
         n = len(chunk)
         if n == 0:
-            return empty_chunk(self.spec)
-        made = iter(self._program.run(chunk.columns, n))
+            return empty_chunk(self.spec), 0
+        columns, largest = self._program.run(chunk.columns, n)
+        made = iter(columns)
         columns = [next(made) if isinstance(leaf, Ref) else _constant(leaf, n) for leaf in self._leaves]
-        return Chunk(pack(self._outputs, columns), n)
+        return Chunk(pack(self._outputs, columns), n), largest
+
+    def then(self, after: Trace) -> Trace | None:
+        """What another function does with the results of this one, as one trace; None where it takes others.
+
+        Its steps are written down as they are. A value that is no row of its own between the two (a size that all
+        rows share, a constant) may only be passed on: as a row it has another dtype.
+        """
+        if after.input_spec != self.spec:
+            return None
+        known, n_leaves = self._recorder, len(after.input_spec.leaves)
+        further = len(known.steps) - n_leaves
+        used = {index for step in after._recorder.steps if step for index in step.inputs}
+        for i, leaf in enumerate(self._leaves):
+            if i in used and not (isinstance(leaf, Ref) and _are_alike(known.forms[leaf.index], after, i)):
+                return None
+
+        def place(ref: Ref) -> Any:
+            return self._leaves[ref.index] if ref.index < n_leaves else Ref(ref.index + further)
+
+        joined = Recorder(self.input_spec.leaves, self.input_spec.paths())
+        theirs = after._recorder
+        joined.forms = [*known.forms, *theirs.forms[n_leaves:]]
+        joined.steps = [*known.steps, *(_moved(step, place) for step in theirs.steps[n_leaves:])]
+        outputs = map_structure(lambda leaf: place(leaf) if isinstance(leaf, Ref) else leaf, after._outputs)
+        return Trace(self.input_spec, joined, outputs)
 
     def to_json(self) -> dict[str, Any]:
         """The trace in plain JSON: operations by name, constants with dtype and shape."""
@@ -211,6 +242,17 @@ class Trace:
             if step is not None:
                 lines.append(f"%{i} = {_listed(step)}")
         return "\n".join([*lines, f"return {self._outputs!r}"])
+
+
+def _are_alike(form: Form, after: Trace, i: int) -> bool:
+    """Whether a value is to the steps of this trace what leaf i is to those of another."""
+    leaf = after._recorder.forms[i]  # noqa: SLF001  (its own kind)
+    return form.kind is leaf.kind and form.kind is not Kind.OPAQUE and form.spec == leaf.spec
+
+
+def _moved(step: Step | None, place: Callable[[Ref], Any]) -> Step | None:
+    assert step is not None, "input leaves come first"
+    return Step(step.name, *fill((step.args, step.kwargs), Ref, place))
 
 
 def _place(function: Callable[..., Any]) -> tuple[str | None, int | None]:

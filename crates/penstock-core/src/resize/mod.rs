@@ -4,11 +4,13 @@
 //! sample.rs    the types of samples
 //! bilinear.rs  cubic.rs  area.rs  nearest.rs   the methods that TensorFlow has a kernel of its own for
 //! bilinear_bytes.rs  bilinear for the usual pictures
+//! arithmetic.rs  what is done with every new sample besides
 //! spans.rs     all others, and `antialias`: weighted sums over spans of rows and columns
 //!
 //! Floats are added and multiplied in TensorFlow's order, never fused: that makes the numbers equal to the bit.
 
 mod area;
+mod arithmetic;
 mod bilinear;
 #[cfg(target_arch = "x86_64")]
 mod bilinear_bytes;
@@ -21,6 +23,7 @@ use std::mem::MaybeUninit;
 
 use crate::error::{Error, Result};
 
+pub use arithmetic::Arithmetic;
 pub use nearest::Nearest;
 pub use sample::Sample;
 pub use spans::Kernel;
@@ -63,6 +66,7 @@ pub struct Resize {
     from: [usize; 2],
     to: [usize; 2],
     work: Work,
+    then: Vec<Arithmetic>,
 }
 
 #[derive(Debug, Clone)]
@@ -89,7 +93,13 @@ impl Resize {
             Method::Area => Work::Area(area::Area::new(from, to)?),
             Method::Kernel(kernel, antialias) => Work::Spans(spans::Spans::new(kernel, antialias, from, to)?),
         };
-        Ok(Self { from, to, work })
+        Ok(Self { from, to, work, then: Vec::new() })
+    }
+
+    /// The same, with operations on every new sample, one after the other.
+    #[must_use]
+    pub fn then(self, operations: &[Arithmetic]) -> Self {
+        Self { then: operations.to_vec(), ..self }
     }
 
     /// The sizes that it was made for: from, to.
@@ -136,14 +146,17 @@ impl Resize {
         out: &mut [MaybeUninit<f32>],
     ) -> Result<()> {
         match &self.work {
-            Work::Same => picture.iter().zip(out).for_each(|(&sample, slot)| {
+            Work::Same => picture.iter().zip(&mut *out).for_each(|(&sample, slot)| {
                 slot.write(sample.float());
             }),
-            Work::Bilinear(work) => work.run(picture, self.from[1], channels, self.to[1], out)?,
-            Work::Cubic(work) => work.run(picture, self.from[1], channels, self.to[1], out)?,
-            Work::Area(work) => work.run(picture, self.from, channels, self.to[1], out)?,
-            Work::Spans(work) => work.run(picture, self.from, channels, self.to[1], out)?,
+            Work::Bilinear(work) => work.run(picture, self.from[1], channels, self.to[1], &mut *out)?,
+            Work::Cubic(work) => work.run(picture, self.from[1], channels, self.to[1], &mut *out)?,
+            Work::Area(work) => work.run(picture, self.from, channels, self.to[1], &mut *out)?,
+            Work::Spans(work) => work.run(picture, self.from, channels, self.to[1], &mut *out)?,
         }
+        // SAFETY: the work above has written every sample of `out`, whose length was checked.
+        let made = unsafe { out.assume_init_mut() };
+        self.then.iter().for_each(|operation| operation.run(made));
         Ok(())
     }
 }
@@ -227,6 +240,24 @@ mod tests {
                     let made = resized(method, &vec![7_u8; 11 * 13 * channels], [11, 13], to, channels);
                     assert!(made.iter().all(|value| (value - 7.0).abs() < 1e-4), "{name} {to:?}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn arithmetic_is_that_of_single_samples() {
+        let picture: Vec<u8> = (0..6 * 5 * 3).map(|i| (i * 41 % 256) as u8).collect();
+        let operations =
+            [Arithmetic::Divide(255.0), Arithmetic::Subtract(0.45), Arithmetic::Multiply(3.7), Arithmetic::Add(0.1)];
+        for method in [Method::Bilinear, Method::Area] {
+            for to in [[3, 2], [6, 5], [9, 8]] {
+                let plain = resized(method, &picture, [6, 5], to, 3);
+                let mut out = vec![MaybeUninit::new(f32::NAN); plain.len()];
+                Resize::new(method, [6, 5], to).unwrap().then(&operations).run(&picture, 3, &mut out).unwrap();
+                // SAFETY: every float was initialised when the vector was made.
+                let made: Vec<f32> = out.into_iter().map(|value| unsafe { value.assume_init() }).collect();
+                let wanted: Vec<f32> = plain.iter().map(|x| (x / 255.0 - 0.45) * 3.7 + 0.1).collect();
+                assert_eq!(made, wanted);
             }
         }
     }

@@ -1,0 +1,182 @@
+"""Maps one after the other, done as one: what only the next function needs is then never a whole chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+from penstock.column.chunk import Chunk
+from penstock.errors import PenstockError
+from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step
+from penstock.graph.plan import Plan
+from penstock.nodes.calls import Calls, noted
+from penstock.spec import Spec
+from penstock.trace import Trace
+from penstock.trace.calling import same_rows
+
+__all__ = ["Maps", "joined_maps"]
+
+
+def joined_maps(line: Sequence[Plan]) -> Maps | None:
+    """As many as can be of the last maps of a line as one, at least two; None where the last runs alone.
+
+    Args:
+        line: Plans of maps, the last first.
+    """
+    nodes, calls = [], []
+    for plan in line:
+        rows = plan.inputs[0].told_spec
+        if rows is None:
+            break
+        own = plan.node.functions(rows)["map_func"]
+        assert isinstance(own, Calls), "that of a map"
+        if not _is_traced(own):
+            break
+        nodes.append(plan.node)
+        calls.append(own)
+    for n in range(len(nodes), 1, -1):
+        maps = Maps(nodes[n - 1 :: -1], calls[n - 1 :: -1])
+        if maps.runs_as_one:
+            return maps
+    return None
+
+
+def _is_traced(calls: Calls) -> bool:
+    try:
+        return calls.is_traced
+    except PenstockError:  # it is one of a recipe, recorded for other rows: raised again as rows are taken
+        return False
+
+
+_Paces = list[dict[str, int]]
+
+
+class Maps(Node):
+    """The rows that several maps make one after the other, each of one row.
+
+    Its state is a tuple of theirs, that of the first map first. Every function is settled, fails and is named in errors
+    as it is alone; where all are traced, they run as one trace.
+    """
+
+    def __init__(self, nodes: Sequence[Node], calls: Sequence[Calls]) -> None:
+        """The maps and their functions, the first first."""
+        self._nodes, self._calls = tuple(nodes), tuple(calls)
+        self._differs: bool | None = None
+
+    @cached_property
+    def _trace(self) -> Trace | None:
+        """All functions as one trace; None where one of them is none, or takes what no trace can hand it."""
+        made: Trace | None = None
+        for calls in self._calls:
+            own = calls.traced
+            if not isinstance(own, Trace):
+                return None
+            made = made.then(own) if made is not None else own
+            if made is None:
+                return None
+        return made
+
+    @property
+    def n(self) -> int:
+        """How many they are."""
+        return len(self._nodes)
+
+    @property
+    def runs_as_one(self) -> bool:
+        """Whether one trace does the work of all."""
+        return self._trace is not None
+
+    def threads(self) -> int:
+        return self._nodes[-1].threads()
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return self._calls[-1].spec
+
+    def start(self, epoch: int) -> State:
+        return tuple(node.start(epoch) for node in self._nodes)
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        return tuple(node.next_epoch(one, epoch) for node, one in zip(self._nodes, state, strict=True))
+
+    def step(self, state: State, rows: Rows) -> Step:
+        paces: _Paces = rows.scratch.setdefault("paces", [{} for _ in self._calls])
+        parts = zip(self._calls, paces, strict=True)
+        chunk = rows.pull(min(pace.get("rows") or calls.first_rows for calls, pace in parts))
+        if chunk is END:
+            return state, END
+        first, plan = rows.position - len(chunk), rows.plan
+        for node, calls, known in zip(self._nodes, self._calls, state, strict=True):
+            plan = Plan(node, (plan,))
+            calls.settle(known, plan)
+        if not all(calls.is_settled for calls in self._calls):  # later steps wait for these rows
+            made = self._one_by_one(chunk, first, paces)
+            return self._state, made
+        return self._state, partial(self._work, self._state, chunk, first, paces)
+
+    @property
+    def _state(self) -> State:
+        return tuple(calls.state for calls in self._calls)
+
+    def _work(self, state: State, chunk: Chunk, first: int, paces: _Paces) -> tuple[State, Chunk | Failing]:
+        made = self._as_one(chunk, paces)
+        return state, self._one_by_one(chunk, first, paces) if made is None else made
+
+    def _as_one(self, chunk: Chunk, paces: _Paces) -> Chunk | None:
+        """The rows of a chunk by one trace; None where it does not do, or some row fails."""
+        if (
+            self._trace is None
+            or chunk.origins is not None
+            or not all(calls.is_traced for calls in self._calls)
+        ):
+            return None
+        try:
+            if self._differs is None:
+                self._differs = not self._agrees(self._trace, chunk.slice(0, min(2, len(chunk))))
+            if self._differs:
+                return None
+            made, largest = self._trace.measured(chunk)
+        except Exception:  # noqa: BLE001  (function by function it is raised again, where it belongs)
+            return None
+        for pace in paces:
+            pace["rows"] = noted(max(largest, made.nbytes), len(made))
+        return made
+
+    def _agrees(self, trace: Trace, head: Chunk) -> bool:
+        """Whether the one trace gives for some rows what the functions give one after the other."""
+        apart = head
+        for calls in self._calls:
+            assert isinstance(calls.traced, Trace), "asked for only where all are"
+            apart = calls.traced.run(apart)
+        return all(map(same_rows, trace.run(head).to_list(), apart.to_list()))
+
+    def _one_by_one(self, chunk: Chunk, first: int, paces: _Paces) -> Chunk | Failing:
+        """The rows of a chunk by one function after the other; one that fails on a row leaves it to no other."""
+        parts, errors = [(0, chunk)], dict[int, Exception]()
+        for calls, pace in zip(self._calls, paces, strict=True):
+            made = []
+            for place, part in parts:
+                results = calls.paced(calls.over, part, first + place, pace)
+                if isinstance(results, Failing):
+                    made += _good(results, place, errors)
+                else:
+                    made.append((place, results))
+            parts = made
+        rows = Chunk.concat([part for _, part in parts]) if parts else None
+        return Failing(rows, sorted(errors.items())) if errors or rows is None else rows
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        raise NotImplementedError("each map says it of itself")
+
+
+def _good(made: Failing, place: int, errors: dict[int, Exception]) -> list[tuple[int, Chunk]]:
+    """The rows between errors, with their places; takes note of the errors. The first of all has this place."""
+    good, done, start = [], 0, 0
+    for stop, error in [*made.take_errors(), (len(made), None)]:
+        if made.rows is not None and stop > start:
+            good.append((place + start, made.rows.slice(done, done + stop - start)))
+            done += stop - start
+        if error is not None:
+            errors[place + stop] = error
+        start = stop + 1
+    return good

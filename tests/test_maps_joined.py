@@ -10,8 +10,11 @@ import pytest
 
 import penstock as ps
 from penstock.errors import FunctionError
+from penstock.graph.plan import Plan
+from penstock.nodes.map_ import Map
 from penstock.run.position import seal_state
 from penstock.run.profile import profile
+from penstock.testing import Samples, check_laws
 from penstock.testing.laws import same
 
 N = ps.Dataset.range
@@ -79,6 +82,27 @@ def test_parse_decode_resize_and_normalise_give_what_each_gives(how: dict[str, A
     assert dataset.plan.as_one.n == 4
     rows = list(dataset)
     assert all(same(mine, wanted) for mine, wanted in zip(rows, by_hand(FILES), strict=True))
+
+
+@pytest.mark.parametrize("parallel", [1, 2, ps.AUTOTUNE])
+def test_maps_that_run_as_one_keep_the_laws(parallel: int):
+    def number(row: dict[str, Any]) -> dict[str, Any]:
+        return {**row, "number": row["number"] * 2}
+
+    def list_too(row: dict[str, Any]) -> dict[str, Any]:
+        return {**row, "third": row["number"] / 3, "list": row["list"] + 1}
+
+    def both(row: dict[str, Any]) -> dict[str, Any]:
+        return {**row, "number": row["list"] * row["third"], "half": row["number"] / 2}
+
+    def plan(sizes: tuple[int, ...]) -> Plan:
+        made = Plan(Samples(19, sizes))
+        for function in (number, list_too, both):
+            made = Plan(Map(function, parallel), (made,))
+        return made
+
+    assert plan((4,)).as_one is not None
+    check_laws(plan)
 
 
 def test_the_rest_after_a_mark_from_any_row_is_the_same():

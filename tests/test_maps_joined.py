@@ -234,11 +234,44 @@ def test_maps_of_other_threads_plain_functions_and_other_nodes_run_apart():
     two = {"num_parallel_calls": 2}
     assert N(9).map(add).map(half, **two).plan.as_one is None
     assert N(9).map(add).map(plain).map(half).plan.as_one is None
-    told = {"output_signature": ps.TensorSpec((), np.int64)}
-    assert N(9).map(plain, **told).map(add).map(half).plan.as_one.n == 2
+    assert N(9).map(plain).map(add).map(half).plan.as_one.n == 2
     assert N(9).map(add).filter(lambda x: x > 3).map(half).plan.as_one is None
     assert N(9).map(add).shuffle(3).map(half).plan.as_one is None
     assert N(9).map(add, workers="process").map(half, workers="process").plan.as_one is None
+
+
+def test_what_was_opened_for_maps_that_turn_out_to_run_apart_is_not_opened_again():
+    passes = []
+
+    def rows() -> Any:
+        passes.append("begun")
+        yield from range(12)
+
+    source = ps.Dataset.from_generator(rows, output_signature=ps.TensorSpec((), np.int64))
+    dataset = source.map(add).map(plain, output_signature=ps.TensorSpec((), np.int64)).map(half).map(add)
+    assert [float(row) for row in dataset] == [(i + 1) / 2 + 1 for i in range(12)]
+    assert passes == ["begun"]
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_maps_of_which_some_run_as_one_keep_the_laws(parallel: int):
+    def plan(sizes: tuple[int, ...]) -> Plan:
+        made = Plan(Samples(19, sizes))
+        for function in (lambda row: row["number"], add, plain, add, half):
+            made = Plan(Map(function, parallel), (made,))
+        return made
+
+    one = plan((4,)).as_one
+    assert one is not None
+    assert one.n == 2
+    check_laws(plan)
+
+
+def test_a_new_epoch_before_the_first_row_is_that_of_the_source():
+    shuffled = N(6).shuffle(6, seed=2).map(add).map(half)
+    first, second = list(shuffled), list(shuffled)
+    assert first != second
+    assert list(N(6).shuffle(6, seed=2).map(add).map(half).repeat(2)) == first + second
 
 
 def test_what_the_functions_leave_to_each_other_keeps_its_dtype():

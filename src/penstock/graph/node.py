@@ -380,10 +380,17 @@ class Node(ABC):
         """Threads that may do the work of steps at a time; -1 for as many as help."""
         return 1
 
-    def as_one(self, plan: Plan) -> AsOne | None:
-        """This node, which is that of `plan`, and some below it as one node; None where it runs alone.
+    def may_join(self, *inputs: Plan) -> bool:
+        """Whether its steps may be made as one with those of its input's node, as far as arguments tell."""
+        return False
+
+    def as_one(self, line: Sequence[Plan]) -> AsOne | None:
+        """This node and some below it as one node; None where it runs alone.
 
         Only how it runs: marks, recipes and messages are those of the nodes apart.
+
+        Args:
+            line: At least two plans, that of this node first, each the input of the one before; all may join.
         """
         return None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -55,20 +54,19 @@ class Plan:
             "there are no rows. Say what it returns by output_signature=."
         )
 
-    @cached_property
-    def told_spec(self) -> Spec | None:
-        """The spec, or None where only a row can tell it, or no row can be: nothing is made for it."""
-        parts = [part.told_spec for part in self.inputs]
-        told = [part for part in parts if part is not None]
-        if "spec" not in self.__dict__ and len(told) == len(parts):
-            with suppress(SpecUnknown, PenstockError):
-                self.__dict__["spec"] = self.node.spec(*told)
-        return self.__dict__.get("spec")
+    @property
+    def line(self) -> list[Plan]:
+        """This plan and those below it, one the input of the other, whose nodes may run as one; itself first."""
+        line = [self]
+        while line[-1].node.may_join(*line[-1].inputs):
+            line.append(line[-1].inputs[0])
+        return line
 
     @cached_property
     def as_one(self) -> AsOne | None:
-        """Its node and some below it as one node, where that is cheaper."""
-        return self.node.as_one(self)
+        """Its node and some below it as one node, where that is cheaper. May make a row, as `spec`."""
+        line = self.line
+        return self.node.as_one(line) if len(line) > 1 else None
 
     @property
     def spec_now(self) -> Spec | None:

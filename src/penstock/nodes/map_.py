@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -186,20 +186,18 @@ class Map(Node):
     def knows(self, state: State) -> bool:
         return state in (None, TRACED, BY_ROW)
 
-    def as_one(self, plan: Plan) -> AsOne | None:
-        line = [plan]
-        while self._runs_with(line[-1].inputs[0].node):
-            line.append(line[-1].inputs[0])
-        maps = joined_maps(line) if len(line) > 1 else None
-        return None if maps is None else AsOne(maps.n, Plan(maps, line[maps.n - 1].inputs))
-
-    def _runs_with(self, below: Node) -> bool:
+    def may_join(self, rows: Plan) -> bool:  # type: ignore[override]
         # One number of threads is for all that run together; processes take rows to functions of one map.
+        below = rows.node
         return (
             isinstance(below, Map)
             and below.parallel == self.parallel
             and below.workers == self.workers == "thread"
         )
+
+    def as_one(self, line: Sequence[Plan]) -> AsOne | None:
+        maps = joined_maps(line)
+        return None if maps is None else AsOne(maps.n, Plan(maps, line[maps.n - 1].inputs))
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         return sampled(lambda row: normal_function_result(call(self.function, row)), rows, "map")

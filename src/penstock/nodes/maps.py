@@ -26,12 +26,14 @@ def joined_maps(line: Sequence[Plan]) -> Maps | None:
     """
     nodes, calls = [], []
     for plan in line:
-        rows = plan.inputs[0].told_spec
-        if rows is None:
-            break
-        own = plan.node.functions(rows)["map_func"]
-        assert isinstance(own, Calls), "that of a map"
-        if not _is_traced(own):
+        try:
+            own = plan.node.functions(plan.inputs[0].spec)["map_func"]
+            assert isinstance(own, Calls), "that of a map"
+            if not own.is_traced:
+                break
+        except (
+            PenstockError
+        ):  # raised again as rows are taken: no row can tell a spec, or a recipe is of other rows
             break
         nodes.append(plan.node)
         calls.append(own)
@@ -40,13 +42,6 @@ def joined_maps(line: Sequence[Plan]) -> Maps | None:
         if maps.runs_as_one:
             return maps
     return None
-
-
-def _is_traced(calls: Calls) -> bool:
-    try:
-        return calls.is_traced
-    except PenstockError:  # it is one of a recipe, recorded for other rows: raised again as rows are taken
-        return False
 
 
 _Paces = list[dict[str, int]]

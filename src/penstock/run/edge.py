@@ -28,7 +28,7 @@ from penstock.graph.plan import Plan
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
 from penstock.run.marks import Mark, is_mark
-from penstock.run.steps import Meter, Raised
+from penstock.run.steps import Meter, OpenEdge, Raised
 from penstock.run.told import Told
 from penstock.spec import Spec
 
@@ -52,12 +52,14 @@ class Edge:
         after: bool = False,
         meter: Meter | None = None,
         most_threads: int | None = None,
+        open_edge: OpenEdge | None = None,
     ) -> None:
         """The rows from the start of a new epoch, or from a mark with the rows on hold at `held`.
 
         With `after` they are those of the epoch that follows the mark's. AUTOTUNE uses at most `most_threads` for a
-        node, here and below.
+        node, here and below. `open_edge` opens the edges below, the first time.
         """
+        self._open_first = open_edge
         self._plan, self._meter, self._most_threads = plan, meter, most_threads
         self.scratch: dict[str, Any] = {}
         if mark is None:
@@ -72,7 +74,10 @@ class Edge:
         self._epoch = epoch
         most = self._most_threads
         is_plain = self._meter is None and most is None
-        open_edge = Edge if is_plain else partial(Edge, meter=self._meter, most_threads=most)
+        open_edge = self._open_first or (
+            Edge if is_plain else partial(Edge, meter=self._meter, most_threads=most)
+        )
+        self._open_first = None
         self._maker = Maker(self._plan, open_edge, epoch, place, self._meter, after=after, most_threads=most)
         self._clear()
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.graph.node import Failing, State, Work
 from penstock.graph.plan import Plan
 from penstock.run.marks import Mark
-from penstock.run.steps import Made, Meter, OpenEdge, Place, Steps, Task
+from penstock.run.steps import InputEdge, Made, Meter, OpenEdge, Place, Steps, Task
 
-__all__ = ["steps_of"]
+__all__ = ["LineSteps", "steps_of"]
 
 
 def steps_of(
@@ -23,21 +25,19 @@ def steps_of(
     meter: Meter | None,
     *,
     after: bool = False,
-) -> Steps | JoinedSteps:
+) -> Steps | LineSteps:
     """The steps of a plan's node, together with those of the nodes below it where that is cheaper.
 
-    A meter sees every node for itself. Where an edge between them has given a part of the chunk it holds, as marks of
-    nodes that run apart say, they go on apart to the end of the epoch.
+    A meter sees every node for itself. Where an edge between them has given a part of the chunk that it holds, as marks
+    of nodes that run apart say, those above it go on without those below it to the end of the epoch.
     """
-    one = plan.as_one if meter is None else None
-    if one is None or not (place is None or after or _is_between(place, one.n)):
+    line = [plan] if meter is not None else plan.line
+    if place is not None and not after:
+        given = [mark[2] for mark in _marks(place, len(line))]
+        line = line[: next((i + 1 for i, n in enumerate(given) if n), len(line))]
+    if len(line) == 1:
         return Steps(plan, open_edge, epoch, place, meter, after=after)
-    return JoinedSteps(one.n, one.plan, open_edge, epoch, place, after=after)
-
-
-def _is_between(place: Place, n: int) -> bool:
-    """Whether no edge between the last n nodes holds rows."""
-    return not any(mark[2] for mark in _marks(place, n))
+    return LineSteps(line, open_edge, epoch, place, after=after)
 
 
 def _marks(place: Place, n: int) -> list[Mark]:
@@ -60,28 +60,117 @@ class _Between:
         notes: Of its mark.
     """
 
-    epoch: int
+    epoch: int = 0
     shift: int = 0
     notes: tuple[Any, ...] = ()
 
+    @classmethod
+    def of(cls, mark: Mark, start: int) -> _Between:
+        """The edge of a mark, over one that stands at a position."""
+        notes = mark[5]
+        return cls(mark[0], mark[3] - start, (notes[0], (), None) if notes and notes[0] else ())
 
-class JoinedSteps:
-    """As `Steps`, of the last n nodes of a plan at once."""
+
+def _nested(states: Sequence[State], mark: Mark, between: Sequence[_Between]) -> Place:
+    """The place of nodes one above the other, from their states, the last first, and the mark below all."""
+    position = mark[3]
+    for state, edge in zip(states[:0:-1], between[::-1], strict=True):
+        mark = (edge.epoch, state, 0, position + edge.shift, (mark,), edge.notes)
+    return states[0], (mark,)
+
+
+class LineSteps:
+    """As `Steps`, of nodes one above the other, of which those that can run as one do.
+
+    Which these are is told by specs, and some specs by rows alone: it is asked for with the first step.
+    """
 
     def __init__(
-        self, n: int, plan: Plan, open_edge: OpenEdge, epoch: int, place: Place | None, *, after: bool
+        self, line: Sequence[Plan], open_edge: OpenEdge, epoch: int, place: Place | None, *, after: bool
     ) -> None:
-        """`plan` is of the node that stands for them, over what is below all of them."""
-        marks = [] if place is None else _marks(place, n)
-        flat = None if place is None else _flat(place, marks)
-        if flat is None:
-            self._between = [_Between(0)] * (n - 1)
-        elif after:
+        """`line` are plans from the last one down, each the input of the one before."""
+        self._line, self._open_edge, self._epoch = line, open_edge, epoch
+        self._steps: Steps | _JoinedSteps | None = None
+        below, nodes = line[-1].inputs[0], [plan.node for plan in line]
+        if place is None:
+            self._between = [_Between()] * (len(line) - 1)
+            self._states = [nodes[0].start(epoch), *(node.start(0) for node in nodes[1:])]
+            self._edge = open_edge(below)
+            return
+        marks = _marks(place, len(line))
+        states, mark = [place[0], *(mark[1] for mark in marks)], marks[-1][4][0]
+        self._edge = open_edge(below, mark, after=after)
+        if after:
             self._between = [_Between(mark[0] + 1) for mark in marks]
+            epochs = [epoch, *(edge.epoch for edge in self._between)]
+            states = [node.next_epoch(*known) for node, *known in zip(nodes, states, epochs, strict=True)]
         else:
-            start = flat[1][0][3]
-            self._between = [_Between(mark[0], mark[3] - start, _kept(mark[5])) for mark in marks]
-        self._steps = Steps(plan, open_edge, epoch, flat, None, after=after)
+            self._between = [_Between.of(one, mark[3]) for one in marks]
+        self._states = states
+
+    @property
+    def place(self) -> Place:
+        """Where the next step begins."""
+        if self._steps is None:
+            return _nested(self._states, self._edge.mark(), self._between)
+        return self._steps.place
+
+    def next(self) -> Made:
+        """What the next step makes, as `Steps.next` gives it."""
+        if self._steps is None:
+            self._steps = self._decided()
+        return self._steps.next()
+
+    def restart(self, epoch: int) -> None:
+        """Begin an epoch."""
+        self._epoch = epoch
+        if self._steps is not None:
+            self._steps.restart(epoch)
+            return
+        self._between = [_Between(edge.epoch + 1) for edge in self._between]
+        epochs = [epoch, *(edge.epoch for edge in self._between)]
+        known = zip(self._line, self._states, epochs, strict=True)
+        self._states = [plan.node.next_epoch(state, at) for plan, state, at in known]
+        self._edge.restart()
+
+    def _decided(self) -> Steps | _JoinedSteps:
+        plan, place, open_edge = self._line[0], self.place, _Adopting(self._edge, self._open_edge)
+        one = plan.as_one
+        if one is None or one.n > len(self._line):
+            return Steps(plan, open_edge, self._epoch, place, None)
+        return _JoinedSteps(one.n, one.plan, open_edge, self._epoch, place)
+
+
+class _Adopting:
+    """Opens edges over one that is open already; that one only once."""
+
+    def __init__(self, edge: InputEdge, open_edge: OpenEdge) -> None:
+        self._edges, self._open_edge = [edge], open_edge
+
+    def __call__(
+        self,
+        plan: Plan,
+        mark: Any = None,
+        held: IntArray | None = None,
+        *,
+        after: bool = False,
+        open_edge: OpenEdge | None = None,
+    ) -> InputEdge:
+        if self._edges and self._edges[0].plan is plan:
+            return self._edges.pop()
+        return self._open_edge(plan, mark, held, after=after, open_edge=self if self._edges else open_edge)
+
+
+class _JoinedSteps:
+    """As `Steps`, of the last n nodes of a plan at once."""
+
+    def __init__(self, n: int, plan: Plan, open_edge: OpenEdge, epoch: int, place: Place) -> None:
+        """`plan` is of the node that stands for them, over what is below all of them."""
+        marks = _marks(place, n)
+        below = marks[-1][4]
+        self._between = [_Between.of(mark, below[0][3]) for mark in marks]
+        states = (*(mark[1] for mark in reversed(marks)), place[0])
+        self._steps = Steps(plan, open_edge, epoch, (states, below), None)
 
     @property
     def place(self) -> Place:
@@ -89,7 +178,7 @@ class JoinedSteps:
         return self._nested(self._steps.place)
 
     def next(self) -> Made:
-        """What the next step makes, as `Steps.next` gives it."""
+        """What the next step makes."""
         before, made = self._steps.next()
         if isinstance(made, Task):
             made = Task(partial(_of_last, made.work), self._nested(made.after))
@@ -101,22 +190,7 @@ class JoinedSteps:
         self._between = [_Between(edge.epoch + 1) for edge in self._between]
 
     def _nested(self, place: Place) -> Place:
-        states, (mark,) = place
-        position = mark[3]
-        for state, edge in zip(states, reversed(self._between), strict=False):
-            mark = (edge.epoch, state, 0, position + edge.shift, (mark,), edge.notes)
-        return states[-1], (mark,)
-
-
-def _flat(place: Place, marks: list[Mark]) -> Place:
-    """The states of all nodes, the first first, and the mark below all."""
-    states = (*(mark[1] for mark in reversed(marks)), place[0])
-    return states, marks[-1][4]
-
-
-def _kept(notes: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Notes of an edge that holds no row."""
-    return (notes[0], (), None) if notes and notes[0] else ()
+        return _nested(place[0][::-1], place[1][0], self._between)
 
 
 def _of_last(work: Work) -> tuple[State, Chunk | Failing]:

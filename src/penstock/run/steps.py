@@ -12,7 +12,7 @@ from penstock.column.chunk import Chunk
 from penstock.graph.node import END, Broken, Failing, Node, State, Step, Work, _End
 from penstock.graph.plan import Plan
 
-__all__ = ["Made", "Meter", "OpenEdge", "Place", "Raised", "Steps", "Task"]
+__all__ = ["InputEdge", "Made", "Meter", "OpenEdge", "Place", "Raised", "Steps", "Task"]
 
 Place: TypeAlias = tuple[State, tuple[Any, ...]]
 """A state of a node, and the marks of its inputs at that moment."""
@@ -41,18 +41,31 @@ Made: TypeAlias = tuple[Place, Chunk | Failing | Task | Raised | Literal[_End.EN
 """The place before a step, and what it made."""
 
 
-class _InputEdge(Protocol):
+class InputEdge(Protocol):
+    """The edge of an input, to whoever makes steps."""
+
+    @property
+    def plan(self) -> Plan: ...
     def mark(self) -> Any: ...
     def restart(self) -> None: ...
     def keep(self, positions: IntArray) -> None: ...
 
 
 class OpenEdge(Protocol):
-    """How the edges of inputs are made: from the start, or from a mark with rows on hold."""
+    """How the edges of inputs are made: from the start, or from a mark with rows on hold.
+
+    With `open_edge` their own inputs are, as far as they are opened with them.
+    """
 
     def __call__(
-        self, plan: Plan, mark: Any = None, held: IntArray | None = None, *, after: bool = False
-    ) -> _InputEdge: ...
+        self,
+        plan: Plan,
+        mark: Any = None,
+        held: IntArray | None = None,
+        *,
+        after: bool = False,
+        open_edge: OpenEdge | None = None,
+    ) -> InputEdge: ...
 
 
 class Meter(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -53,23 +54,73 @@ def again_and_again(write: Callable[[Path], Any]) -> Iterator[int]:
             (shutil.rmtree if place.is_dir() else Path.unlink)(place)
 
 
-def ours_save(way: str) -> Iterator[int]:
+def ours_save(way: str, durable: bool) -> Iterator[int]:
     import penstock as ps
 
     format, compression = WAYS[way]
     ds = ps.Dataset.from_tensor_slices(columns_for(way))
-    return again_and_again(partial(ds.save, format=format, compression=compression))
+    return again_and_again(partial(ds.save, format=format, compression=compression, durable=durable))
 
 
-def tf_save(compression: str | None) -> Iterator[int]:
+def tf_save(compression: str | None, durable: bool) -> Iterator[int]:
     tf = tensorflow()
     ds = tf.data.Dataset.from_tensor_slices(columns_for("gzip" if compression else ""))
-    return again_and_again(lambda place: ds.save(str(place), compression=compression))
+
+    def write(place: Path) -> None:
+        ds.save(str(place), compression=compression)
+        if durable:
+            sync(place)
+
+    return again_and_again(write)
 
 
-def numpy_save() -> Iterator[int]:
+def numpy_save(durable: bool) -> Iterator[int]:
     values = images()["image"]
-    return again_and_again(lambda place: np.save(place.open("wb"), values))
+
+    def write(place: Path) -> None:
+        with place.open("wb") as file:
+            np.save(file, values)
+        if durable:
+            sync(place)
+
+    return again_and_again(write)
+
+
+def plain_save(durable: bool) -> Iterator[int]:
+    """The least that a save can do: bytes that are there already, written as they are."""
+    data = images()["image"].reshape(-1).data
+
+    def write(place: Path) -> None:
+        with place.open("wb", buffering=0) as file:
+            file.write(data)
+        if durable:
+            sync(place)
+
+    return again_and_again(write)
+
+
+def array_record_save(durable: bool) -> Iterator[int]:
+    from array_record.python.array_record_module import ArrayRecordWriter
+
+    columns = images()
+
+    def write(place: Path) -> None:
+        writer = ArrayRecordWriter(str(place), "group_size:64,uncompressed")
+        for image, label in zip(columns["image"], columns["label"].tolist(), strict=True):
+            writer.write(image.tobytes() + label.to_bytes(8, "little"))
+        writer.close()
+        if durable:
+            sync(place)
+
+    return again_and_again(write)
+
+
+def sync(place: Path) -> None:
+    """Bring a file, or all files in a folder, to the disk."""
+    for path in [place, *place.rglob("*")]:
+        descriptor = os.open(path, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
 
 
 def loading(
@@ -119,16 +170,51 @@ def numpy_load() -> Iterator[int]:
     return loading(lambda place: np.save(place.open("wb"), values), lambda place: partial(one_pass, place))
 
 
+def ours_second_epoch() -> Iterator[int]:
+    import penstock as ps
+
+    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
+        batches = ps.Dataset.from_tensor_slices(images()).cache(folder).batch(BATCH)
+        yield from later_epochs(lambda: (len(batch["label"]) * IMAGE_BYTES for batch in batches))
+
+
+def tf_second_epoch() -> Iterator[int]:
+    tf = tensorflow()
+    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
+        rows = tf.data.Dataset.from_tensor_slices(images()).cache(str(Path(folder) / "cache"))
+        batches = rows.batch(BATCH).prefetch(tf.data.AUTOTUNE)
+        yield from later_epochs(
+            lambda: (len(batch["label"]) * IMAGE_BYTES for batch in batches.as_numpy_iterator())
+        )
+
+
+def later_epochs(one_pass: Callable[[], Iterator[int]]) -> Iterator[int]:
+    for _ in one_pass():
+        pass
+    yield START
+    yield from forever(one_pass)
+
+
 OURS, TF = "penstock", "tf.data"
 for way in WAYS:
+    packing = "GZIP" if "gzip" in way else None
     MEASURES[f"save {way}"] = {
-        OURS: partial(ours_save, way),
-        TF: partial(tf_save, "GZIP" if "gzip" in way else None),
+        OURS: partial(ours_save, way, durable=True),
+        f"{TF}, then fsync": partial(tf_save, packing, durable=True),
     }
-    MEASURES[f"load {way}"] = {
-        OURS: partial(ours_load, way),
-        TF: partial(tf_load, "GZIP" if "gzip" in way else None),
+    MEASURES[f"load {way}"] = {OURS: partial(ours_load, way), TF: partial(tf_load, packing)}
+for way in ("tfrecord", "arrow", "tf"):
+    MEASURES[f"save {way} unsynced"] = {
+        OURS: partial(ours_save, way, durable=False),
+        TF: partial(tf_save, None, durable=False),
     }
 for way in ("tfrecord", "arrow"):
-    MEASURES[f"save {way}"]["np.save"] = numpy_save
     MEASURES[f"load {way}"]["np.load"] = numpy_load
+    for question, ending, durable in (
+        (f"save {way}", ", then fsync", True),
+        (f"save {way} unsynced", "", False),
+    ):
+        MEASURES[question][f"np.save{ending}"] = partial(numpy_save, durable)
+        MEASURES[question][f"array_record{ending}"] = partial(array_record_save, durable)
+        MEASURES[question][f"plain write{ending} (the limit)"] = partial(plain_save, durable)
+MEASURES["cache"] = {OURS: ours_second_epoch, TF: tf_second_epoch}

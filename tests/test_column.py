@@ -1,5 +1,7 @@
 """Columns: slices, gathers, joins and groups of rows are those of a plain list."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -114,3 +116,32 @@ def test_a_chunk_without_columns_still_counts_its_rows():
 def test_a_chunk_does_not_keep_the_memory_of_its_first_columns():
     chunk = Chunk({"a": FixedColumn(np.arange(4))})
     assert chunk.template == {"a": None}
+
+
+def test_parts_of_one_array_are_joined_without_a_copy():
+    values = np.arange(24, dtype=np.int16).reshape(8, 3)
+    column = FixedColumn(values)
+    joined = FixedColumn.concat([column.slice(1, 3), column.slice(3, 3), column.slice(3, 7)])
+    assert joined.values.tolist() == values[1:7].tolist()
+    assert np.shares_memory(joined.values, values)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        lambda values: (values[4:6], values[2:4]),
+        lambda values: (values[0:2], values[3:5]),
+        lambda values: (values[0:4:2], values[4:6]),
+        lambda values: (values[:, 1:], values[:, 1:]),
+        lambda values: (values[0:2], values[2:4].view(np.uint16)),
+        lambda values: (values[0:2], values.copy()[2:4]),
+        lambda values: (values.astype(object)[0:2], values.astype(object)[2:4]),
+        lambda values: (values, values),
+    ],
+)
+def test_other_parts_are_copied_together(parts: Any):
+    values = np.arange(24, dtype=np.int16).reshape(8, 3)
+    one, other = parts(values)
+    joined = FixedColumn.concat([FixedColumn(one), FixedColumn(other)]).values
+    assert joined.tolist() == [*one.tolist(), *other.tolist()]
+    assert not np.shares_memory(joined, values)

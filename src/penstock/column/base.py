@@ -75,6 +75,42 @@ class Column(ABC):
         return self.slice(i, i + 1).to_list()[0]
 
 
+def in_one_piece(parts: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
+    """The parts of one array that follow one another in it, as one part of it; None where they do not.
+
+    >>> numbers = np.arange(10)
+    >>> in_one_piece([numbers[2:4], numbers[4:7]])
+    array([2, 3, 4, 5, 6])
+    >>> in_one_piece([numbers[2:4], numbers[5:7]]) is None
+    True
+    """
+    parts = [part for part in parts if len(part)] or parts[:1]
+    first = parts[0]
+    base = first.base
+    if not first.size:  # NumPy says of such parts not where they are
+        return None
+    if type(base) is not np.ndarray or not base.flags.c_contiguous:
+        return None
+    if base.dtype.hasobject or first.dtype.hasobject:
+        return None
+    begin = end = _address(first)
+    for part in parts:
+        is_next = part.base is base and part.flags.c_contiguous and _address(part) == end
+        if not is_next or part.dtype != first.dtype or part.shape[1:] != first.shape[1:]:
+            return None
+        end += part.nbytes
+    at = begin - _address(base)
+    if not 0 <= at <= at + (end - begin) <= base.nbytes:
+        return None
+    flat = base.reshape(-1).view(np.uint8)[at : at + (end - begin)].view(first.dtype)
+    return flat.reshape(sum(map(len, parts)), *first.shape[1:])
+
+
+def _address(values: NDArray[Any]) -> int:
+    address: int = values.__array_interface__["data"][0]
+    return address
+
+
 def concat_valid(columns: Sequence[Column]) -> BoolArray | None:
     """The joined `valid` of several columns; None where nothing is missing in any."""
     if all(column.valid is None for column in columns):

@@ -15,6 +15,7 @@ from penstock.column.base import (
     IntArray,
     concat_valid,
     group_valid,
+    in_one_piece,
     is_optional,
     masked,
     slice_valid,
@@ -53,7 +54,9 @@ class FixedColumn(Column):
 
     @classmethod
     def concat(cls, columns: Sequence[FixedColumn]) -> Self:
-        return cls(np.concatenate([column.values for column in columns]), concat_valid(columns))
+        parts = [column.values for column in columns]
+        values = in_one_piece(parts)
+        return cls(np.concatenate(parts) if values is None else values, concat_valid(columns))
 
     def grouped(self, size: int) -> FixedColumn:
         shape = (len(self) // size, size, *self.values.shape[1:])

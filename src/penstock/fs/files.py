@@ -36,7 +36,7 @@ __all__ = [
 
 _END_BYTES = 1 << 16
 _SHORT_END_BYTES = 1 << 12
-_BEGIN_SYNC_BYTES = 8 << 20
+_BEGIN_SYNC_BYTES = 2 << 20
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 
 

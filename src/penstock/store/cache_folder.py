@@ -12,11 +12,14 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
 
+from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.column.spread import gather_spread
 from penstock.errors import AlreadyExistsError, ArgumentError, MissingShardError, NotFoundError, SidecarError
 from penstock.fs.folders import list_folder, make_folder, remove_file, remove_tree
 from penstock.fs.locks import FolderLock, lock_folder
@@ -33,6 +36,7 @@ __all__ = ["CacheEntry", "KeptRows", "cache_entries", "check_cache_folder", "loc
 
 _ENTRY: Final = re.compile(r"cache-([0-9a-f]{32})\Z")
 _DATA: Final = re.compile(r"data-[0-9a-f]{16}\Z")
+_OPEN_SHARDS: Final = 64
 
 
 def check_cache_folder(where: str, path: str | os.PathLike[str]) -> str:
@@ -217,7 +221,8 @@ class KeptRows:
 
     def __post_init__(self) -> None:
         self._bounds = np.cumsum([0, *(shard.rows for shard in self.shards)])
-        self._open: tuple[int, ArrowReader] | None = None
+        self._open: dict[int, ArrowReader] = {}
+        self._lock = Lock()
 
     @property
     def rows(self) -> int:
@@ -238,21 +243,32 @@ class KeptRows:
         stop = int(reader.bounds[np.searchsorted(reader.bounds, inner, side="right")])
         return reader.read(inner, stop)
 
+    def gather(self, rows: IntArray) -> Chunk:
+        """The rows asked for, in that order, repeats allowed, at least one. Errors as for `from_row`."""
+        return gather_spread(
+            self._bounds, rows, lambda i, some: self._reader(i).gather(some - self._bounds[i])
+        )
+
     def close(self) -> None:
         """Let go of the files."""
-        self._open = None
+        self._open.clear()
         for lock in self.locks:
             if lock is not None:
                 lock.release()
 
     def _reader(self, number: int) -> ArrowReader:
-        if self._open is None or self._open[0] != number:
-            shard = self.shards[number]
-            path = self.entry.saved.at(*shard.place.split("/"))
-            check_shard(path, shard, again=False)
-            try:
-                reader = ArrowReader(path, shard.rows, self.spec, self.compression)
-            except NotFoundError as error:
-                raise MissingShardError("the shard is not there.", path=path) from error
-            self._open = (number, reader)
-        return self._open[1]
+        with self._lock:
+            reader = self._open.pop(number, None) or self._opened(number)
+            self._open[number] = reader  # the latest is the last
+            if len(self._open) > _OPEN_SHARDS:
+                self._open.pop(next(iter(self._open)))
+            return reader
+
+    def _opened(self, number: int) -> ArrowReader:
+        shard = self.shards[number]
+        path = self.entry.saved.at(*shard.place.split("/"))
+        check_shard(path, shard, again=False)
+        try:
+            return ArrowReader(path, shard.rows, self.spec, self.compression)
+        except NotFoundError as error:
+            raise MissingShardError("the shard is not there.", path=path) from error

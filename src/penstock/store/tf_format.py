@@ -11,6 +11,7 @@ from penstock.column.fitted import fitted
 from penstock.errors import ArgumentError
 from penstock.spec import NoneSpec, RaggedSpec, Spec, is_structure
 from penstock.store.format import Format, ShardFile, ShardReader, ShardWriter, register
+from penstock.store.packing import Packing
 from penstock.store.tf_elements import COMPRESSIONS
 from penstock.store.tf_encode import encoded
 from penstock.store.tf_metadata import Metadata, write_metadata
@@ -104,30 +105,21 @@ def _check_structure(structure: Any, path: str) -> None:
 @final
 class _Writer:
     def __init__(self, file: ShardFile, spec: Spec, compression: str) -> None:
-        self._file, self._spec, self._compression = file, spec, compression
+        self._spec, self._packing = spec, Packing(file, compression)
         components, names = _components(spec), spec.paths()
         self._leaves = [
             (i, names[i], component)
             for i in in_saved_order(spec.structure)
             if (component := components[i]) is not None
         ]
-        is_stream = compression in ("gzip", "zlib")
-        self._compressor = _native.Compressor(compression) if is_stream else None
 
     def write(self, rows: Chunk) -> None:
         columns = fitted(rows, self._spec, _WHERE)
         parts = [encoded(columns[i], component, name) for i, name, component in self._leaves]
-        framed = _native.write_tensors(parts, len(rows))
-        if self._compressor is not None:
-            self._file.write(self._compressor.compress(framed))
-        elif self._compression == "snappy":
-            self._file.write(_native.snappy_compress(framed))
-        else:
-            self._file.write(framed)
+        self._packing.write(_native.write_tensors(parts, len(rows)))
 
     def finish(self) -> None:
-        if self._compressor is not None:
-            self._file.write(self._compressor.finish())
+        self._packing.finish()
 
 
 register(TFFormat())

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from penstock import _native
 from penstock.column.base import Column, IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.fitted import fitted
@@ -32,11 +31,11 @@ from penstock.records.schema import Field, Schema
 from penstock.records.storage import field_of_spec
 from penstock.spec import LeafSpec, NoneSpec, SparseSpec, Spec, TensorSpec, pack
 from penstock.store.format import Format, ShardFile, ShardReader, ShardWriter, register
+from penstock.store.packing import Packing
 
 __all__ = ["TFRecordFormat"]
 
 _ENDINGS: Final = {"none": "", "gzip": ".gz", "zlib": ".zlib", "zstd": ".zst"}
-_CUT_BYTES: Final = 4 << 20
 # A row is never refused for its size when it was saved, and so not when it is read.
 _MOST_RECORD_BYTES: Final = 1 << 31
 _WHERE: Final = "save"
@@ -126,30 +125,19 @@ def _stored_names(field: Field) -> tuple[str, ...]:
 
 class _Writer:
     def __init__(self, file: ShardFile, spec: Spec, compression: str) -> None:
-        self._file, self._spec = file, spec
+        self._spec, self._packing = spec, Packing(file, compression)
         self._leaves = fields_of(spec)
         self._encoder = Encoder(Schema("Example", tuple(f for leaf in self._leaves for f in leaf.fields)))
-        self._compressor = None if compression == "none" else _native.Compressor(compression)
-        self._since_cut = 0
 
     def write(self, rows: Chunk) -> None:
         columns: dict[str, Column] = {}
         for leaf, column in zip(self._leaves, fitted(rows, self._spec, _WHERE), strict=True):
             columns.update(zip((f.name for f in leaf.fields), leaf.parts(column), strict=True))
         framed, _ = self._encoder.encode(Chunk(columns, len(rows)))
-        if self._compressor is None:
-            self._file.write(framed)
-            return
-        self._file.write(self._compressor.compress(framed))
-        self._since_cut += len(framed)
-        if self._since_cut >= _CUT_BYTES:
-            # A zstd frame of its own now and then lets reading begin in the middle.
-            self._file.write(self._compressor.cut())
-            self._since_cut = 0
+        self._packing.write(framed)
 
     def finish(self) -> None:
-        if self._compressor is not None:
-            self._file.write(self._compressor.finish())
+        self._packing.finish()
 
 
 class _Reader:

@@ -16,7 +16,7 @@ import pytest
 
 import penstock as ps
 from penstock.dataset import Dataset
-from penstock.errors import ArgumentError, DataLossError, LimitError
+from penstock.errors import ArgumentError, DataLossError, FailedPreconditionError, LimitError
 from penstock.graph.plan import Plan
 from penstock.nodes.cache_on_disk import cache
 from penstock.store import cache_filler
@@ -288,6 +288,59 @@ def test_a_shard_that_is_lost_in_the_middle_of_a_pass_costs_no_row(tmp_path: Pat
     max(tmp_path.rglob("*.arrow")).unlink()
     with pytest.warns(UserWarning, match="the shard is not there"):
         assert begun + list(rows) == first
+
+
+# --- rows by number ---
+
+
+def test_rows_of_a_full_cache_are_reached_by_number(tmp_path: Path, small_shards: None):
+    odd = counted(100, tmp_path / "calls").filter(lambda i: i % 2 == 1).cache(tmp_path / "cache")
+    with pytest.raises(FailedPreconditionError, match="cannot be reached by number"):
+        odd[3]
+    assert list(odd) == list(range(1, 100, 2))
+    before = (tmp_path / "calls").stat().st_size
+    assert [len(odd), odd[3], odd[-1]] == [50, 7, 99]
+    assert odd.batch(10)[4].tolist() == list(range(81, 100, 2))
+    assert odd[[40, 2, 2]].tolist() == [81, 5, 5]
+    assert (tmp_path / "calls").stat().st_size == before
+
+
+def test_by_number_a_full_cache_spares_its_input(tmp_path: Path):
+    calls: list[int] = []
+
+    def seen(i: Any) -> Any:
+        calls.append(int(i))
+        return i * 2
+
+    ds = ps.Dataset.range(100).map(seen).cache(tmp_path)
+    assert ds[7] == 14
+    assert list(ds) == list(range(0, 200, 2))
+    calls.clear()
+    assert [ds[7], ds[99]] == [14, 198]
+    assert calls == []
+
+
+def test_by_number_damage_is_noticed_and_the_input_takes_over(tmp_path: Path):
+    ds = ps.Dataset.range(100).cache(tmp_path)
+    assert list(ds) == list(range(100))
+    (path,) = tmp_path.rglob("*.arrow")
+    damaged(path)
+    with pytest.warns(UserWarning, match="The rows are made again"):
+        assert ds[7] == 7
+    assert only_entry(tmp_path).manifest() is None
+
+
+def test_by_number_damage_is_an_error_where_the_input_has_no_numbers(tmp_path: Path):
+    ds = counted(100, tmp_path / "calls").cache(tmp_path / "cache")
+    assert list(ds) == list(range(100))
+    (path,) = (tmp_path / "cache").rglob("*.arrow")
+    damaged(path)
+    with pytest.warns(UserWarning, match="The rows are made again"), pytest.raises(DataLossError):
+        ds[7]
+    with pytest.raises(FailedPreconditionError, match="A pass over all rows fills it again"):
+        ds[7]
+    assert list(ds) == list(range(100))
+    assert ds[7] == 7
 
 
 # --- processes ---

@@ -480,10 +480,11 @@ class Dataset(Methods):
         known = self._plan.cardinality
         if known >= 0:
             return known
-        if known == INFINITE or self._plan.rows is None:
+        rows = None if known == INFINITE else self._plan.rows_now()
+        if rows is None:
             found = "The dataset is infinite." if known == INFINITE else "The dataset length is unknown."
             raise UnknownLengthError(f"len: {found} {_LENGTH_HELP[known]}")
-        return len(self._plan.rows)
+        return len(rows)
 
     def __bool__(self) -> bool:
         return True
@@ -505,12 +506,13 @@ class Dataset(Methods):
         return batch.row(0)
 
     def _row_source(self) -> RowSource:
-        if self._plan.rows is None:
+        rows = self._plan.rows_now()
+        if rows is None:
             raise FailedPreconditionError(
                 f"getitem: rows of {call_of(self._plan.node)} cannot be reached by number. Iterate over the dataset "
                 "instead."
             )
-        return self._plan.rows
+        return rows
 
     def __repr__(self) -> str:
         known = self._plan.cardinality

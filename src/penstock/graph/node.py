@@ -420,6 +420,10 @@ class Node(ABC):
         known = [source for source in rows if source is not None]
         return self.random_access(*known) if len(known) == len(rows) else None
 
+    def left_rows(self, *inputs: Plan) -> RowSource | None:
+        """Rows by number that a pass has left behind, where its inputs have none; no node is made to rest on them."""
+        return None
+
     def finds_rows(self) -> bool:
         """Whether rows by number cost little more than rows in order, and nothing such as an index is made first.
 

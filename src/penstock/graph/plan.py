@@ -122,6 +122,21 @@ class Plan:
             return None
         return self.node.by_number(*self.inputs)
 
+    def rows_now(self) -> RowSource | None:
+        """As `rows`; where there are none, also those that a pass may have left behind in a cache meanwhile."""
+        if self.rows is not None:
+            return self.rows
+        known: RowSource | None = self.__dict__.get("_rows_now")
+        if known is None:
+            known = self.__dict__["_rows_now"] = self._with_left_rows().rows
+        return known
+
+    def _with_left_rows(self) -> Plan:
+        made = Plan(self.node, tuple(plan._with_left_rows() for plan in self.inputs))  # noqa: SLF001  (its own kind)
+        if made.rows is None:
+            made.__dict__["rows"] = self.node.left_rows(*self.inputs)
+        return made
+
     @property
     def finds_rows(self) -> bool:
         """Whether rows by number cost little more than rows in order."""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from penstock.errors import ArgumentError, DataLossError, PenstockError
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.empty import empty_chunk
+from penstock.errors import ArgumentError, DataLossError, PenstockError, UnknownLengthError
 from penstock.graph.content import content_digest
 from penstock.graph.fingerprint import fingerprint
-from penstock.graph.node import Node, method
+from penstock.graph.node import Node, RowSource, method
 from penstock.graph.plan import Plan
 from penstock.nodes.cache import Cache
 from penstock.nodes.kept import Keeper, Keeping, Kept
@@ -19,6 +23,8 @@ from penstock.store.cache_filler import begin
 from penstock.store.cache_folder import CacheEntry, KeptRows, check_cache_folder
 
 __all__ = ["CacheOnDisk", "cache"]
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,21 @@ class CacheOnDisk(Keeping):
     def kept_origin(self) -> Any:
         return None if self.input is None else self._entry(self.input).origin()
 
+    def by_number(self, *inputs: Plan) -> RowSource | None:
+        [plan] = inputs
+        # Of which pass shuffled rows are kept is not known before they are read.
+        return plan.rows if plan.is_shuffled or plan.rows is None else _ByNumber(self, plan, plan.rows)
+
+    def left_rows(self, *inputs: Plan) -> RowSource | None:
+        [plan] = inputs
+        return _ByNumber(self, plan, None) if not plan.is_shuffled and self._is_full(plan) else None
+
+    def _is_full(self, plan: Plan) -> bool:
+        try:
+            return self._entry(plan).manifest() is not None
+        except DataLossError:  # a pass tells of it, and makes the rows again
+            return False
+
     def lost(self, kept: Kept, error: DataLossError) -> None:
         assert isinstance(kept, KeptRows)
         _warn(kept.entry, error)
@@ -77,6 +98,40 @@ class CacheOnDisk(Keeping):
 
     def _entry(self, plan: Plan) -> CacheEntry:
         return CacheEntry(self.filename, content_digest(plan))
+
+
+class _ByNumber:
+    """Rows by number: of the files once they are full, until then those of the input."""
+
+    def __init__(self, node: CacheOnDisk, plan: Plan, made: RowSource | None) -> None:
+        self._node, self._plan, self._made = node, plan, made
+        self._full: KeptRows | None = None
+
+    def __len__(self) -> int:
+        return self._rows(lambda kept: kept.rows, len)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        if not len(rows):
+            return empty_chunk(self._plan.spec)
+        return self._rows(lambda kept: kept.gather(rows), lambda made: made.gather(rows))
+
+    def _rows(self, kept: Callable[[KeptRows], _Result], made: Callable[[RowSource], _Result]) -> _Result:
+        found = self._full or self._node.kept(self._plan)
+        assert found is None or isinstance(found, KeptRows)
+        if found is not None and found.is_complete:
+            self._full = found
+            try:
+                return kept(found)
+            except DataLossError as error:
+                self._full = None
+                self._node.lost(found, error)
+                if self._made is None:
+                    raise
+        if self._made is None:  # `list` goes on where the length is unknown
+            raise UnknownLengthError(
+                f"cache: {self._node.filename} does not hold all rows any more. A pass over all rows fills it again."
+            )
+        return made(self._made)
 
 
 def _warn(entry: CacheEntry, error: PenstockError) -> None:

@@ -59,3 +59,35 @@ def test_code_that_is_reached_by_a_name_counts(code: str, old: str, new: str, ut
     assert old in LIBRARY
     exec(LIBRARY.replace(old, new), utils.__dict__)
     assert digest(utils, code) != before
+
+
+INSTALLED = """
+__version__ = "1.0"
+SIZE = 2
+calls = 0
+def helper(x, scale=1): return x * scale * SIZE
+def prep(x): return helper(x) + calls
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_same"),
+    [
+        ("SIZE = 2", "SIZE = 3", False),
+        ("x * scale", "x + scale", False),
+        ("scale=1", "scale=2", False),
+        ('"1.0"', '"1.1"', False),
+        ("calls = 0", "calls = 7", True),
+    ],
+)
+def test_what_functions_of_an_installed_package_use_of_it_counts(
+    old: str, new: str, is_same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    package = ModuleType("an_installed_package")
+    package.__file__ = str(tmp_path / "site-packages" / "an_installed_package.py")
+    monkeypatch.setitem(sys.modules, package.__name__, package)
+    digests = []
+    for code in (INSTALLED, INSTALLED.replace(old, new)):
+        exec(code, package.__dict__)
+        digests.append(content_digest(ps.Dataset.range(3).map(package.prep).plan))
+    assert (digests[0] == digests[1]) is is_same

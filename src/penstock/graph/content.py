@@ -34,6 +34,8 @@ from penstock.spec import Spec, form
 __all__ = ["content_digest", "has_drawn"]
 
 _DEEPEST: Final = 40
+_STEADY: Final = frozenset({"numpy", "penstock", *sys.stdlib_module_names})
+_MOST_PASSED: Final = 1000
 _PLAIN: Final = (bool, int, float, complex, str, np.dtype, type(None), type(Ellipsis))
 
 
@@ -117,6 +119,7 @@ class _Walk:
     def __init__(self) -> None:
         self.digest = _native.Digest()
         self._within: set[int] = set()
+        self._passed: set[int] = set()
 
     def add(self, value: Any) -> None:
         """Take a value into the digest."""
@@ -206,6 +209,7 @@ class _Walk:
         self._note("function", function.__qualname__)
         self.add(function.__code__)
         if is_library(function.__module__):
+            self._of_package(function)
             return
         self.add(function.__defaults__)
         self.add(function.__kwdefaults__)
@@ -215,6 +219,18 @@ class _Walk:
         modules = [around[name] if name in around else sys.modules.get(name) for name in names]
         self._each("modules", _used_of(modules, names))
         self.add(vars(function))
+
+    def _of_package(self, function: FunctionType) -> None:
+        """What a function of an installed package uses of that package itself; Python's own change with Python."""
+        package = function.__module__.partition(".")[0]
+        if package in _STEADY or id(function) in self._passed or len(self._passed) == _MOST_PASSED:
+            return
+        self._passed.add(id(function))
+        self._note("package", str(getattr(sys.modules.get(package), "__version__", "")))
+        values = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        values += map(content_of, function.__closure__ or ())
+        self._each("around", (value for value in values if _is_lasting(value, package)))
+        self._each("used", _lasting(function.__globals__, sorted(names_in(function.__code__)), package))
 
     def _object(self, value: Any) -> None:
         parts = fields_of(value)
@@ -255,3 +271,30 @@ def _used_of(modules: Iterable[Any], names: list[str]) -> Iterator[Any]:
         used = [vars(module)[name] for name in names if name in vars(module)]
         waiting += used
         yield from (part for part in used if isinstance(part, (FunctionType, type, np.ndarray, *_PLAIN)))
+
+
+def _lasting(around: Mapping[str, Any], names: list[str], package: str) -> Iterator[Any]:
+    """The functions and constants of a package, also of its modules, that names mean.
+
+    Constants have names in capitals: others may be what the package counts or keeps in.
+    """
+    waiting, seen = [around], set[int]()
+    while waiting:
+        space = waiting.pop()
+        for name in names:
+            value = space.get(name)
+            if isinstance(value, ModuleType):
+                if value.__name__.partition(".")[0] == package and id(value) not in seen:
+                    seen.add(id(value))
+                    waiting.append(vars(value))
+            elif (name.isupper() or isinstance(value, FunctionType)) and _is_lasting(value, package):
+                yield value
+
+
+def _is_lasting(value: Any, package: str) -> bool:
+    """Whether it is a function of the package, or a value whose bytes are known."""
+    if isinstance(value, FunctionType):
+        return (value.__module__ or "").partition(".")[0] == package
+    if isinstance(value, tuple | list | frozenset):
+        return all(isinstance(part, _PLAIN) for part in value)
+    return isinstance(value, (np.ndarray, bytes, *_PLAIN))

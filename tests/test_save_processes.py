@@ -69,6 +69,18 @@ KILLED = (
 path, kills = sys.argv[1], int(sys.argv[2])
 begun = path + ".begun"
 moments = random.Random(20)
+
+def seconds_of_a_save(place):
+    # On this machine as it is now, so that kills come at every moment of a save and some saves end.
+    started = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        rows_by(0).save(place, shards=3)
+        os._exit(0)
+    os.waitpid(child, 0)
+    return time.monotonic() - started
+
+long = 2 * min(seconds_of_a_save(f"{path}.timed-{i}") for i in range(3))
 for kill in range(kills):
     read, write = os.pipe()
     before = look(path)
@@ -89,7 +101,7 @@ for kill in range(kills):
             os.write(write, f"{error!r}\\n".encode())
         os._exit(1)
     os.close(write)
-    time.sleep(moments.uniform(0, 0.12))
+    time.sleep(moments.uniform(0, long))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with os.fdopen(read) as pipe:

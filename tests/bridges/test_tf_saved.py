@@ -188,6 +188,20 @@ def test_every_compression_both_ways(tmp_path: Path, name: str, compression: str
     assert rows_of(again) == wanted
 
 
+@pytest.mark.parametrize("format", ["tf", "tfrecord"])
+def test_gzip_of_several_members_is_read_by_tensorflow(tmp_path: Path, format: str):
+    numbers = np.random.default_rng(4).integers(0, 50, (600_000, 3))
+    ps.Dataset.from_tensor_slices(numbers).batch(100).save(tmp_path / "d", format=format, compression="gzip")
+    [file] = [path for path in tmp_path.glob("d/data-*/**/*") if path.is_file()]
+    assert file.read_bytes().count(b"\x1f\x8b\x08\0\0\0\0\0\0\x03") > 1
+    if format == "tf":
+        rows = [row.numpy() for row in tf.data.Dataset.load(str(tmp_path / "d"), compression="GZIP")]
+        assert np.array_equal(np.concatenate(rows), numbers)
+    else:
+        records = tf.data.TFRecordDataset(str(file), "GZIP")
+        assert sum(1 for _ in records) == 6000
+
+
 def test_a_record_larger_than_a_snappy_block_both_ways(tmp_path: Path):
     random = np.random.default_rng(3)
     dataset = slices([random.bytes(700_000), b"a" * 900_000])

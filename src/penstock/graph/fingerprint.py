@@ -3,8 +3,8 @@
 A fingerprint is plain JSON: for each node, the last one first, [name, arguments, number of inputs]. Short arguments are
 kept as they are, so that a message can show them; of all others there is a digest. Functions are a name and a digest of
 their code, files their names below the directory that they share, their sizes and a digest of how some of them begin
-and end, arrays their dtype, their shape and a digest of some of their values. What changes no row (threads, chunk
-sizes) is left out.
+and end, arrays their dtype, their shape and a digest of their values. What changes no row (threads, chunk sizes) is
+left out.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.recorded import CodeMark, RecordedFunction
 from penstock.graph.seeds import Drawn
 from penstock.graph.uses import uses_of
+from penstock.graph.whole import whole_digest
 from penstock.spec import Spec
 
 __all__ = [
@@ -57,6 +58,9 @@ _DEEPEST: Final = 6
 
 # Of files: not in states of before, and not known of files elsewhere.
 _WHERE_KNOWN: Final = frozenset({"names", "ends", "blocks"})
+
+# Behind the name of an argument whose values are in memory: a digest of all of them, which states of before have not.
+_VALUES: Final = ".values"
 
 # Of more files than this some are looked into, evenly spread: opening 10,000 would take seconds where disks are far.
 _MOST_OPENED: Final = 16
@@ -127,7 +131,8 @@ def _arguments_that_differ(
 ) -> Iterator[Difference]:
     for argument in {**ours, **theirs}:
         other, mine = theirs.get(argument), ours.get(argument)
-        if other == mine or (argument in _WHERE_KNOWN and "files" in ours and None in (other, mine)):
+        is_new = (argument in _WHERE_KNOWN and "files" in ours) or argument.endswith(_VALUES)
+        if other == mine or (is_new and None in (other, mine)):
             continue
         is_function = _is_function(other) and _is_function(mine)
         if is_function and (_is_of_another_python(other, mine) or _is_same_function(other, mine)):
@@ -211,7 +216,19 @@ def _arguments(node: Node) -> dict[str, Any]:
             named |= _arguments(value)
         elif value is None or not _is_default(value, part.default):
             named[part.name] = _described(value)
+            if (values := _whole(node, part.name, value)) is not None:
+                named[part.name + _VALUES] = values
     return named
+
+
+def _whole(node: Node, name: str, value: Any) -> str | None:
+    """The digest of all values of an argument, worked out once for a node, whatever is put behind it."""
+    if not isinstance(value, Chunk | np.ndarray) or not hasattr(node, "__dict__"):
+        return None
+    known: dict[str, str | None] = node.__dict__.setdefault("_values", {})
+    if name not in known:
+        known[name] = whole_digest(value)
+    return known[name]
 
 
 def _is_default(value: Any, default: Any) -> bool:

@@ -369,6 +369,11 @@ class Node(ABC):
         """Chunks that the engine may have made by a thread before they are asked for; -1 for as many as help."""
         return 0
 
+    @property
+    def rows_together(self) -> int:
+        """Rows of its input that it takes together: chunks that hold a multiple of them are not cut."""
+        return 1
+
     def is_bound(self) -> bool:
         """Whether a source's steps stay in the thread that asks for rows, however slow they are.
 

@@ -92,6 +92,10 @@ class Groups(Node):
         """Rows in every group, where no group may be shorter."""
         return self.batch_size if self.drop_remainder else None
 
+    @property
+    def rows_together(self) -> int:
+        return self.batch_size
+
     def cardinality(self, n: int) -> int:  # type: ignore[override]
         if n in (INFINITE, UNKNOWN):
             return n

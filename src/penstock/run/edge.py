@@ -61,6 +61,7 @@ class Edge:
         """
         self._open_first = open_edge
         self._plan, self._meter, self._most_threads = plan, meter, most_threads
+        self._group_rows = 1
         self.scratch: dict[str, Any] = {}
         if mark is None:
             self._begin(plan.new_epoch())
@@ -79,6 +80,8 @@ class Edge:
         )
         self._open_first = None
         self._maker = Maker(self._plan, open_edge, epoch, place, self._meter, after=after, most_threads=most)
+        if self._group_rows > 1:
+            self._maker.in_groups(self._group_rows)
         self._clear()
 
     def _clear(self) -> None:
@@ -93,6 +96,12 @@ class Edge:
         self._held = Held()
         self._waiting: list[Exception] = []
         self.scratch.clear()
+
+    def in_groups(self, size: int) -> None:
+        """Have chunks hold multiples of so many rows, where the source can: groups of them are not cut."""
+        self._group_rows = size
+        if self._chunk is None:
+            self._maker.in_groups(size)
 
     @property
     def plan(self) -> Plan:

@@ -121,6 +121,11 @@ class LineSteps:
             self._steps = self._decided()
         return self._steps.next()
 
+    def in_groups(self, size: int) -> None:
+        """As `Steps.in_groups`."""
+        if all(plan.node.is_one_to_one for plan in self._line):
+            self._edge.in_groups(size)
+
     def restart(self, epoch: int) -> None:
         """Begin an epoch."""
         self._epoch = epoch

@@ -56,10 +56,18 @@ class Maker:
         self._may_share = threads < 0 and most_threads != 1
         self._most_threads = most_threads
         self._tuner: Tuner | None = None
+        self._group_rows = 1
         self._begin(place, after=after)
+
+    def in_groups(self, size: int) -> None:
+        """Have chunks hold multiples of so many rows, where the source can; before the first is asked for."""
+        self._group_rows = size
+        self._steps.in_groups(size)
 
     def _begin(self, place: Place | None, *, after: bool = False) -> None:
         self._steps = steps_of(self._plan, self._open_edge, self._epoch, place, self._meter, after=after)
+        if self._group_rows > 1:
+            self._steps.in_groups(self._group_rows)
         self.place = self._steps.place
         """Where the first step begins."""
         self._line: deque[tuple[Made, Ticket | None]] = deque()

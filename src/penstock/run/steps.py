@@ -48,6 +48,7 @@ class InputEdge(Protocol):
     def plan(self) -> Plan: ...
     def mark(self) -> Any: ...
     def restart(self) -> None: ...
+    def in_groups(self, size: int) -> None: ...
     def keep(self, positions: IntArray) -> None: ...
 
 
@@ -108,7 +109,11 @@ class Steps:
             self._state = place[0]
             held: Sequence[IntArray | None] = node.held(self._state) or [None] * len(plan.inputs)
             self._edges = tuple(map(open_edge, plan.inputs, place[1], held))
-        self._given: Sequence[Any] = self._edges or (node.open_session(),)
+        self._group_rows = 1
+        self._given: Sequence[Any] = self._edges or (self._session(),)
+        if node.rows_together > 1:
+            for edge in self._edges:
+                edge.in_groups(node.rows_together)
         self.place = self._place()
         """Where the next step begins."""
 
@@ -128,12 +133,30 @@ class Steps:
             for edge, positions in zip(self._edges, self._node.held(self._state), strict=True):
                 edge.keep(positions)
         if made is END and not self._edges:
-            self._given = (self._node.open_session(),)
+            self._given = (self._session(),)
         self.place = self._place()
         if made is END:
             # The epoch that follows may depend on whether this one has come to its end.
             return self.place, END
         return before, Task(made, self.place) if callable(made) else made
+
+    def in_groups(self, size: int) -> None:
+        """Make chunks of multiples of so many rows, where the source can; before the first step."""
+        self._group_rows = size
+        if not self._edges:
+            self._tell(self._given[0])
+        elif self._node.is_one_to_one:
+            for edge in self._edges:
+                edge.in_groups(size)
+
+    def _session(self) -> Any:
+        session = self._node.open_session()
+        self._tell(session)
+        return session
+
+    def _tell(self, session: Any) -> None:
+        if hasattr(session, "group_rows"):
+            session.group_rows = self._group_rows
 
     def restart(self, epoch: int) -> None:
         """Begin an epoch."""

@@ -211,7 +211,11 @@ def _is_count(value: object) -> bool:
 
 
 class _Session:
-    """The file being read and its decoder. Dropping it costs opening and seeking again, nothing else."""
+    """The file being read and its decoder. Dropping it costs opening and seeking again, nothing else.
+
+    Attributes:
+        group_rows: Rows that are taken together: where chunks can, they end with such a group.
+    """
 
     def __init__(self, node: TFRecordFiles) -> None:
         self._node = node
@@ -221,6 +225,8 @@ class _Session:
         self._told = 0
         self._is_plain = False
         self._limit = _FIRST_ROWS
+        self._rows = 0
+        self.group_rows = 1
         options = node.options
         self._malformed = DamageLog(options.on_corrupt, options.corrupt_budget)
 
@@ -244,8 +250,8 @@ class _Session:
             raise Broken(error, (number, *reader.position)) from error
         finally:
             self._note_damage(reader)
-        self._limit = _CHUNK_ROWS
         if frames is not None:
+            self._limit = self._limit_after(len(frames), reader.position[1] - offset)
             after = (number, *reader.position)
             return partial(_decoded, self._node, self._decoder, self._malformed, frames, after), after
         count = reader.position[0]
@@ -253,6 +259,15 @@ class _Session:
         if (other := _other_count(self._node, number, count)) is not None:
             raise Broken(other, (number + 1, 0, 0))
         return None, (number + 1, 0, 0)
+
+    def _limit_after(self, n: int, nbytes: int) -> int:
+        """Rows of the next chunk, after one of so many rows and bytes: to the end of the last group that has room."""
+        self._rows += n
+        if self.group_rows == 1:
+            return _CHUNK_ROWS
+        room = min(_CHUNK_ROWS, _CHUNK_BYTES * n // max(nbytes, 1))
+        end = (self._rows + room) // self.group_rows * self.group_rows
+        return end - self._rows if end > self._rows else _CHUNK_ROWS
 
     def _reader_of(self, number: int) -> FrameReader:
         if self._reader is None or self._number != number:
@@ -281,7 +296,7 @@ class _Session:
                 max_record_bytes=options.max_record_bytes,
             )
             if chunk is not None:
-                self._limit = _CHUNK_ROWS
+                self._limit = self._limit_after(len(chunk), position - offset)
                 return chunk, (self._number, record + len(chunk), position)
         self._is_plain = False  # each try costs a read
         return None

@@ -346,3 +346,47 @@ def test_something_else_is_refused():
 def test_a_recipe_cannot_hold_it():
     with pytest.raises(ArgumentTypeError, match="to_json"):
         ps.from_tf(tf.data.Dataset.range(2)).to_json()
+
+
+def grown(rows: Any) -> Any:
+    """A batch with its last row several times: batches of many sizes."""
+    return {
+        "x": np.concatenate([rows["x"], rows["x"][-1:].repeat(int(rows["x"][0, 0]) % 3, axis=0)]),
+        "n": rows["n"],
+    }
+
+
+BATCHES: dict[str, Any] = {
+    "the last one shorter": lambda rows: rows.batch(3),
+    "all of one size": lambda rows: rows.batch(4),
+    "of no size known": lambda rows: rows.ragged_batch(3).prefetch(2),
+    "changed by a function": lambda rows: rows.batch(3).map(grown),
+    "strings": lambda rows: rows.map(lambda row: (row["s"], row["n"])).batch(3),
+    "again and again": lambda rows: rows.batch(3).repeat(2),
+    "without the last": lambda rows: rows.batch(3, drop_remainder=True),
+    "batches of batches": lambda rows: rows.map(lambda row: row["x"]).batch(2).batch(3),
+}
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_batches_cross_as_they_are(name: str):
+    rows = ps.Dataset.from_tensor_slices(
+        {"x": np.arange(40).reshape(20, 2), "n": np.arange(20), "s": [f"s{i}" for i in range(20)]}
+    )
+    batches = BATCHES[name](rows)
+    made = batches.to_tf()
+    want = [plain(batch) for batch in batches]
+    for _ in range(2):
+        found = list(made)
+        assert [plain(batch) for batch in found] == want
+    for batch, spec in zip(tf.nest.flatten(found[-1]), tf.nest.flatten(made.element_spec), strict=True):
+        assert spec.is_compatible_with(batch)
+
+
+def test_lists_of_many_sizes_cross_together():
+    lengths = np.random.default_rng(1).integers(0, 9, 4000)
+    ds = ps.Dataset.from_tensor_slices(lengths).map(
+        np.arange, output_signature=ps.TensorSpec((None,), np.int64)
+    )
+    assert [len(row) for row in ds.to_tf()] == lengths.tolist()
+    assert [len(row) for row in ds.padded_batch(7).to_tf()] == [7] * 571 + [3]

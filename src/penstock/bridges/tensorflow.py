@@ -27,7 +27,7 @@ __all__ = ["Iterator", "dataset_of_chunks", "plan_of_elements", "to_tf"]
 def to_tf(dataset: Dataset) -> Any:
     """The rows as a `tf.data.Dataset`; see `Dataset.to_tf`."""
     plan = plan_of(dataset, "to_tf")
-    made = Crossing(plan.spec, "to_tf").dataset(lambda: _Chunks(plan))
+    made = Crossing(plan.spec, "to_tf", in_batches=_in_batches(plan)).dataset(lambda: _Chunks(plan))
     known = plan.cardinality
     return made if known == tf.data.UNKNOWN_CARDINALITY else made.apply(_of_cardinality(known))
 
@@ -40,6 +40,13 @@ def dataset_of_chunks(spec: Spec, open_chunks: Callable[[], Iterable[Chunk]], wh
 def plan_of_elements(dataset: Any) -> Plan:
     """The plan of the elements of a `tf.data.Dataset`; see `ps.from_tf`."""
     return Plan(elements_of(dataset))
+
+
+def _in_batches(plan: Plan) -> bool:
+    """Whether rows are made one of each batch of so many rows."""
+    while plan.node.is_one_to_one and len(plan.inputs) == 1:
+        plan = plan.inputs[0]
+    return plan.node.rows_together > 1
 
 
 def _of_cardinality(n: int) -> Any:

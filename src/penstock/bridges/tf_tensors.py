@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,14 +36,19 @@ Array: TypeAlias = NDArray[Any]
 class Crossing:
     """How rows of a spec become elements of TensorFlow."""
 
-    def __init__(self, spec: Spec, where: str) -> None:
-        """Raises ArgumentTypeError where a leaf has no form in TensorFlow; names it and `where` it was asked for."""
+    def __init__(self, spec: Spec, where: str, *, in_batches: bool = False) -> None:
+        """Raises ArgumentTypeError where a leaf has no form in TensorFlow; names it and `where` it was asked for.
+
+        With `in_batches` rows that differ in their first size mostly have the same as the row before.
+        """
         self._spec, self._where = spec, where
         self._structure = _without_data_classes(spec.structure)
         named = zip(spec.paths(), spec.leaves, strict=True)
         self._leaves = [leaf_of(leaf, name, where) for name, leaf in named]
 
         self._is_dense = bool(self._leaves) and all(isinstance(leaf, _Dense) for leaf in self._leaves)
+        can_run = bool(self._leaves) and all(isinstance(leaf, _Dense | _List) for leaf in self._leaves)
+        self._in_runs = in_batches and can_run and not self._is_dense
 
     @property
     def element_spec(self) -> Any:
@@ -53,24 +59,32 @@ class Crossing:
         """The values of all leaves in the structure that TensorFlow is given."""
         return pack(self._structure, values)
 
-    def arrays(self, chunk: Chunk) -> tuple[Array, ...]:
-        """How many rows there are, and the arrays of all leaves.
+    def elements(self, chunk: Chunk) -> Iterator[tuple[Array, ...]]:
+        """How many rows there are, and the arrays of all leaves; several times where rows cross in runs of one size.
 
         Raises:
             InvalidArgumentError: Values are missing.
         """
         columns = fitted(chunk, self._spec, self._where)
+        if self._in_runs:
+            for start, stop in _runs(columns, len(chunk)):
+                yield (np.array(stop - start), *(_stacked(column.slice(start, stop)) for column in columns))
+            return
         parts = [leaf.arrays(column) for leaf, column in zip(self._leaves, columns, strict=True)]
-        return (np.array(len(chunk)), *(part for arrays in parts for part in arrays))
+        yield (np.array(len(chunk)), *(part for arrays in parts for part in arrays))
 
     def dataset(self, open_chunks: Callable[[], Iterator[Chunk]]) -> Any:
         """A `tf.data.Dataset` of the rows of chunks, which are opened anew for each iteration."""
         signature = tuple(part for leaf in self._leaves for part in leaf.signature)
+        if self._in_runs:
+            signature = tuple(
+                tf.TensorSpec((None, *leaf.spec.shape), leaf.spec.dtype) for leaf in self._leaves
+            )
         chunks = tf.data.Dataset.from_generator(
             lambda: _Arrays(self, open_chunks()),
             output_signature=(tf.TensorSpec((), tf.int64), *signature),
         )
-        if self._is_dense:
+        if self._is_dense or self._in_runs:
             return chunks.flat_map(lambda _, *parts: tf.data.Dataset.from_tensor_slices(self.packed(parts)))
         return chunks.flat_map(lambda n, *parts: tf.data.Dataset.range(n).map(lambda i: self._row(parts, i)))
 
@@ -84,12 +98,36 @@ class _Arrays:
 
     def __init__(self, crossing: Crossing, chunks: Iterator[Chunk]) -> None:
         self._crossing, self._chunks = crossing, chunks
+        self._elements: Iterator[tuple[Array, ...]] = iter(())
 
     def __iter__(self) -> _Arrays:
         return self
 
     def __next__(self) -> tuple[Array, ...]:
-        return self._crossing.arrays(next(self._chunks))
+        while (element := next(self._elements, None)) is None:
+            self._elements = self._crossing.elements(next(self._chunks))
+        return element
+
+
+def _runs(columns: Sequence[Column], n: int) -> Iterator[tuple[int, int]]:
+    """Rows that follow one another with lists of the same sizes."""
+    if not n:
+        return
+    changes = np.zeros(n - 1, np.bool_)
+    for column in columns:
+        if isinstance(column, RaggedColumn):
+            sizes = np.diff(column.offsets)
+            changes |= sizes[1:] != sizes[:-1]
+    yield from pairwise([0, *(np.flatnonzero(changes) + 1).tolist(), n])
+
+
+def _stacked(column: Column) -> Array:
+    """Rows of one size as one array."""
+    if not isinstance(column, RaggedColumn):
+        return _values(column)
+    _, items = _from_zero(column)
+    values, n = _values(items), len(column)
+    return values.reshape(n, len(values) // n, *values.shape[1:])
 
 
 class Leaf(ABC):

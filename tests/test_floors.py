@@ -16,7 +16,7 @@ FLOORS = (
     {"column", "fs", "show"},
     {"records", "trace", "graph"},
     {"store", "ops"},
-    {"nodes", "run", "io", "train", "math", "strings"},
+    {"nodes", "run", "io", "train", "math", "strings", "random"},
     {"sources", "saving", "image"},
     {"dataset"},
     {"bridges", "testing", "load", "open", "write", "experimental"},

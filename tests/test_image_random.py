@@ -37,6 +37,7 @@ def changed(image):
     image = ps.image.random_flip_left_right(image, seed=3)
     image = ps.image.random_flip_up_down(image)
     image = ps.image.random_brightness(image.astype(np.float32), 0.5)
+    image = ps.image.random_hue(ps.image.random_saturation(image, 0.5, 2.0), 0.2)
     return ps.image.random_contrast(image, 0.5, 2.0)
 
 
@@ -196,7 +197,8 @@ def test_rows_without_places_are_called_one_by_one():
         lambda image: ps.image.random_flip_up_down(image).sum() >= 0
     )
     assert "only functions of map have" in str(kept.explain())
-    assert len(rows(kept)) == 30
+    with pytest.warns(ps.errors.UncountedWarning, match=r"filter: <lambda> draws .* Only map counts"):
+        assert len(rows(kept)) == 30
 
 
 def test_an_error_names_the_row_of_the_source():
@@ -250,6 +252,81 @@ def test_functions_of_a_program_that_an_installed_tool_runs_are_found_to_draw(mo
     monkeypatch.setattr(sys.modules["__main__"], "__file__", "/site-packages/tool/__main__.py", raising=False)
     exec("def augment(x): return ps.image.random_flip_left_right(x)", names)
     assert is_placed(names["augment"])
+
+
+def by_text(image):
+    return getattr(ps.image, "random_" + "flip_left_right")(image)
+
+
+def test_functions_that_take_others_by_a_text_are_given_places():
+    assert is_placed(by_text)
+    assert not is_placed(lambda x: getattr(x, "real"))  # noqa: B009
+    assert rows(pipeline(by_text)) == rows(pipeline(ps.image.random_flip_left_right))
+
+
+@pytest.fixture
+def foreign(tmp_path, monkeypatch):
+    """A module of a package that is installed and not the user's."""
+    package = tmp_path / "site-packages" / "foreign_pictures"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "deeper.py").write_text(
+        "import penstock as ps\n"
+        "def flip(x): return ps.image.random_flip_left_right(x)\n"
+        "def hidden(x): return vars(ps)['im' + 'age'].__dict__['random_flip_left_right'](x)\n"
+    )
+    (package / "top.py").write_text(
+        "from . import deeper\n"
+        "class Compose:\n"
+        "    def __init__(self, steps): self.steps = steps\n"
+        "    def __call__(self, x):\n"
+        "        for step in self.steps: x = step(x)\n"
+        "        return x\n"
+        "def augment(x): return deeper.flip(x)\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    return import_module("foreign_pictures.top")
+
+
+def test_functions_of_a_foreign_package_are_found_to_draw(foreign):
+    want = rows(pipeline(ps.image.random_flip_left_right))
+    assert rows(pipeline(lambda x: foreign.augment(x)[:])) == want
+    assert rows(pipeline(foreign.Compose([foreign.augment]))) == want
+    assert rows(pipeline(foreign.Compose([lambda x: ps.image.random_flip_left_right(x)[:]]))) == want
+
+
+@pytest.mark.filterwarnings("ignore::penstock.errors.UncountedWarning")
+@pytest.mark.parametrize("arguments", [{}, {"num_parallel_calls": 2, "workers": "process"}])
+def test_what_draws_without_being_found_is_told(foreign, arguments):
+    hidden = foreign.deeper.hidden
+    assert not is_placed(hidden)
+    it = iter(pipeline(hidden, **arguments))
+    with pytest.warns(
+        ps.errors.UncountedWarning, match=r"map: hidden draws random numbers that are not counted"
+    ):
+        list(islice(it, 5))
+    state = json.loads(json.dumps(it.get_state()))
+    told = ps.describe_state(state)
+    assert told.uncounted == ("map",)
+    assert "map: draws random numbers that are not counted: other rows follow" in str(told)
+    again = iter(pipeline(hidden, **arguments))
+    again.set_state(state)
+    assert ps.describe_state(again.get_state()).uncounted == ("map",)
+
+
+@pytest.mark.filterwarnings("ignore::penstock.errors.UncountedWarning")
+def test_check_resume_tells_of_what_draws_without_being_found(foreign):
+    report = ps.testing.check_resume(pipeline(foreign.deeper.hidden), seconds=3, raise_on_failure=False)
+    assert not report.ok
+    assert "a function draws random numbers that no state counts: see describe_state" in report.warnings
+
+
+def test_a_constant_that_is_changed_at_random_is_not_kept_in_a_trace():
+    still = ps.Dataset.range(40).filter(
+        lambda _: ps.image.random_flip_up_down(np.eye(3)[..., None])[0, 0, 0] == 1
+    )
+    with pytest.warns(ps.errors.UncountedWarning):
+        assert 0 < len(rows(still)) < 40
 
 
 def test_functions_in_a_list_are_found_to_draw():

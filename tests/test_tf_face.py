@@ -211,14 +211,15 @@ def test_names_that_are_missing_say_what_to_use(name, says):
 
 
 @pytest.mark.parametrize(
-    "module", ["data", "io", "train", "image", "strings", "math", "nest", "ragged", "random", "sparse"]
+    "module",
+    ["data", "io", "train", "image", "strings", "math", "nest", "ragged", "random", "sparse", "lookup"],
 )
 def test_every_module_says_what_it_lacks(module):
     with pytest.raises(AttributeError, match=rf"penstock.tf.{module} has no 'no_such_name'"):
         getattr(tf, module).no_such_name  # noqa: B018
 
 
-@pytest.mark.parametrize("name", ["random_hue", "stateless_random_hue"])
+@pytest.mark.parametrize("name", ["random_colour", "stateless_random_colour"])
 def test_random_changes_of_pictures_that_are_missing_name_those_that_are_not(name):
     with pytest.raises(AttributeError, match="Here are random_brightness, random_contrast, random_crop, "):
         getattr(tf.image, name)
@@ -273,11 +274,16 @@ def test_sizes_are_known_while_a_function_is_traced():
     ]
 
 
-def test_a_function_that_draws_random_tensors_is_not_traced():
-    tf.random.set_seed(3)
-    ds = tf.data.Dataset.range(50).map(lambda x: x + tf.random.uniform([], 0, 2, tf.int64))
-    assert "draws random numbers" in ds.explain()
-    assert len({int(row) - i for i, row in enumerate(ds)}) == 2
+def test_random_tensors_are_counted_by_row():
+    def made():
+        tf.random.set_seed(3)
+        return tf.data.Dataset.range(50).map(lambda x: x + tf.random.uniform([], 0, 2, tf.int64))
+
+    assert "traced" in made().explain()
+    drawn = [int(row) for row in made()]
+    assert len({row - i for i, row in enumerate(drawn)}) == 2
+    assert drawn == [int(row) for row in made()]
+    assert [int(row) for row in made().skip(20)] == drawn[20:]
 
 
 def test_a_text_from_py_function_can_be_given_its_shape():

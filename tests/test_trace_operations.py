@@ -15,6 +15,9 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
+from penstock.ops.choosing import chosen
+from penstock.ops.selecting import masked, unique_of
+from penstock.ops.tables import items_of, looked_up
 from penstock.trace import Trace, Untraceable, call, pack_result, registered, trace
 from penstock.trace.calling import same_rows
 from penstock.trace.operations import operation_named
@@ -22,6 +25,8 @@ from penstock.trace.operations import operation_named
 RANDOM = np.random.default_rng(20)
 GZIPPED = gzip.compress(b"abc")
 THIS_FILE = __file__
+WORDS = items_of(np.array([b"cat", b"d"], object))
+TEXTS = items_of(np.array([b"cat", b"d", b"other"], object))
 
 
 def ragged(lengths, width=()):
@@ -117,6 +122,53 @@ CASES = {
         ps.image.adjust_contrast(r["t"], 1.5),
         ps.image.adjust_contrast(r["t"], r["d"]),
         ps.image.adjust_contrast(r["image"], 0.5),
+    ),
+    "image.adjust_gamma": lambda r: (
+        ps.image.adjust_gamma(r["t"], 1.5, 0.5),
+        ps.image.adjust_gamma(r["t"], abs(r["d"])),
+        ps.image.adjust_gamma(abs(r["image"]), 2.0),
+    ),
+    "image.adjust_hue": lambda r: (
+        ps.image.adjust_hue(r["t"][..., :3], 0.25),
+        ps.image.adjust_hue(r["t"][..., :3], r["d"] / 9),
+        ps.image.adjust_hue(r["image"], -0.5),
+    ),
+    "image.adjust_saturation": lambda r: (
+        ps.image.adjust_saturation(r["t"][..., :3], 0.25),
+        ps.image.adjust_saturation(r["t"][..., :3], r["d"]),
+        ps.image.adjust_saturation(r["image"], 2.0),
+    ),
+    "image.adjust_jpeg_quality": lambda r: (
+        ps.image.adjust_jpeg_quality(r["t"][..., :3], 50),
+        ps.image.adjust_jpeg_quality(r["t"][..., :1], r["j"] * 20),
+        ps.image.adjust_jpeg_quality(r["image"], 90, "INTEGER_ACCURATE"),
+    ),
+    "image.crop_and_resize": lambda r: (
+        ps.image.crop_and_resize(r["t"][None], [[0.0, 0.5, 1.5, 0.0]], [0], [3, 2]),
+        ps.image.crop_and_resize(r["t"][None], r["w"][None], [0], [2, 2], "nearest", 9.0),
+        ps.image.crop_and_resize(np.ones((3, 4, 5, 1)), r["w"][None], r["j"][None], [2, 2]),
+        ps.image.crop_and_resize(r["image"][None], [[0.0, 0.0, 1.0, 1.0]], [0], [1, 2]),
+    ),
+    "image.extract_patches": lambda r: (
+        ps.image.extract_patches(r["t"][None], [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID"),
+        ps.image.extract_patches(r["t"][None], [1, 2, 3, 1], [1, 1, 2, 1], [1, 2, 1, 1], "SAME"),
+        ps.image.extract_patches(r["image"][None], [1, 1, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "SAME"),
+    ),
+    **{
+        f"image.{name}": lambda r, name=name: (
+            getattr(ps.image, name)(abs(r["image"])),
+            getattr(ps.image, name)(r["m"][..., :3, None] * np.ones(3)),
+        )
+        for name in ("rgb_to_hsv", "hsv_to_rgb", "rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb")
+    },
+    "image.stateless_random_hue": lambda r: ps.image.stateless_random_hue(
+        r["t"][..., :3], 0.5, np.stack([r["i"], r["j"]])
+    ),
+    "image.stateless_random_saturation": lambda r: ps.image.stateless_random_saturation(
+        r["image"], 0.5, 2.0, np.stack([r["i"], r["j"]])
+    ),
+    "image.stateless_random_jpeg_quality": lambda r: ps.image.stateless_random_jpeg_quality(
+        r["t"][..., :3], 10, 90, np.stack([r["i"], r["j"]])
     ),
     "image.central_crop": lambda r: (
         ps.image.central_crop(r["t"], 0.5),
@@ -627,6 +679,78 @@ CASES = {
         ps.strings.regex_replace(r["s"], "(?s).*", "{}")
     ),
     "io.read_file": lambda r: ps.io.read_file(ps.strings.join([THIS_FILE, r["s"][:0]])),
+    "strings.to_hash_bucket": lambda r: (
+        ps.strings.to_hash_bucket_fast(r["s"], 10),
+        ps.strings.to_hash_bucket_fast(r["words"], 1 << 40),
+        ps.strings.to_hash_bucket(r["names"], 7),
+        ps.strings.to_hash_bucket_strong(r["s"], 99, [1, 2]),
+    ),
+    "strings.unicode_decode": lambda r: (
+        ps.strings.unicode_decode(r["s"], "UTF-8"),
+        ps.strings.unicode_decode(r["raw"], "UTF-16-BE"),
+        ps.strings.unicode_decode(r["blob"], "UTF-8", replace_control_characters=True),
+    ),
+    "strings.unicode_split": lambda r: (
+        ps.strings.unicode_split(r["s"], "UTF-8"),
+        ps.strings.unicode_split(r["blob"], "latin-1"),
+    ),
+    "strings.unicode_transcode": lambda r: (
+        ps.strings.unicode_transcode(r["s"], "UTF-8", "UTF-16-BE"),
+        ps.strings.unicode_transcode(r["words"], "latin-1", "UTF-8"),
+    ),
+    "strings.unicode_encode": lambda r: (
+        ps.strings.unicode_encode(r["k"] + 60, "UTF-8"),
+        ps.strings.unicode_encode(ps.strings.unicode_decode(r["s"], "latin-1"), "UTF-16-BE"),
+        ps.strings.unicode_encode(r["k"], "UTF-8", "ignore"),
+    ),
+    "bytes.among": lambda r: (
+        r["s"] == np.array([b"cat", b"", b"other"], object),
+        np.array([[b"cat"], [b"Dog 1 "]], object) != r["s"],
+        ps.math.equal(r["s"], np.array(["cat", "dog"])),
+        r["s"] == np.array([], object),
+    ),
+    "lookup": lambda r: (
+        looked_up(r["s"], WORDS, np.array([5, 6, -1])),
+        looked_up(r["words"], WORDS, TEXTS),
+        looked_up(r["k"], np.array([2, -1, 0]), np.array([0.5, 1.5, 2.5, -1])),
+        looked_up(r["i"], np.array([3, 7]), TEXTS),
+        looked_up(r["k"], np.array([2, -1]), TEXTS),
+    ),
+    "places": lambda r: (
+        ps.where(r["k"] > 0),
+        ps.where(r["t"]),
+        ps.where(r["r"] > 0),
+        ps.where(r["p"]),
+        ps.where(r["e"])[:, 0] * 2,
+    ),
+    "boolean_mask": lambda r: (
+        masked(r["k"], r["w"] > 0),
+        masked(r["m"], r["m"][:, 0] > 0),
+        masked(r["p"], r["q"] > 0),
+        masked(r["e"], r["e"] < 0),
+    ),
+    "unique": lambda r: (
+        unique_of(r["k"], "y"),
+        unique_of(r["k"], "idx"),
+        unique_of(np.round(r["r"]), "count"),
+    ),
+    "chosen": lambda r: (chosen(r["b"], r["v"], r["v"] * 2), chosen(r["b"], r["image"], r["image"] + 1)),
+    "random.uniform": lambda r: (
+        ps.random.stateless_uniform([2, 3], np.stack([r["i"], r["j"]])),
+        ps.random.stateless_uniform([], np.stack([r["i"], r["j"]]), 0, r["d"], np.float64),
+        ps.random.stateless_uniform([2], np.stack([r["i"], r["j"]]), -5, 5, np.int32),
+        ps.random.split(np.stack([r["i"], r["j"]]), 3),
+        ps.random.fold_in((1, 2), r["i"]),
+    ),
+    "random.normal": lambda r: (
+        ps.random.stateless_normal([3], np.stack([r["i"], r["j"]]), 2.0, 0.5),
+        ps.random.stateless_normal([3, 1], np.stack([r["i"], r["j"]]), dtype=np.float64),
+    ),
+    "random.categorical": lambda r: (
+        ps.random.stateless_categorical(r["m"], 4, (1, 2)),
+        ps.random.stateless_categorical(r["m"], 4, np.stack([r["i"], r["j"]])),
+        ps.random.stateless_categorical(np.zeros((1, 3)), 4, np.stack([r["i"], r["j"]])),
+    ),
     "texts.getitem": lambda r: (
         r["words"][-1],
         r["words"][1:],

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from penstock import bridges, errors, experimental, image, io, math, strings, train
+from penstock import bridges, errors, experimental, image, io, math, random, strings, train
 from penstock._native import __version__
 from penstock.bridges.tf import from_tf
 from penstock.column.values import Ragged, Sparse
@@ -86,6 +86,7 @@ __all__ = [
     "ones_like",
     "open",
     "pad",
+    "random",
     "rank",
     "reshape",
     "saturate_cast",

@@ -17,7 +17,9 @@ Buffer: TypeAlias = _Buffer | NDArray[Any]
 U32: TypeAlias = NDArray[np.uint32]
 U8: TypeAlias = NDArray[np.uint8]
 I64: TypeAlias = NDArray[np.int64]
+F32: TypeAlias = NDArray[np.float32]
 F64: TypeAlias = NDArray[np.float64]
+U64: TypeAlias = NDArray[np.uint64]
 Bool: TypeAlias = NDArray[np.bool_]
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.int64] | NDArray[np.float32]
 
@@ -420,12 +422,35 @@ def sample_picks(seed: int, seed2: int, draws: int, n: int, cdf: F64) -> I64:
 def stateless_numbers(seeds: I64, count: int) -> U32:
     """The first `count` numbers for each seed of `[n, 2]`, as TensorFlow's stateless operations draw them: `[n * count]`."""
 
+def stateless_normals(seeds: I64, count: int) -> F32:
+    """The same of the normal distribution: `[n * count]`."""
+
 def permutation(n: int, key: int, start: int, count: int) -> I64:
     """Entries `start` to `start + count` of a shuffled order of 0..n: every number below n once, in an order told by `key`.
 
     There is no table: any entries cost the same, and n may be up to 2**63 - 1. The order is ours, not tf.data's. ValueError
     where there are no such entries.
     """
+
+# --- numbers that stand for strings ------------------------------------------------------------------------------
+
+def fingerprints(data: Buffer, offsets: I64, kind: str, key: tuple[int, int] = (0, 0)) -> U64:
+    """A number for each string data[offsets[i]:offsets[i + 1]]: those of TensorFlow's hash buckets. ValueError.
+
+    `kind` is "farm" (`to_hash_bucket_fast`), "murmur" (`to_hash_bucket`) or "sip", which takes a key
+    (`to_hash_bucket_strong`).
+    """
+
+# --- colours -----------------------------------------------------------------------------------------------------
+
+def turn_hue(samples: F32, by: F32) -> F32:
+    """The samples (red, green, blue, ...) of len(by) pictures of one size, hues turned by that share of the circle. ValueError.
+
+    `by` is between -1 and 1.
+    """
+
+def scale_saturation(samples: F32, by: F32) -> F32:
+    """The samples (red, green, blue, ...) of len(by) pictures of one size, saturations multiplied by that. ValueError."""
 
 # --- pictures in another size: formats.md, section 4.3 -----------------------------------------------------------
 

@@ -23,6 +23,8 @@
     │   └── CommitConflictError                     another save to the same place was first
     └── DependencyError          ImportError        an optional package is not installed
 
+    UncountedWarning             UserWarning        random numbers that no state holds: resuming is not exact
+
 Each class also inherits the built-in that people already catch, and carries TensorFlow's name where
 code written for TensorFlow catches that name; `OpError` is `PenstockError`. A message has
 four parts: where, what was found, what was wanted, the way out. Positions are attributes too.
@@ -52,9 +54,14 @@ __all__ = [
     "SidecarError",
     "SpecError",
     "TruncatedRecordError",
+    "UncountedWarning",
     "UnknownLengthError",
     "WireError",
 ]
+
+
+class UncountedWarning(UserWarning):
+    """A function drew random numbers that no state counts, so that a run which goes on gives other rows."""
 
 
 class PenstockError(Exception):

@@ -46,7 +46,13 @@ SAME: dict[str, tuple[Callable[[np.ndarray, np.random.Generator], tuple[Any, ...
     "adjust_brightness": (lambda _x, r: (float(r.uniform(-1, 1)),), 0),
     "adjust_contrast": (lambda _x, r: (float(r.uniform(0, 3)),), 2e-6),
     "per_image_standardization": (lambda _x, _r: (), 2e-6),
+    "adjust_hue": (lambda _x, r: (float(r.uniform(-1, 1)),), 0),
+    "adjust_saturation": (lambda _x, r: (float(r.uniform(0, 3)),), 0),
+    "adjust_gamma": (lambda _x, r: (float(r.uniform(0, 3)), float(r.uniform(0.5, 2))), 3e-7),
 }
+
+
+NO_HALF = ("adjust_contrast", "adjust_hue", "adjust_saturation")
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -55,8 +61,10 @@ def test_values_are_the_same(name: str) -> None:
     random = np.random.default_rng(len(name))
     for trial in range(TRIALS):
         image = pictures(random, trial)
-        if name == "adjust_contrast" and image.dtype == np.float16:  # TensorFlow has no kernel for it
+        if name in NO_HALF and image.dtype == np.float16:  # TensorFlow has no kernel for it
             continue
+        if name == "adjust_gamma" and image.dtype.kind == "i":  # powers of what is negative are no numbers
+            image = np.abs(np.maximum(image, -99))
         given = arguments(image, random)
         try:
             want = getattr(tf.image, name)(image, *given).numpy()
@@ -108,6 +116,8 @@ STATELESS: dict[str, Callable[[np.ndarray, np.random.Generator], tuple[Any, ...]
     ),
     "stateless_random_brightness": lambda _x, r: (float(r.uniform(0, 1)),),
     "stateless_random_contrast": lambda _x, r: (float(r.uniform(0, 1)), float(r.uniform(1, 3))),
+    "stateless_random_hue": lambda _x, r: (float(r.uniform(0, 0.5)),),
+    "stateless_random_saturation": lambda _x, r: (float(r.uniform(0, 1)), float(r.uniform(1, 3))),
 }
 
 
@@ -116,7 +126,7 @@ def test_random_changes_of_a_seed_are_the_same(name: str) -> None:
     random = np.random.default_rng(8)
     for trial in range(80):
         image = pictures(random, trial)
-        if "contrast" in name and image.dtype == np.float16:
+        if name.replace("stateless_random", "adjust") in NO_HALF and image.dtype == np.float16:
             continue
         arguments = STATELESS[name](image, random)
         seed = random.integers(-(2**63), 2**63 - 1, 2) if trial % 3 else random.integers(0, 99, 2)
@@ -147,3 +157,62 @@ def test_random_changes_of_a_pipeline_are_the_same() -> None:
     ours = ps.Dataset.from_tensor_slices(images).enumerate()
     ours = ours.map(changed(ps.image))
     np.testing.assert_array_equal(list(ours), list(theirs.as_numpy_iterator()))
+
+
+SPACES = ["rgb_to_hsv", "hsv_to_rgb", "rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"]
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_colours_of_other_spaces_are_the_same(name: str) -> None:
+    random = np.random.default_rng(5)
+    for trial in range(20):
+        image = random.random((9, 8, 3)).astype(["float32", "float64"][trial % 2])
+        image[:4] = random.choice([0, 0.25, 0.5, 1], image[:4].shape)
+        got, want = getattr(ps.image, name)(image), getattr(tf.image, name)(tf.constant(image)).numpy()
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, rtol=0, atol=4 * np.finfo(got.dtype).eps)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_pictures_come_back_from_jpeg_the_same(channels: int) -> None:
+    random = np.random.default_rng(6)
+    for trial in range(16):
+        image = pictures(random, 2 * trial + 1, channels)
+        quality = int(random.integers(0, 101))
+        method = ["", "INTEGER_FAST", "INTEGER_ACCURATE"][trial % 3]
+        got = ps.image.adjust_jpeg_quality(image, quality, method)
+        np.testing.assert_array_equal(got, tf.image.adjust_jpeg_quality(image, quality, method).numpy())
+        seed = random.integers(0, 99, 2)
+        got = ps.image.stateless_random_jpeg_quality(image, 20, 90, seed)
+        np.testing.assert_array_equal(
+            got, tf.image.stateless_random_jpeg_quality(image, 20, 90, seed).numpy()
+        )
+
+
+@pytest.mark.parametrize("method", ["bilinear", "nearest"])
+def test_boxes_are_cut_out_the_same(method: str) -> None:
+    random = np.random.default_rng(7)
+    for trial in range(30):
+        image = random.random((3, *random.integers(1, 12, 2), 2)).astype(np.float32)
+        image = image if trial % 3 else (image * 255).astype(np.uint8)
+        count = int(random.integers(1, 5))
+        boxes = random.uniform(-0.3, 1.3, (count, 4)).astype(np.float32)
+        boxes[0] = random.choice([0, 0.5, 1], 4)
+        size = random.integers(1, 9, 2).tolist()
+        arguments = (boxes, random.integers(0, 3, count).astype(np.int32), size, method, 0.5)
+        got, want = ps.image.crop_and_resize(image, *arguments), tf.image.crop_and_resize(image, *arguments)
+        np.testing.assert_allclose(got, want.numpy(), rtol=1e-6, atol=1e-4 if trial % 3 == 0 else 1e-6)
+
+
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+def test_patches_are_the_same(padding: str) -> None:
+    random = np.random.default_rng(8)
+    for _ in range(30):
+        image = random.random((2, *random.integers(5, 14, 2), 3)).astype(np.float32)
+        size, stride, rate = ([1, *random.integers(1, most, 2).tolist(), 1] for most in (4, 5, 3))
+        arguments = (size, stride, rate, padding)
+        try:
+            want = tf.image.extract_patches(image, *arguments).numpy()
+        except (ValueError, tf.errors.InvalidArgumentError):
+            continue
+        np.testing.assert_array_equal(ps.image.extract_patches(image, *arguments), want)

@@ -18,6 +18,7 @@ pub mod crc;
 pub mod digest;
 pub mod error;
 pub mod example;
+pub mod fingerprint;
 pub mod frame;
 pub mod gather;
 pub mod image;

@@ -77,6 +77,17 @@ impl Stream {
         }
     }
 
+    /// Fill `out` with numbers of the normal distribution, two from each pair of the stream.
+    ///
+    /// `BoxMullerFloat` of TensorFlow, with the logarithm, sine and cosine of the system's library.
+    pub fn fill_normal(self, out: &mut [f32]) {
+        for (number, part) in out.chunks_mut(4).enumerate() {
+            let [a, b, c, d] = self.block(number as u64);
+            let ([e, f], [g, h]) = (normals(a, b), normals(c, d));
+            part.iter_mut().zip([e, f, g, h]).for_each(|(slot, value)| *slot = value);
+        }
+    }
+
     fn block(self, number: u64) -> [u32; 4] {
         block(self.seed, [number as u32, (number >> 32) as u32, self.seed2 as u32, (self.seed2 >> 32) as u32])
     }
@@ -132,6 +143,18 @@ impl Stream {
             out[4 * lane + 3] = c3[lane] as u32;
         }
     }
+}
+
+/// A number in [0, 1): 23 random bits behind the point.
+fn share(bits: u32) -> f32 {
+    f32::from_bits(bits & 0x7F_FFFF | 0x3F80_0000) - 1.0
+}
+
+fn normals(a: u32, b: u32) -> [f32; 2] {
+    const LEAST: f32 = 1.0e-7; // the logarithm of 0 is none
+    let angle = (std::f64::consts::TAU * f64::from(share(b))) as f32;
+    let radius = (-2.0 * share(a).max(LEAST).ln()).sqrt();
+    [angle.sin() * radius, angle.cos() * radius]
 }
 
 /// One block of four numbers; key words are the low and the high half of `key`.

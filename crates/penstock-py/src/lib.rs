@@ -1,6 +1,7 @@
 //! The only crate that knows Python: read the arguments, leave the interpreter, hand back.
 
 mod buffer;
+mod colour;
 mod columns;
 mod compress;
 mod digest;
@@ -8,6 +9,7 @@ mod encode;
 mod errors;
 mod example;
 mod files;
+mod fingerprint;
 mod frames;
 mod gather;
 mod lines;
@@ -57,13 +59,19 @@ mod _native {
     use super::columns::{bytes_objects, join_strings, text_objects};
 
     #[pymodule_export]
+    use super::colour::{scale_saturation, turn_hue};
+
+    #[pymodule_export]
+    use super::fingerprint::fingerprints;
+
+    #[pymodule_export]
     use super::gather::{gather_fixed_from, gather_ranges, gather_ranges_from, locate};
 
     #[pymodule_export]
     use super::png::encode_pngs;
 
     #[pymodule_export]
-    use super::random::{permutation, philox, sample_picks, shuffle_ring, stateless_numbers};
+    use super::random::{permutation, philox, sample_picks, shuffle_ring, stateless_normals, stateless_numbers};
 
     #[pymodule_export]
     use super::lines::split_lines;

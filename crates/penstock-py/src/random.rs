@@ -28,19 +28,37 @@ pub fn stateless_numbers<'py>(
     seeds: PyReadonlyArray2<'py, i64>,
     count: usize,
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let made = by_seed(py, &seeds, count, |stream, part| stream.fill(0, part))?;
+    Ok(array(py, made))
+}
+
+#[pyfunction]
+pub fn stateless_normals<'py>(
+    py: Python<'py>,
+    seeds: PyReadonlyArray2<'py, i64>,
+    count: usize,
+) -> PyResult<Bound<'py, PyArray1<f32>>> {
+    let made = by_seed(py, &seeds, count, Stream::fill_normal)?;
+    Ok(array(py, made))
+}
+
+fn by_seed<T: Copy + Default + Send>(
+    py: Python<'_>,
+    seeds: &PyReadonlyArray2<'_, i64>,
+    count: usize,
+    fill: fn(Stream, &mut [T]),
+) -> PyResult<Vec<T>> {
     let (pairs, _) = seeds.as_slice()?.as_chunks::<2>();
-    let numbers = py
-        .detach(|| {
-            let total = pairs.len().saturating_mul(count);
-            let mut numbers = reserved(total as u64)?;
-            numbers.resize(total, 0);
-            for (&seed, part) in pairs.iter().zip(numbers.chunks_exact_mut(count.max(1))) {
-                Stream::stateless(seed).fill(0, part);
-            }
-            Ok(numbers)
-        })
-        .map_err(raised)?;
-    Ok(array(py, numbers))
+    py.detach(|| {
+        let total = pairs.len().saturating_mul(count);
+        let mut numbers = reserved(total as u64)?;
+        numbers.resize(total, T::default());
+        for (&seed, part) in pairs.iter().zip(numbers.chunks_exact_mut(count.max(1))) {
+            fill(Stream::stateless(seed), part);
+        }
+        Ok(numbers)
+    })
+    .map_err(raised)
 }
 
 type Shuffled<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, u64);

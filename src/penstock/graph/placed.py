@@ -19,27 +19,55 @@ from typing import Any, Final, TypeVar
 from penstock.graph.adapted import Adapted
 from penstock.graph.uses import content_of, is_library, names_in
 
-__all__ = ["AtPlace", "count_here", "draws_at_random", "is_placed", "place_here"]
+__all__ = [
+    "UNCOUNTED",
+    "AtPlace",
+    "count_alone",
+    "count_here",
+    "drawn_alone",
+    "drawn_here",
+    "draws_at_random",
+    "is_placed",
+    "place_here",
+]
+
+UNCOUNTED: Final = "by row, drawing numbers that are not counted"
+"""The state of a node whose function has drawn alone."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _DRAWING: dict[str, Any] = {}
+_BESIDE: dict[str, str] = {}
 _DEEPEST: Final = 8
 _MOST_ITEMS: Final = 64
+_MOST_FOREIGN: Final = 500  # functions of other packages that are looked through
+_BY_TEXT: Final = frozenset({"getattr", "attrgetter", "methodcaller", "vars", "__dict__", "eval", "exec"})
 
 
 class _Here(local):
-    """The place of the row that this thread works on, and how many unseeded operations have drawn there."""
+    """The place of the row that this thread works on, and how many unseeded operations have drawn there.
+
+    Attributes:
+        alone: How many operations have drawn where there was no place.
+    """
 
     place: Any = None
     drawn: int = 0
+    alone: int = 0
 
 
 _HERE: Final = _Here()
 
 
-def draws_at_random(function: _Function) -> _Function:
-    """Mark a function of penstock: functions for `map` that call it are given the places of rows."""
+def draws_at_random(function: _Function, beside: str = "") -> _Function:
+    """Mark a function of penstock: functions for `map` that call it are given the places of rows.
+
+    Args:
+        function: It has a name of its own.
+        beside: A name that stands beside that of the function wherever it is called, where others share its name.
+    """
     _DRAWING[function.__name__] = function
+    if beside:
+        _BESIDE[function.__name__] = beside
     return function
 
 
@@ -52,6 +80,21 @@ def count_here() -> int:
     """How many times it was called for this row before."""
     _HERE.drawn += 1
     return _HERE.drawn - 1
+
+
+def drawn_here() -> int:
+    """How many times `count_here` was called for this row."""
+    return _HERE.drawn
+
+
+def count_alone() -> None:
+    """Note that an operation draws which no row has a number for."""
+    _HERE.alone += 1
+
+
+def drawn_alone() -> int:
+    """How many operations of this thread have drawn so."""
+    return _HERE.alone
 
 
 @dataclass(frozen=True)
@@ -76,8 +119,11 @@ class AtPlace:
 
 
 def is_placed(function: Any) -> bool:
-    """Whether a function calls one that draws at random, itself or through functions that it refers to by name."""
-    return _draws(function, _DEEPEST, set(), _package(function))
+    """Whether a function calls one that draws at random, itself or through what it refers to, or may well do so.
+
+    What takes functions of penstock by a text, such as `getattr`, may.
+    """
+    return _Search(_package(function)).draws(function, _DEEPEST)
 
 
 def _package(function: Any) -> str:
@@ -98,39 +144,83 @@ def _is_foreign(module: str | None, package: str) -> bool:
     return is_library(module) and (module or "").partition(".")[0] != package
 
 
-def _draws(value: Any, depth: int, seen: set[int], package: str) -> bool:
-    if id(value) in seen or not depth:
-        return False
-    seen.add(id(value))
-    if any(value is function for function in _DRAWING.values()):
-        return True
-    if isinstance(value, FunctionType):
-        if _is_foreign(value.__module__, package):
+def _never_draws(module: str | None) -> bool:
+    """Whether code is of Python, of NumPy, or of penstock, whose functions that draw are known."""
+    top = (module or "").partition(".")[0]
+    return top != "__main__" and (top in {"numpy", "penstock"} or top in sys.stdlib_module_names)
+
+
+class _Search:
+    """Looks through what a function may call, each part once."""
+
+    def __init__(self, package: str) -> None:
+        self._package, self._seen, self._foreign = package, set[int](), 0
+
+    def draws(self, value: Any, depth: int) -> bool:
+        """Whether a function that draws may be called."""
+        if id(value) in self._seen or not depth:
             return False
-        if names_in(value.__code__) & _DRAWING.keys():
+        self._seen.add(id(value))
+        if any(value is function for function in _DRAWING.values()):
             return True
-    return any(_draws(part, depth - 1, seen, package) for part in _parts(value, package))
+        if isinstance(value, FunctionType):
+            if depth < _DEEPEST and not self._is_looked_through(value.__module__):
+                return False
+            if _names_drawing(value, is_own=not _is_foreign(value.__module__, self._package)):
+                return True
+        return any(self.draws(part, depth - 1) for part in self._parts(value))
+
+    def _is_looked_through(self, module: str | None) -> bool:
+        if _never_draws(module):
+            return False
+        self._foreign += _is_foreign(module, self._package)
+        return self._foreign <= _MOST_FOREIGN
+
+    def _parts(self, value: Any) -> Iterator[Any]:
+        """What a callable may call in turn."""
+        if isinstance(value, FunctionType):
+            yield from value.__defaults__ or ()
+            names = names_in(value.__code__)
+            for found in _around(value, names):
+                yield found
+                if inspect.ismodule(found) and not _never_draws(found.__name__):
+                    yield from (vars(found)[inner] for inner in names & vars(found).keys())
+        elif isinstance(value, MethodType):
+            yield from (value.__func__, value.__self__)
+        elif isinstance(value, partial):
+            yield from (value.func, *value.args, *value.keywords.values())
+        elif isinstance(value, Adapted):
+            yield value.function
+        elif isinstance(value, list | tuple | dict):  # of functions to be called one after the other
+            yield from islice(value.values() if isinstance(value, dict) else value, _MOST_ITEMS)
+        elif not isinstance(value, type) and not inspect.ismodule(value):
+            yield from self._parts_of_object(value)
+
+    def _parts_of_object(self, value: Any) -> Iterator[Any]:
+        if self._is_looked_through(type(value).__module__):
+            yield from (part for part in vars(type(value)).values() if isinstance(part, FunctionType))
+            yield from getattr(value, "__dict__", {}).values()
 
 
-def _parts(value: Any, package: str) -> Iterator[Any]:
-    """What a callable may call in turn."""
-    if isinstance(value, FunctionType):
-        yield from map(content_of, value.__closure__ or ())
-        yield from value.__defaults__ or ()
-        names = names_in(value.__code__)
-        for name in names & value.__globals__.keys():
-            found = value.__globals__[name]
-            yield found
-            if inspect.ismodule(found) and not _is_foreign(found.__name__, package):
-                yield from (vars(found)[inner] for inner in names & vars(found).keys())
-    elif isinstance(value, MethodType):
-        yield from (value.__func__, value.__self__)
-    elif isinstance(value, partial):
-        yield from (value.func, *value.args, *value.keywords.values())
-    elif isinstance(value, Adapted):
-        yield value.function
-    elif isinstance(value, list | tuple | dict):  # of functions to be called one after the other
-        yield from islice(value.values() if isinstance(value, dict) else value, _MOST_ITEMS)
-    elif not isinstance(value, type) and not _is_foreign(type(value).__module__, package):
-        yield from (part for part in vars(type(value)).values() if isinstance(part, FunctionType))
-        yield from getattr(value, "__dict__", {}).values()
+def _around(function: FunctionType, names: set[str]) -> list[Any]:
+    """What a function finds by its global names, and in its closure."""
+    found = [function.__globals__[name] for name in names & function.__globals__.keys()]
+    return [*found, *map(content_of, function.__closure__ or ())]
+
+
+def _names_drawing(function: FunctionType, *, is_own: bool) -> bool:
+    """Whether a function names one that draws, or takes something of penstock by a text that may be such a name."""
+    names = names_in(function.__code__)
+    drawing = names & _DRAWING.keys()
+    if is_own and drawing - _BESIDE.keys():
+        return True
+    by_text = names & _BY_TEXT and names & {"image", "random"}
+    beside = any(name not in _BESIDE or _BESIDE[name] in names for name in drawing)
+    return bool((by_text or beside) and _knows_penstock(function, names))
+
+
+def _knows_penstock(function: FunctionType, names: set[str]) -> bool:
+    if "penstock" in names:  # it imports it itself
+        return True
+    modules = filter(inspect.ismodule, _around(function, names))
+    return any(module.__name__.partition(".")[0] == "penstock" for module in modules)

@@ -9,7 +9,23 @@ In a function of `map` each of them works on whole chunks.
 """
 
 from penstock.image import resize_and_scale  # noqa: F401  (has two steps run as one)
-from penstock.image.adjust import adjust_brightness, adjust_contrast, per_image_standardization
+from penstock.image.adjust import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_gamma,
+    per_image_standardization,
+)
+from penstock.image.boxes import crop_and_resize
+from penstock.image.colour import (
+    adjust_hue,
+    adjust_saturation,
+    hsv_to_rgb,
+    rgb_to_hsv,
+    rgb_to_yiq,
+    rgb_to_yuv,
+    yiq_to_rgb,
+    yuv_to_rgb,
+)
 from penstock.image.convert import convert_image_dtype
 from penstock.image.crop import (
     central_crop,
@@ -23,8 +39,13 @@ from penstock.image.drawing import (
     random_crop,
     random_flip_left_right,
     random_flip_up_down,
+    random_hue,
+    random_jpeg_quality,
+    random_saturation,
 )
 from penstock.image.gray import grayscale_to_rgb, rgb_to_grayscale
+from penstock.image.jpeg_quality import adjust_jpeg_quality
+from penstock.image.patches import extract_patches
 from penstock.image.resize import ResizeMethod, resize
 from penstock.image.stateless import (
     stateless_random_brightness,
@@ -32,6 +53,9 @@ from penstock.image.stateless import (
     stateless_random_crop,
     stateless_random_flip_left_right,
     stateless_random_flip_up_down,
+    stateless_random_hue,
+    stateless_random_jpeg_quality,
+    stateless_random_saturation,
 )
 from penstock.image.turn import flip_left_right, flip_up_down, rot90, transpose
 from penstock.image.with_pad import resize_with_pad
@@ -52,8 +76,13 @@ __all__ = [
     "ResizeMethod",
     "adjust_brightness",
     "adjust_contrast",
+    "adjust_gamma",
+    "adjust_hue",
+    "adjust_jpeg_quality",
+    "adjust_saturation",
     "central_crop",
     "convert_image_dtype",
+    "crop_and_resize",
     "crop_to_bounding_box",
     "decode_and_crop_jpeg",
     "decode_bmp",
@@ -64,9 +93,11 @@ __all__ = [
     "encode_jpeg",
     "encode_png",
     "extract_jpeg_shape",
+    "extract_patches",
     "flip_left_right",
     "flip_up_down",
     "grayscale_to_rgb",
+    "hsv_to_rgb",
     "is_jpeg",
     "pad_to_bounding_box",
     "per_image_standardization",
@@ -75,15 +106,26 @@ __all__ = [
     "random_crop",
     "random_flip_left_right",
     "random_flip_up_down",
+    "random_hue",
+    "random_jpeg_quality",
+    "random_saturation",
     "resize",
     "resize_with_crop_or_pad",
     "resize_with_pad",
     "rgb_to_grayscale",
+    "rgb_to_hsv",
+    "rgb_to_yiq",
+    "rgb_to_yuv",
     "rot90",
     "stateless_random_brightness",
     "stateless_random_contrast",
     "stateless_random_crop",
     "stateless_random_flip_left_right",
     "stateless_random_flip_up_down",
+    "stateless_random_hue",
+    "stateless_random_jpeg_quality",
+    "stateless_random_saturation",
     "transpose",
+    "yiq_to_rgb",
+    "yuv_to_rgb",
 ]

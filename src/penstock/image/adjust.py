@@ -1,4 +1,4 @@
-"""Brightness, contrast, and values brought to mean 0 and deviation 1."""
+"""Brightness, contrast, gamma, and values brought to mean 0 and deviation 1."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.errors import ArgumentError
 from penstock.image.convert import converted
 from penstock.image.pictures import picture_operation
 
-__all__ = ["adjust_brightness", "adjust_contrast", "brightened", "contrasted", "per_image_standardization"]
+__all__ = [
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_gamma",
+    "brightened",
+    "contrasted",
+    "per_image_standardization",
+]
 
 _FLOAT: Final = np.dtype(np.float32)
 
@@ -68,6 +76,43 @@ def contrasted(images: NDArray[Any], contrast_factor: Any) -> NDArray[Any]:
         mean = (lines.astype(np.float64).sum(axis=-2) / lines.shape[-2]).astype(values.dtype)
     mean = mean[..., np.newaxis, np.newaxis, :]
     return converted((values - mean) * _spread(contrast_factor, values) + mean, images.dtype, saturate=True)
+
+
+@picture_operation("adjust_gamma", numbers=True)
+def adjust_gamma(image: NDArray[Any], gamma: Any = 1, gain: Any = 1) -> NDArray[Any]:
+    """A picture whose values are raised to a power, as `tf.image.adjust_gamma` makes it.
+
+    Powers are rounded once, TensorFlow's nearly so: floats may differ in the last digit.
+
+    Args:
+        image: `[height, width, channels]` or `[batch, height, width, channels]`. Whole numbers stand for values up to
+            1, and stay in their range.
+        gamma: The power, not negative: above 1 for a darker picture.
+        gain: What powers are multiplied by.
+
+    Returns:
+        The same dtype.
+
+    Raises:
+        ArgumentError: `gamma` is negative.
+
+    >>> adjust_gamma(np.array([[[0], [128], [255]]], np.uint8), 2.0)[:, :, 0].tolist()
+    [[0, 64, 255]]
+    """
+    if not (np.asarray(gamma) >= 0).all():
+        raise ArgumentError("adjust_gamma", "gamma", got=gamma, want="not negative")
+    if image.dtype == np.uint8 and not np.ndim(gamma) and not np.ndim(gain):
+        every = np.arange(256, dtype=np.uint8)[:, np.newaxis, np.newaxis]
+        made: NDArray[np.uint8] = _powers(every, gamma, gain)[:, 0, 0][image]
+        return made
+    return _powers(image, gamma, gain)
+
+
+def _powers(image: NDArray[Any], gamma: Any, gain: Any) -> NDArray[Any]:
+    values = _floats(image)
+    with np.errstate(all="ignore"):
+        powers = np.power(values.astype(np.float64), _spread(gamma, values)).astype(values.dtype)
+        return converted(_spread(gain, values) * powers, image.dtype, saturate=True)
 
 
 @picture_operation("per_image_standardization")

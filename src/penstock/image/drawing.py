@@ -7,23 +7,22 @@ is split among workers, or is asked for a row by its number gives what it would 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from penstock import _native
-from penstock.errors import ArgumentTypeError
-from penstock.graph.placed import count_here, draws_at_random, place_here
-from penstock.graph.seeds import next_seeds
+from penstock.graph.placed import draws_at_random
 from penstock.image.stateless import (
     stateless_random_brightness,
     stateless_random_contrast,
     stateless_random_crop,
     stateless_random_flip_left_right,
     stateless_random_flip_up_down,
+    stateless_random_hue,
+    stateless_random_jpeg_quality,
+    stateless_random_saturation,
 )
-from penstock.trace.value import Traced
+from penstock.random.counted import seed_here
 
 __all__ = [
     "random_brightness",
@@ -31,32 +30,10 @@ __all__ = [
     "random_crop",
     "random_flip_left_right",
     "random_flip_up_down",
+    "random_hue",
+    "random_jpeg_quality",
+    "random_saturation",
 ]
-
-# Far apart, and small enough that sums of them and 61-bit numbers stay in int64.
-_OPERATION: Final = 0x9E3779B97F
-_GLOBAL: Final = 0x1B873593
-
-
-def _seed_of(where: str, image: Any, seed: int | None) -> Any:
-    """Two numbers for an operation that draws now: of the row that is made, or the next ones of penstock's seeds."""
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
-        raise ArgumentTypeError(where, "seed", got=seed, want="a whole number or None")
-    place = place_here()
-    if place is None and isinstance(image, Traced):
-        raise image.recorder.fail(f"calls {where}, for which only functions of map have what to count from")
-    if place is None:
-        return next_seeds(seed)
-    if seed is None:
-        return np.stack([place[0] + place[2] + count_here() * _OPERATION, place[1] + place[3]])
-    first, second = _scrambled(int(seed))
-    return np.stack([place[0] + place[4] * _GLOBAL + first, place[1] + second])
-
-
-def _scrambled(seed: int) -> tuple[int, int]:
-    """Two numbers of 61 bits that tell seeds apart."""
-    words = _native.stateless_numbers(np.array([[seed % (1 << 63), 0]], np.int64), 4).tolist()
-    return words[0] | (words[1] >> 3) << 32, words[2] | (words[3] >> 3) << 32
 
 
 @draws_at_random
@@ -75,12 +52,13 @@ def random_flip_left_right(image: Any, seed: int | None = None) -> NDArray[Any]:
     Raises:
         ArgumentError: No picture, or a seed that is no whole number.
 
+    >>> import numpy as np
     >>> import penstock as ps
     >>> images = ps.Dataset.from_tensors(np.array([[[1], [2]]])).repeat(6)
     >>> [x[0, 0, 0].item() for x in images.map(lambda image: ps.image.random_flip_left_right(image, seed=1))]
-    [2, 1, 1, 1, 2, 2]
+    [1, 2, 2, 1, 1, 2]
     """
-    return stateless_random_flip_left_right(image, _seed_of("random_flip_left_right", image, seed))
+    return stateless_random_flip_left_right(image, seed_here("random_flip_left_right", image, seed))
 
 
 @draws_at_random
@@ -94,10 +72,11 @@ def random_flip_up_down(image: Any, seed: int | None = None) -> NDArray[Any]:
     Raises:
         ArgumentError: No picture, or a seed that is no whole number.
 
+    >>> import numpy as np
     >>> random_flip_up_down(np.zeros((2, 3, 1))).shape
     (2, 3, 1)
     """
-    return stateless_random_flip_up_down(image, _seed_of("random_flip_up_down", image, seed))
+    return stateless_random_flip_up_down(image, seed_here("random_flip_up_down", image, seed))
 
 
 @draws_at_random
@@ -112,10 +91,11 @@ def random_crop(value: Any, size: Sequence[int], seed: int | None = None) -> NDA
     Raises:
         ArgumentError: No picture, `size` is larger than it, or a seed that is no whole number.
 
+    >>> import numpy as np
     >>> random_crop(np.zeros((9, 9, 3)), [4, 5, 3]).shape
     (4, 5, 3)
     """
-    return stateless_random_crop(value, size, _seed_of("random_crop", value, seed))
+    return stateless_random_crop(value, size, seed_here("random_crop", value, seed))
 
 
 @draws_at_random
@@ -130,10 +110,11 @@ def random_brightness(image: Any, max_delta: float, seed: int | None = None) -> 
     Raises:
         ArgumentError: No picture, `max_delta` is negative, or a seed that is no whole number.
 
+    >>> import numpy as np
     >>> abs(random_brightness(np.zeros((1, 1, 1), np.float32), 0.25)).max() <= 0.25
     np.True_
     """
-    return stateless_random_brightness(image, max_delta, _seed_of("random_brightness", image, seed))
+    return stateless_random_brightness(image, max_delta, seed_here("random_brightness", image, seed))
 
 
 @draws_at_random
@@ -149,7 +130,70 @@ def random_contrast(image: Any, lower: float, upper: float, seed: int | None = N
     Raises:
         ArgumentError: No picture, factors out of order, or a seed that is no whole number.
 
+    >>> import numpy as np
     >>> random_contrast(np.ones((2, 2, 1), np.float32), 0.5, 2.0)[:, :, 0].tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    return stateless_random_contrast(image, lower, upper, _seed_of("random_contrast", image, seed))
+    return stateless_random_contrast(image, lower, upper, seed_here("random_contrast", image, seed))
+
+
+@draws_at_random
+def random_hue(image: Any, max_delta: float, seed: int | None = None) -> NDArray[Any]:
+    """A picture whose hues are turned; see `random_flip_left_right`.
+
+    Args:
+        image: `[height, width, 3]` or `[batch, height, width, 3]`; see `adjust_hue`.
+        max_delta: The largest share of the circle, either way, from 0 to 0.5.
+        seed: A whole number or None.
+
+    Raises:
+        ArgumentError: No picture of three channels, `max_delta` out of range, or a seed that is no whole number.
+
+    >>> import numpy as np
+    >>> random_hue(np.full((1, 1, 3), 7, np.uint8), 0.2).tolist()
+    [[[7, 7, 7]]]
+    """
+    return stateless_random_hue(image, max_delta, seed_here("random_hue", image, seed))
+
+
+@draws_at_random
+def random_saturation(image: Any, lower: float, upper: float, seed: int | None = None) -> NDArray[Any]:
+    """A picture with more or less colour; see `random_flip_left_right`.
+
+    Args:
+        image: `[height, width, 3]` or `[batch, height, width, 3]`; see `adjust_saturation`.
+        lower: The smallest factor, not negative.
+        upper: What every factor is below, above `lower`.
+        seed: A whole number or None.
+
+    Raises:
+        ArgumentError: No picture of three channels, factors out of order, or a seed that is no whole number.
+
+    >>> import numpy as np
+    >>> random_saturation(np.full((1, 1, 3), 7, np.uint8), 0.5, 2.0).tolist()
+    [[[7, 7, 7]]]
+    """
+    return stateless_random_saturation(image, lower, upper, seed_here("random_saturation", image, seed))
+
+
+@draws_at_random
+def random_jpeg_quality(
+    image: Any, min_jpeg_quality: int, max_jpeg_quality: int, seed: int | None = None
+) -> NDArray[Any]:
+    """A picture as it comes back from a JPEG file of some quality; see `random_flip_left_right`.
+
+    Args:
+        image: `[height, width, channels]` of 1 or 3 channels; see `adjust_jpeg_quality`.
+        min_jpeg_quality: The lowest quality, at least 0.
+        max_jpeg_quality: What every quality is below, at most 100.
+        seed: A whole number or None.
+
+    Raises:
+        ArgumentError: No picture, qualities out of order, or a seed that is no whole number.
+
+    >>> import numpy as np
+    >>> random_jpeg_quality(np.full((8, 8, 1), 9, np.uint8), 50, 90).shape
+    (8, 8, 1)
+    """
+    seeds = seed_here("random_jpeg_quality", image, seed)
+    return stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seeds)

@@ -18,6 +18,8 @@ from penstock import _native
 from penstock.column.base import IntArray
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.image.adjust import brightened, contrasted
+from penstock.image.colour import saturation_scaled, turned
+from penstock.image.jpeg_quality import recoded
 from penstock.image.pictures import picture, picture_shape
 from penstock.spec import TensorSpec
 from penstock.trace import operation
@@ -29,6 +31,9 @@ __all__ = [
     "stateless_random_crop",
     "stateless_random_flip_left_right",
     "stateless_random_flip_up_down",
+    "stateless_random_hue",
+    "stateless_random_jpeg_quality",
+    "stateless_random_saturation",
 ]
 
 _Rest = ParamSpec("_Rest")
@@ -226,3 +231,71 @@ def stateless_random_contrast(image: NDArray[Any], lower: float, upper: float, s
         want = "0 <= lower < upper"
         raise ArgumentError("stateless_random_contrast", "(lower, upper)", got=(lower, upper), want=want)
     return contrasted(image, _between(seed, lower, upper))
+
+
+@_stateless("stateless_random_hue")
+def stateless_random_hue(image: NDArray[Any], max_delta: float, seed: Any) -> NDArray[Any]:
+    """A picture whose hues are turned, by as much as `tf.image.stateless_random_hue` turns them.
+
+    Args:
+        image: `[height, width, 3]` or `[batch, height, width, 3]`; see `adjust_hue`.
+        max_delta: The largest share of the circle, either way, from 0 to 0.5.
+        seed: Two whole numbers; in a function of `map` they may come from the row, such as from `enumerate`.
+
+    Raises:
+        ArgumentError: No picture of three channels, no seed, or `max_delta` is out of range.
+
+    >>> stateless_random_hue(np.array([[[1.0, 0.0, 0.0]]], np.float32), 0.5, (1, 2))[0, 0].tolist()
+    [0.0, 1.0, 0.0643625259399414]
+    """
+    if not 0 <= max_delta <= 0.5:
+        raise ArgumentError("stateless_random_hue", "max_delta", got=max_delta, want="from 0 to 0.5")
+    return turned(image, _between(seed, -max_delta, max_delta))
+
+
+@_stateless("stateless_random_saturation")
+def stateless_random_saturation(image: NDArray[Any], lower: float, upper: float, seed: Any) -> NDArray[Any]:
+    """A picture with more or less colour, by as much as `tf.image.stateless_random_saturation` gives it.
+
+    Args:
+        image: `[height, width, 3]` or `[batch, height, width, 3]`; see `adjust_saturation`.
+        lower: The smallest factor, not negative.
+        upper: What every factor is below, above `lower`.
+        seed: Two whole numbers; in a function of `map` they may come from the row, such as from `enumerate`.
+
+    Raises:
+        ArgumentError: No picture of three channels, no seed, or factors out of order.
+
+    >>> stateless_random_saturation(np.array([[[1.0, 0.0, 0.0]]], np.float32), 0, 1, (1, 2))[0, 0].tolist()
+    [1.0, 0.15593957901000977, 0.15593957901000977]
+    """
+    if not 0 <= lower < upper:
+        want = "0 <= lower < upper"
+        raise ArgumentError("stateless_random_saturation", "(lower, upper)", got=(lower, upper), want=want)
+    return saturation_scaled(image, _between(seed, lower, upper))
+
+
+@_stateless("stateless_random_jpeg_quality")
+def stateless_random_jpeg_quality(
+    image: NDArray[Any], min_jpeg_quality: int, max_jpeg_quality: int, seed: Any
+) -> NDArray[Any]:
+    """A picture as it comes back from a JPEG file, of the quality that `tf.image.stateless_random_jpeg_quality` takes.
+
+    Args:
+        image: `[height, width, channels]` of 1 or 3 channels; see `adjust_jpeg_quality`.
+        min_jpeg_quality: The lowest quality, at least 0.
+        max_jpeg_quality: What every quality is below, at most 100.
+        seed: Two whole numbers; in a function of `map` they may come from the row, such as from `enumerate`.
+
+    Raises:
+        ArgumentError: No picture, no seed, or qualities out of order.
+
+    >>> stateless_random_jpeg_quality(np.full((8, 8, 1), 9, np.uint8), 50, 90, (1, 2)).shape
+    (8, 8, 1)
+    """
+    low, high = min_jpeg_quality, max_jpeg_quality
+    if not 0 <= low < high <= 100:
+        want = "0 <= min_jpeg_quality < max_jpeg_quality <= 100"
+        raise ArgumentError("stateless_random_jpeg_quality", "(min, max)", got=(low, high), want=want)
+    numbers = _native.stateless_numbers(seed, 1).astype(np.int64)
+    return recoded(image, low + numbers % (high - low))

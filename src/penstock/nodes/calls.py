@@ -10,14 +10,16 @@ from itertools import starmap
 from pathlib import PurePath
 from time import perf_counter
 from typing import Any, Final, Generic, Literal, Self, TypeVar
+from warnings import warn
 
 import numpy as np
 
 from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
 from penstock.column.packing import normal_function_result, spec_of
-from penstock.errors import ArgumentTypeError, FunctionError, PenstockError, SpecError
+from penstock.errors import ArgumentTypeError, FunctionError, PenstockError, SpecError, UncountedWarning
 from penstock.graph.node import END, Failing, Rows, SpecUnknown, State, _End
+from penstock.graph.placed import UNCOUNTED, drawn_alone
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.nodes.sizes import bounded_rows
@@ -26,11 +28,11 @@ from penstock.trace import Trace, Untraceable, agrees, call, trace
 
 __all__ = [
     "BY_ROW",
+    "HOW",
     "TRACED",
     "Calls",
     "CallsBySpec",
     "InOrder",
-    "called",
     "function_error",
     "has_spec",
     "noted",
@@ -45,6 +47,7 @@ _C = TypeVar("_C", bound="Calls")
 # States of a node that calls a function; None as long as no row has told which.
 TRACED: Final = "traced"
 BY_ROW: Final = "by row"
+HOW: Final = (None, TRACED, BY_ROW, UNCOUNTED)
 
 # A slow function is to hand over what it has after this time.
 _PACE_SECONDS: Final = 0.008
@@ -82,6 +85,7 @@ class Calls:
 
     Attributes:
         seen: The spec of what it returned first, where nobody has said it.
+        draws_alone: Whether it has drawn random numbers that no state counts.
     """
 
     where: str
@@ -90,6 +94,7 @@ class Calls:
     result: Spec | None = None
     _is_checked: bool = field(default=False, init=False)
     seen: Spec | None = field(default=None, init=False)
+    draws_alone: bool = field(default=False, init=False)
 
     @cached_property
     def traced(self) -> Trace | Untraceable:
@@ -178,13 +183,16 @@ class Calls:
         """The state of a node that runs it as it is run now."""
         if not self.is_settled:
             return None
-        return TRACED if self.is_traced else BY_ROW
+        if self.is_traced:
+            return TRACED
+        return UNCOUNTED if self.draws_alone else BY_ROW
 
     def settle(self, state: State, plan: Plan) -> None:
         """Run as it ran when the state of its node was made, whatever rows come next. `plan` is that of its node."""
         if state == TRACED:
             self._is_checked = True
-        elif state == BY_ROW:
+        elif state in (BY_ROW, UNCOUNTED):
+            self.draws_alone |= state == UNCOUNTED
             self._distrust()
             if not self.is_settled:
                 with suppress(PenstockError):  # the input has changed and has no such rows any more
@@ -231,7 +239,20 @@ class Calls:
 
     def by_row(self, chunk: Chunk, first: int) -> Chunk | Failing:
         """As `over`, without the trace."""
-        return self.packed(*called(self.function, chunk, first, self.where), first)
+        return self.packed(*self.called(chunk, first), first)
+
+    def called(self, chunk: Chunk, first: int) -> tuple[list[Any], list[tuple[int, Exception]]]:
+        """What the function returns for every row, and the errors of rows for which it failed, with their places."""
+        before = drawn_alone()
+        results = _called(self.function, chunk, first, self.where)
+        if drawn_alone() != before:
+            self.note_alone()
+        return results
+
+    def note_alone(self) -> None:
+        """Say that the function has drawn random numbers that no state counts."""
+        self.draws_alone = True
+        warn(_uncounted(self.where, self.function), UncountedWarning, stacklevel=2)
 
     def packed(self, results: list[Any], failed: list[tuple[int, Exception]], first: int) -> Chunk | Failing:
         """The rows that a function returned, and the errors of others with their places."""
@@ -331,7 +352,20 @@ def pulled(calls_over: Callable[[Spec], _C], rows: Rows) -> tuple[_C, Chunk] | L
     return END if chunk is END else (calls, chunk)
 
 
-def called(
+def _uncounted(where: str, function: Callable[..., Any]) -> str:
+    name = getattr(function, "__name__", type(function).__name__)
+    found = f"{where}: {name} draws random numbers that are not counted by row: a run that goes on after a stop gives "
+    if where == "map":
+        return found + (
+            "other rows. Its call of ps.image.random_* was not found: name it in the function itself, or take "
+            "ps.image.stateless_random_* with a seed from the row."
+        )
+    return found + (
+        "other rows. Only map counts: draw there, or take ps.image.stateless_random_* with a seed from the row."
+    )
+
+
+def _called(
     function: Callable[..., Any], chunk: Chunk, first: int, where: str
 ) -> tuple[list[Any], list[tuple[int, Exception]]]:
     """What a function returns for every row, and the errors of rows for which it failed, with their places."""

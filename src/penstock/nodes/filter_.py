@@ -15,7 +15,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentTypeError, InvalidArgumentError
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, transform
 from penstock.graph.plan import Plan
-from penstock.nodes.calls import BY_ROW, TRACED, Calls, CallsBySpec, called, function_error, pulled
+from penstock.nodes.calls import HOW, Calls, CallsBySpec, function_error, pulled
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
 
@@ -42,7 +42,7 @@ class Predicate(Calls):
             made = self.over(chunk, first)
             if isinstance(made, Chunk) and isinstance(column := made.columns[0], FixedColumn):
                 return column.values, []
-        results, errors = called(self.function, chunk, first, self.where)
+        results, errors = self.called(chunk, first)
         if not errors and set(map(type, results)) <= {bool, np.bool_}:
             return np.array(results, np.bool_), []
         answers = np.zeros(len(chunk), np.bool_)
@@ -122,7 +122,7 @@ class Filter(Node):
         return calls.state, partial(_work, calls, calls.state, chunk, first, calls.pace(rows))
 
     def knows(self, state: State) -> bool:
-        return state in (None, TRACED, BY_ROW)
+        return state in HOW
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         for i, row in enumerate(rows):

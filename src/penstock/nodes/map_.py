@@ -35,8 +35,7 @@ from penstock.graph.recorded import RecordedFunction
 from penstock.graph.seeds import seed_pair
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.calls import (
-    BY_ROW,
-    TRACED,
+    HOW,
     Calls,
     CallsBySpec,
     function_error,
@@ -184,7 +183,7 @@ class Map(Node):
         return calls.state, partial(_work, calls, over, calls.state, chunk, first, calls.pace(rows))
 
     def knows(self, state: State) -> bool:
-        return state in (None, TRACED, BY_ROW)
+        return state in HOW
 
     def may_join(self, rows: Plan) -> bool:  # type: ignore[override]
         # One number of threads is for all that run together; processes take rows to functions of one map.

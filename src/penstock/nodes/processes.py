@@ -133,7 +133,7 @@ class Group:
             if start == stop:
                 continue
             try:
-                made, failed, self._calls.seen = self._ask(chunk, start, stop, first)
+                made, failed, self._calls.seen, draws_alone = self._ask(chunk, start, stop, first)
             except WorkerDied as died:
                 unbegun = unbegun + 1 if died.place < 0 else 0
                 if 0 < unbegun < _STARTS:
@@ -143,6 +143,8 @@ class Group:
                 errors.append((place, _death(died, self._calls.where, first + place)))
                 parts += [(place + 1, stop), (start, place)]
                 continue
+            if draws_alone:
+                self._calls.note_alone()
             rows += [] if made is None else [made]
             errors += [
                 (start + sent[0], _received(sent, self._calls.where, first + start)) for sent in failed

@@ -15,7 +15,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentTypeError
 from penstock.graph.node import Rows
 from penstock.graph.plan import Plan
-from penstock.nodes.calls import Calls, called, function_error, has_spec
+from penstock.nodes.calls import Calls, function_error, has_spec
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
 
@@ -69,7 +69,7 @@ class WholeNumbers(Calls):
             made = self.over(chunk, first)
             if isinstance(made, Chunk) and isinstance(column := made.columns[0], FixedColumn):
                 return column.values.astype(np.int64, copy=False), []
-        results, errors = called(self.function, chunk, first, self.where)
+        results, errors = self.called(chunk, first)
         if not errors and set(map(type, results)) == {int}:
             with suppress(OverflowError):
                 return np.array(results, np.int64), []

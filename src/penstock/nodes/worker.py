@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 import traceback
+import warnings
 from contextlib import suppress
 from itertools import accumulate, pairwise
 from struct import Struct
@@ -18,7 +19,7 @@ from threading import Thread
 from typing import Any, Final, NoReturn, TypeAlias
 
 from penstock.column.chunk import Chunk
-from penstock.errors import InvalidArgumentError
+from penstock.errors import InvalidArgumentError, UncountedWarning
 from penstock.graph.node import Failing
 from penstock.nodes.calls import Calls, function_error
 from penstock.spec import Spec
@@ -31,7 +32,8 @@ Request: TypeAlias = tuple[Chunk, int, Spec | None]
 SentError: TypeAlias = tuple[int, str, bytes | None, str]
 """Place, message, the pickled exception where it can be pickled, and the text of its traceback."""
 
-Answer: TypeAlias = tuple[Chunk | None, list[SentError], Spec | None]
+Answer: TypeAlias = tuple[Chunk | None, list[SentError], Spec | None, bool]
+"""The results, the errors, the spec of the results as far as it is known, and whether the function has drawn alone."""
 
 _MESSAGE: Final = Struct("<q")
 _LENGTH: Final = Struct("<q")
@@ -123,6 +125,7 @@ def _settle(connection: socket.socket) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    warnings.simplefilter("ignore", UncountedWarning)  # the one that iterates tells it
     gc.freeze()  # looking through inherited objects would copy their pages
     if (random := sys.modules.get("numpy.random")) is not None:
         random.seed()  # forked workers would all draw the same numbers; Python's own module sees to it itself
@@ -152,15 +155,16 @@ def _serve(connection: socket.socket, shared: Shared, calls: Calls) -> None:
             connection.sendall(shared.write(answer))
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             n = begun[0]
-            connection.sendall(shared.write((None, _unsendable(error, n), answer[2])))
+            connection.sendall(shared.write((None, _unsendable(error, n), *answer[2:])))
 
 
 def _answer(calls: Calls, request: Request) -> Answer:
     chunk, first, calls.seen = request
     made = calls.by_row(chunk, first)
     if isinstance(made, Failing):
-        return made.rows, [_sent(place, error) for place, error in made.take_errors()], calls.seen
-    return made, [], calls.seen
+        errors = [_sent(place, error) for place, error in made.take_errors()]
+        return made.rows, errors, calls.seen, calls.draws_alone
+    return made, [], calls.seen, calls.draws_alone
 
 
 def _unsendable(error: Exception, n: int) -> list[SentError]:

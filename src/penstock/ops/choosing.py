@@ -9,9 +9,10 @@ import numpy as np
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.ops.face import face
 from penstock.ops.operands import numbers, pair, tensor
+from penstock.ops.selecting import places_of
 from penstock.trace import operation
 
-__all__ = ["gather", "where"]
+__all__ = ["chosen", "gather", "where"]
 
 
 @face
@@ -24,8 +25,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         y: Of the same dtype.
 
     Returns:
-        The items, or int64 `[k, axes]`, the places; their number differs from row to row, so that a function that asks
-        for them runs row by row.
+        The items, or int64 `[k, axes]`, the places, whose number differs from row to row.
 
     >>> where([True, False], [1, 2], [3, 4]), where([0, 3, 4])
     (array([1, 4], dtype=int32), array([[1],
@@ -35,11 +35,11 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         raise ArgumentError("where", "x" if x is None else "y", got=None, want="both x and y, or neither")
     truth = numbers("where", "condition", condition)
     if x is None:
-        return np.argwhere(truth)
+        return places_of(truth)
     if truth.dtype != np.bool_:
         raise ArgumentTypeError("where", "condition", got=truth.dtype, want="bools")
-    chosen = np.where(truth, *pair("where", x, y, texts=True))
-    return chosen[()] if isinstance(chosen, np.ndarray) else chosen
+    made = np.where(truth, *pair("where", x, y, texts=True))
+    return made[()] if isinstance(made, np.ndarray) else made
 
 
 @face
@@ -65,6 +65,20 @@ def gather(params: Any, indices: Any, axis: int | None = 0) -> Any:
     if not -values.ndim <= axis < values.ndim:
         raise ArgumentError("gather", "axis", got=axis, want=f"an axis of a value that has {values.ndim}")
     return np.take(values, _in_range(places, values.shape[axis]), axis)
+
+
+def _chosen_rows(truth: Any, x: Any, y: Any) -> Any:
+    if x.shape != y.shape:
+        raise InvalidArgumentError("where: rows that differ in size are chosen row by row.")
+    return np.where(truth.reshape(-1, *(1,) * (x.ndim - 1)), x, y)
+
+
+@operation("chosen", chunk=_chosen_rows)
+def chosen(truth: Any, x: Any, y: Any) -> Any:
+    """One of two values of one shape and dtype as a whole; in a trace all three are traced."""
+    if x.ndim != y.ndim:
+        raise InvalidArgumentError("where: values of several numbers of axes.")
+    return x if truth else y
 
 
 def _checked(indices: Any, size: Any) -> Any:

@@ -11,6 +11,7 @@ from penstock.errors import ArgumentError
 from penstock.fs.paths import file_name
 from penstock.graph.fingerprint import call_text
 from penstock.graph.node import node_classes, registered
+from penstock.graph.placed import UNCOUNTED
 from penstock.graph.state import from_json
 from penstock.run.position import open_state, reading_state
 from penstock.run.told import Told
@@ -67,6 +68,7 @@ class StateDescription:
         held: Rows that are kept back, by the node that keeps them.
         left_out: Rows further on that were given before, by other ranks, and are left out when their turn comes; by the
             node that deals them.
+        uncounted: Nodes whose function drew random numbers that the state does not hold: other rows follow.
     """
 
     version: int
@@ -78,6 +80,7 @@ class StateDescription:
     sources: tuple[SourcePlace, ...]
     held: Mapping[str, int]
     left_out: Mapping[str, int]
+    uncounted: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -85,6 +88,7 @@ class StateDescription:
             **asdict(self),
             "pipeline": list(self.pipeline),
             "sources": [asdict(one) for one in self.sources],
+            "uncounted": list(self.uncounted),
         }
 
     def __str__(self) -> str:
@@ -94,6 +98,10 @@ class StateDescription:
         lines += [f"  {one}" for one in self.sources]
         lines += [f"  {name}: {n:,} rows on hold" for name, n in self.held.items()]
         lines += [f"  {name}: {n:,} rows further on were given before" for name, n in self.left_out.items()]
+        lines += [
+            f"  {name}: draws random numbers that are not counted: other rows follow"
+            for name in self.uncounted
+        ]
         return "\n".join([*lines, "of the pipeline", *(f"  {call}" for call in self.pipeline)])
 
 
@@ -143,6 +151,7 @@ def _described(opened: dict[str, Any], nbytes: int) -> StateDescription:
         places,
         dict(opened.get("held", {})),
         dict(_left_out(mark, iter(pipeline))),
+        tuple(_uncounted(mark, iter(pipeline))),
     )
 
 
@@ -153,6 +162,15 @@ def _left_out(mark: Any, nodes: Iterator[_Entry]) -> Iterator[tuple[str, int]]:
         yield name, n
     for below in mark[4]:
         yield from _left_out(below, nodes)
+
+
+def _uncounted(mark: Any, nodes: Iterator[_Entry]) -> Iterator[str]:
+    """The nodes that have drawn so, by the states that they are in."""
+    name, _, _ = next(nodes)
+    if isinstance(mark[1], str) and mark[1] == UNCOUNTED:
+        yield name
+    for below in mark[4]:
+        yield from _uncounted(below, nodes)
 
 
 def _epochs(mark: Any) -> Iterator[int]:

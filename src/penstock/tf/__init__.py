@@ -19,7 +19,23 @@ from typing import Any, Final
 
 import penstock as ps
 from penstock import errors
-from penstock.tf import arranging, data, image, io, making, math, nest, ragged, random, sparse, strings, train
+from penstock.tf import (
+    arranging,
+    data,
+    finding,
+    image,
+    io,
+    lookup,
+    making,
+    math,
+    nest,
+    ragged,
+    random,
+    sparse,
+    strings,
+    train,
+)
+from penstock.tf.branching import case, cond, map_fn, switch_case, vectorized_map, while_loop
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
 from penstock.tf.functions import constant, convert_to_tensor, function, numpy_function, print_, py_function
@@ -54,8 +70,10 @@ __all__ = [
     "TensorSpec",
     "Variable",
     "as_dtype",
+    "case",
     "complex64",
     "complex128",
+    "cond",
     "constant",
     "convert_to_tensor",
     "data",
@@ -75,6 +93,8 @@ __all__ = [
     "int64",
     "io",
     "is_tensor",
+    "lookup",
+    "map_fn",
     "math",
     "nest",
     "newaxis",
@@ -85,11 +105,14 @@ __all__ = [
     "sparse",
     "string",
     "strings",
+    "switch_case",
     "train",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "vectorized_map",
+    "while_loop",
 ]
 
 
@@ -123,7 +146,7 @@ def __dir__() -> list[str]:
 
 
 def _places() -> list[Any]:
-    return [ps, *module_names("math"), arranging, making]
+    return [ps, *module_names("math"), arranging, finding, making]
 
 
 def _keras() -> Any:

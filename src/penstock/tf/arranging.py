@@ -11,7 +11,6 @@ from penstock.ops.operands import tensor as tensor_of
 
 __all__ = [
     "add_n",
-    "boolean_mask",
     "broadcast_to",
     "matmul",
     "repeat",
@@ -33,15 +32,6 @@ def add_n(inputs: Any) -> Any:
     for other in others:
         first = first + other
     return first
-
-
-def boolean_mask(tensor: Any, mask: Any) -> Any:
-    """The entries where a mask is True, on its axes.
-
-    >>> boolean_mask(np.array([1, 2, 3]), np.array([True, False, True])).tolist()
-    [1, 3]
-    """
-    return tensor_of("boolean_mask", "tensor", tensor)[tensor_of("boolean_mask", "mask", mask)]
 
 
 def broadcast_to(input: Any, shape: Any) -> Any:  # noqa: A002

@@ -206,6 +206,9 @@ def ragged_constant(pylist: Any, dtype: Any = None) -> RaggedTensor:
         values, splits = _flattened(pylist)
         return RaggedTensor(_nested(np.asarray(pack_value(values)), splits))
     values, splits = _flattened(pylist)
+    if as_dtype(dtype).name == "string":
+        texts = pack_value(values) if values else np.empty(0, object)
+        return RaggedTensor(_nested(np.asarray(texts, object), splits))
     return RaggedTensor(_nested(np.asarray(values, unwrap(as_dtype(dtype))), splits))
 
 

@@ -20,7 +20,7 @@ _TOP: Final = (
     "range rank reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
     "reduce_sum repeat reshape reverse roll round saturate_cast searchsorted shape sigmoid sign sin sinh "
     "size slice sort split sqrt square squeeze stack stop_gradient strided_slice subtract tan tanh "
-    "tensordot tile transpose truediv unique unstack where zeros zeros_like "
+    "tensordot tile transpose truediv unique unique_with_counts unstack where zeros zeros_like "
 )
 
 TOP: Final = frozenset(_TOP.split())

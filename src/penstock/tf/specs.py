@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import penstock as ps
 from penstock.spec import map_structure
+from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
 from penstock.tf.shapes import TensorShape
+from penstock.tf.tensors import Tensor
 
 __all__ = [
     "DatasetSpec",
@@ -24,6 +26,8 @@ class _Spec:
 
     shape: TensorShape
     dtype: DType
+    value_type: ClassVar[type]
+    """The class of the values."""
 
     def __penstock__(self) -> Any:
         raise NotImplementedError
@@ -50,6 +54,8 @@ class TensorSpec(_Spec):
     TensorSpec(shape=(None, 3), dtype=tf.float32, name=None)
     """
 
+    value_type: ClassVar[type] = Tensor
+
     def __init__(self, shape: Any, dtype: Any = DTYPES["float32"], name: str | None = None) -> None:
         self.shape, self.dtype, self.name = TensorShape.of(shape), as_dtype(dtype), name
 
@@ -73,6 +79,8 @@ class RaggedTensorSpec(_Spec):
     >>> tf.RaggedTensorSpec([2, None], tf.int32)
     RaggedTensorSpec(TensorShape([2, None]), tf.int32, 1, tf.int64)
     """
+
+    value_type: ClassVar[type] = RaggedTensor
 
     def __init__(
         self,
@@ -103,6 +111,8 @@ class SparseTensorSpec(_Spec):
     SparseTensorSpec(TensorShape([None]), tf.int64)
     """
 
+    value_type: ClassVar[type] = SparseTensor
+
     def __init__(self, shape: Any = None, dtype: Any = DTYPES["float32"]) -> None:
         self.shape, self.dtype = TensorShape.of(shape), as_dtype(dtype)
 
@@ -117,6 +127,7 @@ class SparseTensorSpec(_Spec):
 class NoneTensorSpec(_Spec):
     """None as a value."""
 
+    value_type: ClassVar[type] = type(None)
     shape = TensorShape([])
     dtype = DType("variant", ps.NoneSpec().dtype)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from penstock.column.bytes import BytesColumn
 from penstock.trace.form import Arg
@@ -63,6 +64,31 @@ def _same_as(column: BytesColumn, wanted: np.ndarray[Any, Any]) -> np.ndarray[An
         same[rows] = (found == wanted).all(axis=1)
     return same
 
+
+def _among_row(
+    string: bytes, data: NDArray[np.uint8], offsets: NDArray[np.int64], shape: tuple[int, ...]
+) -> NDArray[np.bool_]:
+    others = BytesColumn(offsets, data).to_list()
+    return np.array([string == other for other in others], np.bool_).reshape(shape)
+
+
+def _among(string: Any, data: Any, offsets: Any, shape: Any) -> Run:
+    if not isinstance(string, Arg):
+        raise Unfit("no string that differs from row to row")
+    others = [np.frombuffer(other, np.uint8) for other in BytesColumn(offsets, data).to_list()]
+
+    def run(column: BytesColumn) -> Any:
+        found = [_same_as(column, other) for other in others]
+        return (
+            np.stack(found, axis=-1).reshape(-1, *shape)
+            if found
+            else np.zeros((len(column), *shape), np.bool_)
+        )
+
+    return run
+
+
+register(Operation("bytes.among", _among_row, _among, on_columns=True))
 
 _OPERATORS = {
     "eq": (operator.eq, _equals(True)),

@@ -73,6 +73,8 @@ class Traced:
         name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
         if kwargs.get("out") is not None:
             self._stop(f"{name} with out=, which changes an array in place")
+        if ufunc in _COMPARING and method == "__call__" and _is_among(*inputs) and not kwargs:
+            return among(*inputs, is_equal=ufunc is np.equal)
         if not is_registered(name):
             self._stop(f"calls {name}, which is not among the traced functions")
         return record(name, inputs, kwargs)
@@ -231,8 +233,31 @@ class Traced:
         return result if mine.dtype == its.dtype else record("astype", (result, mine.dtype), {})
 
 
+_COMPARING = (np.equal, np.not_equal)
+
+
+def _is_among(*values: Any) -> bool:
+    """Whether a string that is traced is compared with an array of strings that are the same for all rows."""
+    is_single = any(isinstance(one, Traced) and one._kind is Kind.STRINGS for one in values)  # noqa: SLF001
+    return is_single and any(isinstance(one, np.ndarray) and one.dtype == object for one in values)
+
+
+def among(x: Any, y: Any, *, is_equal: bool) -> Any:
+    """Which strings of an array a traced one is equal to."""
+    string, others = (x, y) if isinstance(x, Traced) else (y, x)
+    items = others.reshape(-1).tolist()
+    if not all(isinstance(item, bytes) for item in items):
+        raise string.recorder.fail("compares a string with other values")
+    offsets = np.cumsum([0, *map(len, items)])
+    data = np.frombuffer(b"".join(items), np.uint8)
+    same = record("bytes.among", (string, data, offsets, others.shape), {})
+    return same if is_equal else ~same
+
+
 def _binary(name: str) -> Callable[..., Any]:
     def operator(self: Traced, other: Any) -> Any:
+        if name in ("eq", "ne") and _is_among(self, other):
+            return among(self, other, is_equal=name == "eq")
         return record(_for_kind(self, name), (self, other), {})
 
     return operator

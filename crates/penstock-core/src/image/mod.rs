@@ -6,6 +6,7 @@
 
 pub mod bmp;
 mod bytes;
+pub mod colour;
 pub mod gif;
 mod grey;
 mod guard;

@@ -15,6 +15,7 @@ from penstock.graph.explain import call_of
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.nodes.groups import Groups
+from penstock.run.described import describe_state
 from penstock.run.iterator import RowIterator
 from penstock.testing.resume.child import Address, run_in_child
 from penstock.testing.resume.culprit import culprit
@@ -362,6 +363,8 @@ class _Checking:
                 "a random order has no seed: each run has another one. Resuming is exact all the same, since a state "
                 "has the seeds"
             )
+        if any(describe_state(json.loads(state)).uncounted for state in self.run.states.values()):
+            self.warnings.append("a function draws random numbers that no state counts: see describe_state")
         if self.address is None:
             self.warnings.append(
                 "no new process was tried: give a function that can be imported, or use penstock resume-check"

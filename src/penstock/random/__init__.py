@@ -1,0 +1,29 @@
+"""Random numbers that are counted: the same for the same seed, and in a function of `map` for the same row.
+
+`stateless_*` take a seed of two whole numbers, which may come from the row, and give TensorFlow's numbers. `uniform`,
+`normal` and `shuffle` count from the row in a function of `map`, so that they go on after a stop; numbers are our own.
+
+>>> import penstock as ps
+>>> ps.random.stateless_uniform([2], seed=(1, 2)).tolist()
+[0.8440604209899902, 0.19204533100128174]
+"""
+
+from penstock.random.counted import normal, shuffle, uniform
+from penstock.random.stateless import (
+    fold_in,
+    split,
+    stateless_categorical,
+    stateless_normal,
+    stateless_uniform,
+)
+
+__all__ = [
+    "fold_in",
+    "normal",
+    "shuffle",
+    "split",
+    "stateless_categorical",
+    "stateless_normal",
+    "stateless_uniform",
+    "uniform",
+]

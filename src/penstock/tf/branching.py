@@ -1,0 +1,208 @@
+"""Functions that call others: branches, loops, and one call for each entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.graph.placed import drawn_here
+from penstock.ops.choosing import chosen
+from penstock.spec import flatten, is_structure, map_structure, pack
+from penstock.tf.functions import convert_to_tensor
+from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
+
+__all__ = ["case", "cond", "map_fn", "switch_case", "vectorized_map", "while_loop"]
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """What one of two functions returns.
+
+    In a function for `map` that runs on whole chunks both are called, and their results have to be of one shape and
+    dtype; where they are not, it runs row by row.
+
+    Args:
+        pred: A bool.
+        true_fn: Called where it is true; takes nothing.
+        false_fn: Called where it is not.
+
+    >>> import penstock.tf as tf
+    >>> ds = tf.data.Dataset.range(4).map(lambda x: tf.cond(x > 1, lambda: x * 10, lambda: x))
+    >>> list(ds.as_numpy_iterator())
+    [np.int64(0), np.int64(1), np.int64(20), np.int64(30)]
+    """
+    if not callable(true_fn) or not callable(false_fn):
+        raise ArgumentError("cond", "true_fn and false_fn", got=(true_fn, false_fn), want="two functions")
+    if not is_traced(pred):
+        return true_fn() if bool(pred) else false_fn()
+    return _both(unwrap(pred), true_fn, false_fn)
+
+
+def _both(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
+    drawn = drawn_here()
+    yes, no = _row(true_fn()), _row(false_fn())
+    if drawn_here() != drawn:  # where only one of them is called, it draws other numbers
+        raise pred.recorder.fail("draws random numbers in a branch of tf.cond")
+    mine, theirs = flatten(yes), flatten(no)
+    if type(yes) is not type(no) or len(mine) != len(theirs):
+        raise pred.recorder.fail("calls tf.cond, whose branches give rows of two forms")
+    return pack(yes, [_chosen(pred, a, b) for a, b in zip(mine, theirs, strict=True)])
+
+
+def _row(result: Any) -> Any:
+    """What a branch returned as a row of tensors."""
+    return tuple(map(_row, result)) if isinstance(result, list) else map_structure(convert_to_tensor, result)
+
+
+def _chosen(pred: Any, yes: Any, no: Any) -> Tensor:
+    if not isinstance(yes, Tensor) or not isinstance(no, Tensor) or yes.dtype != no.dtype:
+        raise pred.recorder.fail("calls tf.cond, whose branches give values of two dtypes")
+    if yes.shape.is_fully_defined() and yes.shape == no.shape and yes.dtype.name != "string":
+        return Tensor(np.where(pred, unwrap(yes), unwrap(no)))
+    if is_traced(yes) and is_traced(no):
+        return Tensor(chosen(pred, unwrap(yes), unwrap(no)))
+    raise pred.recorder.fail("calls tf.cond, whose branches give values of shapes that are not known")
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """What the function beside the first true condition returns; see `cond`.
+
+    Args:
+        pred_fn_pairs: (condition, function) pairs.
+        default: Called where none is true; the last function where None.
+        exclusive: Whether to make sure that no more than one is true, where the conditions are at hand.
+
+    Raises:
+        InvalidArgumentError: None is true and there is no default; or several are, and `exclusive` is set.
+    """
+    pairs = [(pred, function) for pred, function in pred_fn_pairs]
+    known = [bool(pred) for pred, _ in pairs if not is_traced(pred)]
+    if exclusive and sum(known) > 1:
+        raise InvalidArgumentError("case: more than one condition is true, and exclusive is set.")
+    if not any(known) and default is None:
+        if len(known) == len(pairs):
+            raise InvalidArgumentError("case: none of the conditions is true, and there is no default.")
+        traced = next(unwrap(pred) for pred, _ in pairs if is_traced(pred))
+        raise traced.recorder.fail("calls tf.case without a default")
+    made = default
+    for pred, function in reversed(pairs):
+        made = _branch(pred, function, made)
+    assert made is not None, "there is a default, or a condition that is true"
+    return made()
+
+
+def _branch(pred: Any, function: Callable[[], Any], rest: Callable[[], Any] | None) -> Callable[[], Any]:
+    return lambda: cond(pred, function, rest or function)
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str = "switch_case"
+) -> Any:
+    """What the function of a number returns; see `cond`.
+
+    Args:
+        branch_index: A whole number.
+        branch_fns: Functions, or pairs of a number and one, or a dict of them.
+        default: Called for all other numbers; that of the largest number where None.
+    """
+    if isinstance(branch_fns, dict):
+        known = sorted(branch_fns.items())
+    elif branch_fns and not callable(branch_fns[0]):
+        known = sorted((number, function) for number, function in branch_fns)
+    else:
+        known = list(enumerate(branch_fns))
+    if not known:
+        raise ArgumentError("switch_case", "branch_fns", got=branch_fns, want="at least one function")
+    pairs = [(branch_index == number, function) for number, function in known]
+    return case(pairs, default or known[-1][1])
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    maximum_iterations: Any = None,
+    **_: Any,
+) -> Any:
+    """The values that a function made of values, over and over while a condition holds; a Python loop.
+
+    Within a function for `map` it makes that run row by row, where the condition depends on the row.
+
+    Args:
+        cond: Takes the values; returns a bool.
+        body: Takes the values; returns the next ones.
+        loop_vars: The first values.
+        maximum_iterations: How many times at most; no limit where None.
+
+    >>> import penstock.tf as tf
+    >>> tf.while_loop(lambda i: i < 5, lambda i: [i + 2], [tf.constant(0)])[0].numpy()
+    np.int32(6)
+    """
+    values, most = list(map(_row, loop_vars)), None if maximum_iterations is None else int(maximum_iterations)
+    count = 0
+    while (most is None or count < most) and bool(cond(*values)):
+        made = body(*values)
+        values = [_row(part) for part in (made if isinstance(made, list | tuple) else [made])]
+        count += 1
+    return tuple(values) if isinstance(loop_vars, tuple) else values
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: Any = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """What a function returns for each entry of the first axis, stacked.
+
+    Args:
+        fn: Takes an entry, or a structure of them.
+        elems: A tensor, or a structure of tensors of one size.
+        dtype: Taken and not used, like all that follow.
+
+    Raises:
+        InvalidArgumentError: There are no entries, so that nothing tells what the function returns; or the results
+            have several shapes.
+
+    >>> import penstock.tf as tf
+    >>> tf.map_fn(lambda x: x * 2, tf.constant([1, 2])).numpy()
+    array([2, 4], dtype=int32)
+    """
+    given = _row(elems) if is_structure(elems) else convert_to_tensor(elems)
+    parts = flatten(given)
+    sizes = {len(part) for part in parts}
+    if len(sizes) != 1 or not sizes - {0}:
+        raise InvalidArgumentError(
+            f"map_fn: entries of sizes {sorted(sizes)}, wanted one size of at least 1."
+        )
+    rows = [_row(fn(pack(given, [part[i] for part in parts]))) for i in range(sizes.pop())]
+    columns = zip(*map(flatten, rows), strict=True)
+    try:
+        return pack(rows[0], [wrap(np.stack([unwrap(one) for one in column])) for column in columns])
+    except ValueError as error:
+        raise InvalidArgumentError(f"map_fn: {error}.") from error
+
+
+def vectorized_map(
+    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, **_: Any
+) -> Any:
+    """The same as `map_fn`."""
+    return map_fn(fn, elems)

@@ -1,0 +1,218 @@
+"""Functions that find and choose, with TensorFlow's names; of tensors outside of this file."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.ops.operands import pair
+from penstock.ops.operands import tensor as tensor_of
+from penstock.ops.selecting import masked, unique_of
+from penstock.tf.dtypes import as_dtype
+from penstock.trace.value import Traced
+
+__all__ = [
+    "argsort",
+    "bincount",
+    "boolean_mask",
+    "gather_nd",
+    "searchsorted",
+    "slice",
+    "top_k",
+    "unique",
+    "unique_with_counts",
+]
+
+
+class Unique(NamedTuple):
+    """What `unique` gives."""
+
+    y: Any
+    idx: Any
+
+
+class UniqueWithCounts(NamedTuple):
+    """What `unique_with_counts` gives."""
+
+    y: Any
+    idx: Any
+    count: Any
+
+
+class TopK(NamedTuple):
+    """What `top_k` gives."""
+
+    values: Any
+    indices: Any
+
+
+def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False) -> Any:
+    """The places of the entries of an axis in order of size; of equal ones the first first.
+
+    Raises:
+        ArgumentError: `direction` is neither "ASCENDING" nor "DESCENDING".
+
+    >>> argsort(np.array([2, 3, 1])).tolist()
+    [2, 0, 1]
+    """
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ArgumentError("argsort", "direction", got=direction, want="'ASCENDING' or 'DESCENDING'")
+    array = tensor_of("argsort", "values", values)
+    if direction == "ASCENDING":
+        return np.argsort(array, axis, kind="stable").astype(np.int32)
+    # Turned over before and after, so that of equal ones the first stays first.
+    places = np.flip(np.argsort(np.flip(array, axis), axis, kind="stable"), axis)
+    return (array.shape[axis] - 1 - places).astype(np.int32)
+
+
+def top_k(input: Any, k: int = 1, sorted: bool = True, index_type: Any = np.int32) -> TopK:  # noqa: A002
+    """The largest entries of the last axis and their places; of equal ones the first first.
+
+    >>> top_k(np.array([2, 3, 1]), 2).indices.tolist()
+    [1, 0]
+    """
+    array = tensor_of("top_k", "input", input)
+    places = argsort(array, -1, "DESCENDING")[..., : int(k)]
+    return TopK(np.take_along_axis(array, places, -1), places.astype(as_dtype(index_type).dtype))
+
+
+def searchsorted(
+    sorted_sequence: Any, values: Any, side: Literal["left", "right"] = "left", out_type: Any = np.int32
+) -> Any:
+    """Where values would have to be put into the last axis of a sequence, for it to stay in order.
+
+    Raises:
+        ArgumentError: `side` is neither "left" nor "right".
+        InvalidArgumentError: Both have several axes, which differ.
+
+    >>> searchsorted(np.array([1, 3, 5]), np.array([0, 3, 9])).tolist()
+    [0, 1, 3]
+    """
+    if side not in ("left", "right"):
+        raise ArgumentError("searchsorted", "side", got=side, want="'left' or 'right'")
+    sequence, wanted = pair("searchsorted", sorted_sequence, values)
+    kind = as_dtype(out_type).dtype
+    if sequence.ndim == 1:
+        return np.searchsorted(sequence, wanted, side).astype(kind)
+    if isinstance(sequence, Traced) or isinstance(wanted, Traced):
+        traced = sequence if isinstance(sequence, Traced) else wanted
+        raise traced.recorder.fail("calls tf.searchsorted with several sequences")
+    if sequence.shape[:-1] != wanted.shape[:-1]:
+        raise InvalidArgumentError(
+            f"searchsorted: {sequence.shape} and {wanted.shape} differ in their first axes."
+        )
+    made = np.empty(wanted.shape, kind)
+    for place in np.ndindex(sequence.shape[:-1]):
+        made[place] = np.searchsorted(sequence[place], wanted[place], side)
+    return made
+
+
+def unique(x: Any, out_idx: Any = np.int32) -> Unique:
+    """Each entry once, in the order in which they come; and for each entry which of these it is.
+
+    >>> unique(np.array([5, 3, 5])).idx.tolist()
+    [0, 1, 0]
+    """
+    value = tensor_of("unique", "x", x)
+    return Unique(unique_of(value, "y"), unique_of(value, "idx").astype(as_dtype(out_idx).dtype))
+
+
+def unique_with_counts(x: Any, out_idx: Any = np.int32) -> UniqueWithCounts:
+    """As `unique`, and how often each is there.
+
+    >>> unique_with_counts(np.array([5, 3, 5])).count.tolist()
+    [2, 1]
+    """
+    value, kind = tensor_of("unique_with_counts", "x", x), as_dtype(out_idx).dtype
+    parts = (unique_of(value, part).astype(kind) for part in ("idx", "count"))
+    return UniqueWithCounts(unique_of(value, "y"), *parts)
+
+
+def boolean_mask(tensor: Any, mask: Any, axis: int | None = None) -> Any:
+    """The entries where a mask is True, on its axes.
+
+    >>> boolean_mask(np.array([1, 2, 3]), np.array([True, False, True])).tolist()
+    [1, 3]
+    """
+    value, kept = tensor_of("boolean_mask", "tensor", tensor), tensor_of("boolean_mask", "mask", mask)
+    if axis:
+        moved = np.moveaxis(value, axis, 0)
+        return np.moveaxis(boolean_mask(moved, kept), 0, axis)
+    if isinstance(value, Traced) and isinstance(kept, Traced):
+        return masked(value, kept)
+    return value[kept]
+
+
+def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
+    """A part of a value: from places on, of sizes, where -1 stands for all the rest.
+
+    Raises:
+        InvalidArgumentError: The part does not lie in the value.
+
+    >>> slice(np.arange(6).reshape(2, 3), [0, 1], [-1, 2]).tolist()
+    [[1, 2], [4, 5]]
+    """
+    value = tensor_of("slice", "input_", input_)
+    places = []
+    for axis, (first, count) in enumerate(zip(_numbers(begin), _numbers(size), strict=True)):
+        most = value.shape[axis]
+        is_known = not any(isinstance(one, Traced) for one in (first, count, most))
+        if is_known and not (0 <= first <= most and (count == -1 or 0 <= first + count <= most)):
+            raise InvalidArgumentError(
+                f"slice: {count} from {first} is no part of axis {axis}, of size {most}."
+            )
+        whole = not isinstance(count, Traced) and count == -1
+        places.append(builtins.slice(first, None if whole else first + count))
+    return value[tuple(places)]
+
+
+def _numbers(values: Any) -> list[Any]:
+    return list(values) if not isinstance(values, np.ndarray) else values.tolist()
+
+
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
+    """The entries at places that are given by all their first axes.
+
+    Raises:
+        InvalidArgumentError: A place is not in the value.
+
+    >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[0, 1], [1, 0]])).tolist()
+    [2, 3]
+    """
+    value, places = tensor_of("gather_nd", "params", params), tensor_of("gather_nd", "indices", indices)
+    if batch_dims:
+        raise ArgumentError("gather_nd", "batch_dims", got=batch_dims, want="0")
+    if isinstance(places, Traced) or isinstance(value, Traced):
+        traced = places if isinstance(places, Traced) else value
+        raise traced.recorder.fail("calls tf.gather_nd")
+    sizes = np.array(value.shape[: places.shape[-1]])
+    if ((places < 0) | (places >= sizes)).any():
+        raise InvalidArgumentError(f"gather_nd: a place is not in a value of shape {value.shape}.")
+    return value[tuple(np.moveaxis(places, -1, 0))]
+
+
+def bincount(
+    arr: Any, weights: Any = None, minlength: int | None = None, maxlength: int | None = None
+) -> Any:
+    """How often each of 0, 1, 2, ... is there, or the sums of their weights.
+
+    >>> bincount(np.array([1, 1, 3])).tolist()
+    [0, 2, 0, 1]
+    """
+    values = tensor_of("bincount", "arr", arr)
+    if isinstance(values, Traced):
+        raise values.recorder.fail("calls tf.math.bincount")
+    numbers = np.asarray(values).reshape(-1)
+    by = None if weights is None else np.asarray(tensor_of("bincount", "weights", weights)).reshape(-1)
+    if numbers.size and numbers.min() < 0:
+        raise InvalidArgumentError("bincount: Input arr must be non-negative!")
+    size = max(int(numbers.max(initial=-1)) + 1, minlength or 0)
+    if maxlength is not None:
+        is_kept = numbers < maxlength
+        numbers, by = numbers[is_kept], None if by is None else by[is_kept]
+        size = min(size, maxlength)
+    made = np.bincount(numbers, by, size)
+    return made.astype(np.int32 if by is None else by.dtype)

@@ -182,6 +182,11 @@ def _filler(spec: LeafSpec) -> Any:
 def _misfit(values: Sequence[Any], spec: LeafSpec, leaf: str, start: int) -> SpecError:
     i = next(i for i, value in enumerate(values) if _MAKERS[type(spec)]([value], spec) is None)
     help = "A function has to give every row the dtype and the axes of its first."
+    if isinstance(spec, TensorSpec) and np.ndim(values[i]) != len(spec.shape):
+        help += (
+            " What gives rows of several numbers of axes: squeeze without axis=, and decode_image without "
+            "expand_animations=False where there are GIF or WebP files."
+        )
     return SpecError(f"found {_shown(values[i])}, wanted {spec}.", row=start + i, leaf=leaf, help=help)
 
 

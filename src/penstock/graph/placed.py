@@ -59,7 +59,7 @@ _HERE: Final = _Here()
 
 
 def draws_at_random(function: _Function, beside: str = "") -> _Function:
-    """Mark a function of penstock: functions for `map` that call it are given the places of rows.
+    """Mark a function of penstock, or a class: functions for `map` that call it are given the places of rows.
 
     Args:
         function: It has a name of its own.
@@ -161,7 +161,7 @@ class _Search:
         if id(value) in self._seen or not depth:
             return False
         self._seen.add(id(value))
-        if any(value is function for function in _DRAWING.values()):
+        if any(value is drawing or type(value) is drawing for drawing in _DRAWING.values()):
             return True
         if isinstance(value, FunctionType):
             if depth < _DEEPEST and not self._is_looked_through(value.__module__):

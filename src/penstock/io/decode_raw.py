@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from penstock import _native
 from penstock.column.bytes import BytesColumn
 from penstock.column.ragged import RaggedColumn
-from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.trace import numbers_of_strings, operation
 
 
@@ -68,6 +68,7 @@ def decode_raw(
         An array `[*shape of the input, items]`. For one byte string it is read-only and shares its memory.
 
     Raises:
+        ArgumentTypeError: The input is no byte string.
         ArgumentError: `out_type` is no dtype of numbers, or `fixed_length` is no positive multiple of its size.
         InvalidArgumentError: A string is no whole number of items long, or the strings differ in length.
 
@@ -78,6 +79,8 @@ def decode_raw(
     if isinstance(input_bytes, bytes):
         return _decode(input_bytes, dtype, little_endian, fixed_length)
     strings = np.asarray(input_bytes, dtype=object)
+    if not all(isinstance(value, bytes) for value in strings.reshape(-1).tolist()):
+        raise ArgumentTypeError("decode_raw", "input_bytes", got=input_bytes, want="byte strings")
     rows = [_decode(value, dtype, little_endian, fixed_length) for value in strings.reshape(-1).tolist()]
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):

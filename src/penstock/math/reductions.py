@@ -71,6 +71,9 @@ def reduce_mean(input_tensor: Any, axis: Axis = None, keepdims: bool = False) ->
     """
     value, axes = _numeric("math.reduce_mean", input_tensor), axes_of(axis)
     if is_floating(value):
+        if isinstance(value, np.ndarray) and not value.size:  # of which NumPy warns
+            none = np.sum(value, axis=axes, keepdims=keepdims)
+            return (none + np.nan).astype(value.dtype)[()]
         return np.mean(value, axis=axes, keepdims=keepdims)
     wide = np.uint64 if value.dtype == np.uint64 else np.int64
     total = np.sum(value, axis=axes, dtype=wide, keepdims=keepdims)
@@ -86,26 +89,40 @@ def _cut(total: Any, count: Any) -> Any:
 
 @face
 def reduce_max(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The largest item along axes; NaN where one is. No items are an error; TensorFlow gives the smallest number.
+    """The largest item along axes; NaN where one is, and the smallest number of the dtype where there are none.
 
     >>> reduce_max([[1, 5], [7, 2]], axis=1)
     array([5, 7], dtype=int32)
     """
-    return _extreme(np.max, "math.reduce_max", input_tensor, axis, keepdims)
+    return _extreme(np.max, "math.reduce_max", input_tensor, axis, keepdims, last=False)
 
 
 @face
 def reduce_min(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The smallest item along axes; NaN where one is. No items are an error, as for `reduce_max`.
+    """The smallest item along axes; NaN where one is, and the largest number of the dtype where there are none.
 
     >>> reduce_min([[1, 5], [7, 2]], axis=1)
     array([1, 2], dtype=int32)
     """
-    return _extreme(np.min, "math.reduce_min", input_tensor, axis, keepdims)
+    return _extreme(np.min, "math.reduce_min", input_tensor, axis, keepdims, last=True)
 
 
-def _extreme(function: Callable[..., Any], where: str, value: Any, axis: Axis, keepdims: bool) -> Any:
-    return function(_numeric(where, value), axis=axes_of(axis), keepdims=keepdims)
+def _extreme(
+    function: Callable[..., Any], where: str, value: Any, axis: Axis, keepdims: bool, *, last: bool
+) -> Any:
+    array = _numeric(where, value)
+    if isinstance(array, np.ndarray) and not array.size:
+        return function(array, axis=axes_of(axis), keepdims=keepdims, initial=_end_of(array.dtype, last=last))
+    return function(array, axis=axes_of(axis), keepdims=keepdims)
+
+
+def _end_of(dtype: np.dtype[Any], *, last: bool) -> Any:
+    """The largest number of a dtype, or the smallest."""
+    if dtype.kind in "fV":
+        return dtype.type(np.inf if last else -np.inf)
+    if dtype.kind == "b":
+        return np.bool_(last)
+    return np.iinfo(dtype).max if last else np.iinfo(dtype).min
 
 
 @face

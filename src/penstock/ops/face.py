@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from penstock.errors import ArgumentTypeError, InvalidArgumentError, PenstockError
+from penstock.errors import ArgumentTypeError, InvalidArgumentError, LimitError, PenstockError
 
 __all__ = ["face", "refused"]
 
@@ -19,7 +19,8 @@ _Result = TypeVar("_Result")
 def face(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """A function whose arithmetic gives no warnings, as TensorFlow's, and whose errors are penstock's.
 
-    NumPy's errors about shapes and axes become InvalidArgumentErrors that name the function.
+    NumPy's errors about shapes and axes become InvalidArgumentErrors that name the function, and values for which there
+    is no memory LimitErrors.
     """
 
     @wraps(function)
@@ -29,6 +30,10 @@ def face(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Res
                 return function(*args, **kwargs)
         except PenstockError:
             raise
+        except MemoryError as error:
+            raise LimitError(
+                f"{function.__name__}: {error or 'there is no memory for the result'}."
+            ) from error
         except (ValueError, IndexError) as error:
             raise InvalidArgumentError(f"{function.__name__}: {error}.") from error
 

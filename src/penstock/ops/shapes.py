@@ -43,7 +43,17 @@ def reshape(tensor: Any, shape: Any) -> Any:
     array([[1, 2],
            [3, 4]], dtype=int32)
     """
-    return _value(np.reshape(_tensor("reshape", tensor), axes_of(shape)))
+    value, sizes = _tensor("reshape", tensor), axes_of(shape)
+    if (
+        isinstance(value, np.ndarray)
+        and not value.size
+        and isinstance(sizes, tuple)
+        and -1 in sizes
+        and 0 in sizes
+    ):
+        # Of no items nothing follows for the other axis: TensorFlow makes it 1.
+        sizes = tuple(1 if size == -1 else size for size in sizes)
+    return _value(np.reshape(value, sizes))
 
 
 @face

@@ -61,7 +61,8 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:
     Args:
         input: Strings.
         pos: Where the part begins: a whole number for all strings, or one for each. Negative ones count from the end.
-        len: How long it is; less where the string ends, and all of the rest where negative.
+        len: How long it is; less where the string ends. Where negative all of the rest for bytes, and nothing for
+            characters, as TensorFlow has it.
         unit: "BYTE" or "UTF8_CHAR", what is counted.
 
     Raises:
@@ -116,7 +117,8 @@ def _parts(column: BytesColumn, pos: Any, size: Any, unit: str) -> BytesColumn:
         wrong, text = np.broadcast_to(pos, is_out.shape)[row], column.slice(row, row + 1).to_list()[0]
         raise InvalidArgumentError(f"substr: pos {wrong} out of range for string {text!r} at index {row}.")
     left = lengths - place
-    taken = np.where(np.asarray(size) < 0, left, np.minimum(left, size))
+    rest = left if unit == "BYTE" else np.zeros_like(left)
+    taken = np.where(np.asarray(size) < 0, rest, np.minimum(left, size))
     bounds = np.empty(2 * len(column), np.int64)
     bounds[0::2], bounds[1::2] = starts + place, starts + place + taken
     if begins is not None:

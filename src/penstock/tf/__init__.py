@@ -22,6 +22,7 @@ from penstock import errors
 from penstock.tf import (
     arranging,
     data,
+    debugging,
     finding,
     image,
     io,
@@ -37,12 +38,14 @@ from penstock.tf import (
 )
 from penstock.tf.branching import case, cond, map_fn, switch_case, vectorized_map, while_loop
 from penstock.tf.composite import RaggedTensor, SparseTensor
+from penstock.tf.debugging import Assert, assert_equal, assert_greater, assert_less
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
 from penstock.tf.functions import constant, convert_to_tensor, function, numpy_function, print_, py_function
 from penstock.tf.missing import no_attribute
 from penstock.tf.names import TOP, from_modules, module_names
 from penstock.tf.shapes import TensorShape
 from penstock.tf.specs import RaggedTensorSpec, SparseTensorSpec, TensorSpec
+from penstock.tf.surroundings import autograph, config, device, get_logger, init_scope, name_scope
 from penstock.tf.tensors import Tensor, is_tensor
 from penstock.tf.variable import Variable
 
@@ -60,6 +63,7 @@ __version__ = f"{_VERSION}+penstock.{ps.__version__}"
 """Of TensorFlow, whose names and meanings these are."""
 
 __all__ = [
+    "Assert",
     "DType",
     "RaggedTensor",
     "RaggedTensorSpec",
@@ -70,13 +74,20 @@ __all__ = [
     "TensorSpec",
     "Variable",
     "as_dtype",
+    "assert_equal",
+    "assert_greater",
+    "assert_less",
+    "autograph",
     "case",
     "complex64",
     "complex128",
     "cond",
+    "config",
     "constant",
     "convert_to_tensor",
     "data",
+    "debugging",
+    "device",
     "double",
     "dtypes",
     "errors",
@@ -85,8 +96,10 @@ __all__ = [
     "float32",
     "float64",
     "function",
+    "get_logger",
     "half",
     "image",
+    "init_scope",
     "int8",
     "int16",
     "int32",
@@ -96,6 +109,7 @@ __all__ = [
     "lookup",
     "map_fn",
     "math",
+    "name_scope",
     "nest",
     "newaxis",
     "numpy_function",

@@ -7,18 +7,27 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import ArgumentError
+from penstock.ops.operands import pair
 from penstock.ops.operands import tensor as tensor_of
+from penstock.tf.dtypes import as_dtype
+from penstock.trace.value import Traced
 
 __all__ = [
     "add_n",
+    "atan2",
     "broadcast_to",
+    "einsum",
     "matmul",
+    "meshgrid",
+    "norm",
     "repeat",
     "reverse",
     "roll",
+    "sequence_mask",
     "sort",
     "split",
     "stop_gradient",
+    "tensordot",
 ]
 
 
@@ -106,6 +115,80 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
     if np.ndim(num_or_size_splits) == 0:
         return list(np.split(array, int(num_or_size_splits), axis))
     return list(np.split(array, np.cumsum(num_or_size_splits)[:-1].tolist(), axis))
+
+
+def atan2(y: Any, x: Any) -> Any:
+    """The angle of points, from -pi to pi.
+
+    >>> float(atan2(np.float32(1), np.float32(1)))
+    0.7853981852531433
+    """
+    return np.arctan2(*pair("atan2", y, x))
+
+
+def einsum(equation: str, *inputs: Any) -> Any:
+    """Sums of products of items, as an equation says.
+
+    >>> einsum("ij,j->i", np.eye(2), np.array([3.0, 4.0])).tolist()
+    [3.0, 4.0]
+    """
+    return np.einsum(equation, *(tensor_of("einsum", "inputs", one) for one in inputs))
+
+
+def tensordot(a: Any, b: Any, axes: Any) -> Any:
+    """The sums of products along axes.
+
+    >>> float(tensordot(np.array([1.0, 2.0]), np.array([3.0, 4.0]), 1))
+    11.0
+    """
+    return np.tensordot(*pair("tensordot", a, b), axes)
+
+
+def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
+    """The length of a vector: of all items, or along axes.
+
+    Raises:
+        ArgumentError: `ord` is not "euclidean", 1, 2 or infinity.
+
+    >>> float(norm(np.array([3.0, 4.0])))
+    5.0
+    """
+    value = tensor_of("norm", "tensor", tensor)
+    along = {"axis": tuple(axis) if isinstance(axis, list) else axis, "keepdims": keepdims}
+    if ord in ("euclidean", 2):
+        return np.sqrt(np.sum(np.square(np.abs(value)), **along))
+    if ord == 1:
+        return np.sum(np.abs(value), **along)
+    if ord == np.inf:
+        return np.max(np.abs(value), **along)
+    raise ArgumentError("norm", "ord", got=ord, want="'euclidean', 1, 2 or infinity")
+
+
+def meshgrid(*args: Any, indexing: str = "xy") -> list[Any]:
+    """The coordinates of a grid.
+
+    >>> [one.tolist() for one in meshgrid(np.array([1, 2]), np.array([3]))]
+    [[[1, 2]], [[3, 3]]]
+    """
+    return list(np.meshgrid(*(tensor_of("meshgrid", "args", one) for one in args), indexing=indexing))  # type: ignore[call-overload]
+
+
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = np.bool_) -> Any:
+    """For each length a row of so many True, and False behind them.
+
+    Args:
+        lengths: Whole numbers.
+        maxlen: The size of a row; the largest length where None.
+        dtype: Of the result.
+
+    >>> sequence_mask(np.array([1, 3])).tolist()
+    [[True, False, False], [True, True, True]]
+    """
+    value = tensor_of("sequence_mask", "lengths", lengths)
+    if maxlen is None and isinstance(value, Traced):
+        raise value.recorder.fail("calls tf.sequence_mask without maxlen")
+    most = int(np.max(value, initial=0)) if maxlen is None else maxlen
+    return (np.arange(most) < np.expand_dims(value, -1)).astype(as_dtype(dtype).dtype)
 
 
 def stop_gradient(input: Any) -> Any:  # noqa: A002

@@ -66,9 +66,9 @@ def _chosen(pred: Any, yes: Any, no: Any) -> Tensor:
         raise pred.recorder.fail("calls tf.cond, whose branches give values of two dtypes")
     if yes.shape.is_fully_defined() and yes.shape == no.shape and yes.dtype.name != "string":
         return Tensor(np.where(pred, unwrap(yes), unwrap(no)))
-    if is_traced(yes) and is_traced(no):
+    if is_traced(yes) and is_traced(no) and yes.shape == no.shape:
         return Tensor(chosen(pred, unwrap(yes), unwrap(no)))
-    raise pred.recorder.fail("calls tf.cond, whose branches give values of shapes that are not known")
+    raise pred.recorder.fail("calls tf.cond, whose branches give values of two shapes, or text")
 
 
 def case(

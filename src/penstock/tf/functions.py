@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentTypeError
+from penstock.errors import ArgumentTypeError, LimitError
 from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import as_dtype
@@ -36,7 +36,12 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(*args: Any, **kwargs: Any) -> Any:
         if not takes_name:
             kwargs.pop("name", None)
-        return wrap(function(*map(unwrap, args), **unwrap(kwargs)))
+        try:
+            return wrap(function(*map(unwrap, args), **unwrap(kwargs)))
+        except MemoryError as error:
+            raise LimitError(
+                f"{function.__name__}: {error or 'there is no memory for the result'}."
+            ) from error
 
     return called
 

@@ -18,7 +18,7 @@ _TOP: Final = (
     "greater_equal identity less less_equal linspace logical_and logical_not logical_or logical_xor "
     "matmul maximum meshgrid minimum mod multiply negative norm not_equal one_hot ones ones_like pad pow "
     "range rank reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
-    "reduce_sum repeat reshape reverse roll round saturate_cast searchsorted shape sigmoid sign sin sinh "
+    "reduce_sum repeat reshape reverse roll round saturate_cast searchsorted sequence_mask shape sigmoid sign sin sinh "
     "size slice sort split sqrt square squeeze stack stop_gradient strided_slice subtract tan tanh "
     "tensordot tile transpose truediv unique unique_with_counts unstack where zeros zeros_like "
 )

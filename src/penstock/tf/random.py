@@ -1,7 +1,7 @@
 """`tf.random`: a seed for datasets, and random tensors; functions of `ps.random` that take and give tensors.
 
-`stateless_*` give TensorFlow's numbers. Those of `uniform`, `normal` and `shuffle` are our own; in a function for `map`
-they are counted by row, so that they go on after a stop.
+`stateless_*` give TensorFlow's numbers. Those of `uniform`, `normal`, `shuffle` and `Generator` are our own; in a
+function for `map` they are counted by row, so that they go on after a stop.
 
 >>> import penstock.tf as tf
 >>> tf.random.stateless_uniform([2], seed=[1, 2])
@@ -10,14 +10,22 @@ they are counted by row, so that they go on after a stop.
 
 from __future__ import annotations
 
+from secrets import randbits
+from threading import Lock
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self, final
+
+import numpy as np
 
 import penstock as ps
+from penstock.graph.placed import count_alone, draws_at_random, place_here
+from penstock.random.counted import seed_here
+from penstock.tf.dtypes import DTYPES
 from penstock.tf.functions import on_tensors
 from penstock.tf.names import lookup
+from penstock.tf.tensors import Tensor, unwrap, wrap
 
-__all__ = ["experimental", "set_seed"]
+__all__ = ["Generator", "experimental", "set_seed"]
 
 set_seed = ps.set_seed
 
@@ -25,6 +33,76 @@ experimental = SimpleNamespace(
     stateless_fold_in=on_tensors(ps.random.fold_in), stateless_split=on_tensors(ps.random.split)
 )
 """Older names."""
+
+
+@final
+class Generator:
+    """Random numbers of a seed, others at each call.
+
+    In a function for `map` they are counted by the row and by the calls of all generators within it.
+
+    >>> import penstock.tf as tf
+    >>> random = tf.random.Generator.from_seed(1)
+    >>> random.make_seeds(2).shape, random.uniform([]).dtype
+    (TensorShape([2, 2]), tf.float32)
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed, self._count, self._lock = seed % (1 << 61), 0, Lock()
+
+    @classmethod
+    def from_seed(cls, seed: int, alg: Any = None) -> Self:  # noqa: ARG003  (there is one)
+        """A generator of a seed."""
+        return cls(int(seed))
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg: Any = None) -> Self:  # noqa: ARG003  (there is one)
+        """A generator of a seed that nobody knows."""
+        return cls(randbits(60))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._seed,)
+
+    def _next(self) -> Any:
+        if place_here() is not None:
+            return seed_here("random.Generator", None, None) + np.array([self._seed, 0])
+        count_alone()
+        with self._lock:
+            self._count += 1
+            return np.array([self._seed, self._count])
+
+    def make_seeds(self, count: int = 1) -> Tensor:
+        """`[2, count]`: seeds for `stateless_*` functions, one in each column."""
+        made = ps.random.stateless_uniform([int(count)], self._next(), None, None, np.int64)
+        return Tensor(np.stack([made, np.zeros_like(made)]))
+
+    def uniform(
+        self,
+        shape: Any,
+        minval: Any = 0,
+        maxval: Any = None,
+        dtype: Any = DTYPES["float32"],
+        name: Any = None,
+    ) -> Tensor:
+        """Numbers from `minval` to below `maxval` (1 for floats), all as likely."""
+        bounds = unwrap(minval), unwrap(maxval)
+        made: Tensor = wrap(ps.random.stateless_uniform(unwrap(shape), self._next(), *bounds, unwrap(dtype)))
+        return made
+
+    def normal(
+        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = DTYPES["float32"], name: Any = None
+    ) -> Tensor:
+        """Numbers of a normal distribution."""
+        made: Tensor = wrap(
+            ps.random.stateless_normal(
+                unwrap(shape), self._next(), unwrap(mean), unwrap(stddev), unwrap(dtype)
+            )
+        )
+        return made
+
+
+draws_at_random(Generator)
+draws_at_random(Generator.make_seeds)
 
 _get, _known = lookup("tf.random", "random")
 

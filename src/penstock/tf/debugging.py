@@ -1,0 +1,81 @@
+"""`tf.debugging`: what has to be so of values. In a function for `map` these make that run row by row.
+
+>>> import penstock.tf as tf
+>>> tf.debugging.assert_equal(tf.constant([1, 2]), [1, 2])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+import penstock as ps
+from penstock.errors import InvalidArgumentError
+from penstock.tf.missing import no_attribute
+from penstock.tf.tensors import is_traced, unwrap
+
+__all__ = [
+    "Assert",
+    "assert_equal",
+    "assert_greater",
+    "assert_greater_equal",
+    "assert_less",
+    "assert_less_equal",
+    "assert_non_negative",
+    "assert_none_equal",
+    "assert_positive",
+    "assert_rank",
+]
+
+
+def Assert(condition: Any, data: Any, summarize: Any = None, name: Any = None) -> None:  # noqa: N802
+    """Raise InvalidArgumentError, which shows some values, where a condition is not true."""
+    _require("Assert", condition, lambda: f"expected it to be true. {[unwrap(one) for one in data]}")
+
+
+def _require(where: str, condition: Any, told: Callable[[], str]) -> None:
+    if is_traced(condition):
+        raise unwrap(condition).recorder.fail(f"calls {where}, which looks at a value")
+    if not np.all(unwrap(condition)):
+        raise InvalidArgumentError(f"{where}: {told()}")
+
+
+def _comparing(name: str, compare: Callable[..., Any], sign: str) -> Callable[..., None]:
+    def check(x: Any, y: Any, message: Any = None, summarize: Any = None, name: Any = None) -> None:
+        told = lambda: f"{message or ''} condition x {sign} y did not hold: x is {x!r}, y is {y!r}."  # noqa: E731
+        _require(check.__name__, compare(unwrap(x), unwrap(y)), told)
+
+    check.__name__ = check.__qualname__ = name
+    check.__doc__ = f"Raise InvalidArgumentError where some item of x is not {sign} that of y."
+    return check
+
+
+assert_equal: Final = _comparing("assert_equal", ps.math.equal, "==")
+assert_none_equal: Final = _comparing("assert_none_equal", ps.math.not_equal, "!=")
+assert_greater: Final = _comparing("assert_greater", ps.math.greater, ">")
+assert_greater_equal: Final = _comparing("assert_greater_equal", ps.math.greater_equal, ">=")
+assert_less: Final = _comparing("assert_less", ps.math.less, "<")
+assert_less_equal: Final = _comparing("assert_less_equal", ps.math.less_equal, "<=")
+
+
+def assert_positive(x: Any, message: Any = None, summarize: Any = None, name: Any = None) -> None:
+    """Raise InvalidArgumentError where some item is not above 0."""
+    assert_greater(x, 0, message)
+
+
+def assert_non_negative(x: Any, message: Any = None, summarize: Any = None, name: Any = None) -> None:
+    """Raise InvalidArgumentError where some item is below 0."""
+    assert_greater_equal(x, 0, message)
+
+
+def assert_rank(x: Any, rank: int, message: Any = None, name: Any = None) -> None:
+    """Raise InvalidArgumentError where a value has another number of axes."""
+    found = getattr(getattr(x, "shape", None), "rank", None)
+    if (np.ndim(unwrap(x)) if found is None else found) != int(unwrap(rank)):
+        raise InvalidArgumentError(f"assert_rank: {message or ''} {x!r} has not {rank} axes.")
+
+
+def __getattr__(name: str) -> Any:
+    raise no_attribute("tf.debugging", name, tuple(__all__))

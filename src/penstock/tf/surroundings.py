@@ -1,0 +1,65 @@
+"""Names that programs use around their data, and that ask nothing of it: taken, so that they go on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+__all__ = ["autograph", "config", "device", "get_logger", "init_scope", "name_scope"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def device(device_name: Any = None) -> Any:
+    """Taken and not used: tensors lie in memory."""
+    return nullcontext()
+
+
+def name_scope(name: Any = None) -> Any:
+    """Taken and not used: there are no graphs."""
+    return nullcontext(name)
+
+
+def init_scope() -> Any:
+    """Taken and not used: there are no graphs."""
+    return nullcontext()
+
+
+def get_logger() -> logging.Logger:
+    """The logger of the name that TensorFlow's has."""
+    return logging.getLogger("tensorflow")
+
+
+def _as_it_is(func: _Function | None = None, **_: Any) -> Any:
+    """The function itself: nothing is converted."""
+    return func if func is not None else lambda given: given
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """Taken and not used."""
+
+
+def _no_devices(device_type: Any = None) -> list[Any]:
+    """None but the processor, which is not listed among devices of other types."""
+    return []
+
+
+autograph = SimpleNamespace(
+    experimental=SimpleNamespace(do_not_convert=_as_it_is), set_verbosity=_nothing, to_graph=_as_it_is
+)
+"""Functions run as they are written."""
+
+config = SimpleNamespace(
+    list_physical_devices=_no_devices,
+    list_logical_devices=_no_devices,
+    run_functions_eagerly=_nothing,
+    functions_run_eagerly=lambda: True,
+    experimental=SimpleNamespace(set_memory_growth=_nothing, list_physical_devices=_no_devices),
+    threading=SimpleNamespace(
+        set_inter_op_parallelism_threads=_nothing, set_intra_op_parallelism_threads=_nothing
+    ),
+)
+"""There is nothing to set: threads are those of `map(..., num_parallel_calls=)`."""

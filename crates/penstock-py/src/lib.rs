@@ -71,7 +71,9 @@ mod _native {
     use super::png::encode_pngs;
 
     #[pymodule_export]
-    use super::random::{permutation, philox, sample_picks, shuffle_ring, stateless_normals, stateless_numbers};
+    use super::random::{
+        permutation, philox, sample_picks, shuffle_ring, stateless_normals, stateless_numbers,
+    };
 
     #[pymodule_export]
     use super::lines::split_lines;

@@ -32,7 +32,7 @@ def face(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Res
             raise
         except MemoryError as error:
             raise LimitError(
-                f"{function.__name__}: {error or 'there is no memory for the result'}."
+                f"{function.__name__}: {str(error) or 'there is no memory for the result'}."
             ) from error
         except (ValueError, IndexError) as error:
             raise InvalidArgumentError(f"{function.__name__}: {error}.") from error

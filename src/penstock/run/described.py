@@ -167,7 +167,8 @@ def _left_out(mark: Any, nodes: Iterator[_Entry]) -> Iterator[tuple[str, int]]:
 def _uncounted(mark: Any, nodes: Iterator[_Entry]) -> Iterator[str]:
     """The nodes that have drawn so, by the states that they are in."""
     name, _, _ = next(nodes)
-    if isinstance(mark[1], str) and mark[1] == UNCOUNTED:
+    states = mark[1] if isinstance(mark[1], tuple) else (mark[1],)
+    if any(isinstance(one, str) and one == UNCOUNTED for one in states):
         yield name
     for below in mark[4]:
         yield from _uncounted(below, nodes)

@@ -154,7 +154,7 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool =
     5.0
     """
     value = tensor_of("norm", "tensor", tensor)
-    along = {"axis": tuple(axis) if isinstance(axis, list) else axis, "keepdims": keepdims}
+    along: dict[str, Any] = {"axis": tuple(axis) if isinstance(axis, list) else axis, "keepdims": keepdims}
     if ord in ("euclidean", 2):
         return np.sqrt(np.sum(np.square(np.abs(value)), **along))
     if ord == 1:

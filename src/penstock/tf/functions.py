@@ -40,7 +40,7 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
             return wrap(function(*map(unwrap, args), **unwrap(kwargs)))
         except MemoryError as error:
             raise LimitError(
-                f"{function.__name__}: {error or 'there is no memory for the result'}."
+                f"{function.__name__}: {str(error) or 'there is no memory for the result'}."
             ) from error
 
     return called

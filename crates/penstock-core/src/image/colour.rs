@@ -31,7 +31,9 @@ fn change(samples: &mut [f32], by: &[f32], of: impl Fn([f32; 3], f32) -> [f32; 3
     let each = count.checked_div(by.len()).unwrap_or(0);
     if each * by.len() != count || !each.is_multiple_of(3) {
         let pictures = by.len();
-        return Err(Error::Argument(format!("{count} samples are not {pictures} pictures of colours").into()));
+        return Err(Error::Argument(
+            format!("{count} samples are not {pictures} pictures of colours").into(),
+        ));
     }
     for (picture, &by) in samples.chunks_exact_mut(each.max(1)).zip(by) {
         for pixel in picture.as_chunks_mut::<3>().0 {

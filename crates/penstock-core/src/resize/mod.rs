@@ -247,13 +247,21 @@ mod tests {
     #[test]
     fn arithmetic_is_that_of_single_samples() {
         let picture: Vec<u8> = (0..6 * 5 * 3).map(|i| (i * 41 % 256) as u8).collect();
-        let operations =
-            [Arithmetic::Divide(255.0), Arithmetic::Subtract(0.45), Arithmetic::Multiply(3.7), Arithmetic::Add(0.1)];
+        let operations = [
+            Arithmetic::Divide(255.0),
+            Arithmetic::Subtract(0.45),
+            Arithmetic::Multiply(3.7),
+            Arithmetic::Add(0.1),
+        ];
         for method in [Method::Bilinear, Method::Area] {
             for to in [[3, 2], [6, 5], [9, 8]] {
                 let plain = resized(method, &picture, [6, 5], to, 3);
                 let mut out = vec![MaybeUninit::new(f32::NAN); plain.len()];
-                Resize::new(method, [6, 5], to).unwrap().then(&operations).run(&picture, 3, &mut out).unwrap();
+                Resize::new(method, [6, 5], to)
+                    .unwrap()
+                    .then(&operations)
+                    .run(&picture, 3, &mut out)
+                    .unwrap();
                 // SAFETY: every float was initialised when the vector was made.
                 let made: Vec<f32> = out.into_iter().map(|value| unsafe { value.assume_init() }).collect();
                 let wanted: Vec<f32> = plain.iter().map(|x| (x / 255.0 - 0.45) * 3.7 + 0.1).collect();

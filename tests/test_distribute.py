@@ -203,3 +203,28 @@ def test_explain_says_whether_a_rank_reads_its_own_rows_only():
     )
     buffered = ps.Dataset.range(9).shuffle(4, seed=1).distribute(0, 3)
     assert "makes all rows and keeps one of 3, since they have no numbers" in buffered.explain()
+
+
+@pytest.mark.parametrize("make", [ps.Dataset.range, lambda n: ps.Dataset.range(n).filter(lambda x: x >= 0)])
+@pytest.mark.parametrize("size", [2, 5, 8])
+def test_batches_of_another_size_below_a_share_of_one_are_counted_over(make: Any, size: int):
+    rows = iter(make(100).batch(4).distribute(0, 1))
+    for _ in range(3):
+        next(rows)
+    state = json.loads(json.dumps(rows.get_state()))
+    other = iter(make(100).batch(size).distribute(0, 1))
+    other.set_state(state, allow=["batch.batch_size"])
+    assert [int(x) for batch in other for x in batch] == list(range(12, 100))
+
+
+def test_batches_of_another_size_below_one_share_of_several_are_refused():
+    rows = iter(ps.Dataset.range(100).batch(4).distribute(0, 2))
+    next(rows)
+    other = iter(ps.Dataset.range(100).batch(8).distribute(0, 2))
+    with pytest.raises(ArgumentError, match=r"not known which rows have been given. Begin a new epoch"):
+        other.set_state(rows.get_state(), allow=["batch.batch_size"])
+
+
+def test_there_is_a_most_of_ranks():
+    with pytest.raises(ArgumentError, match="world is 8589934592, wanted at most 4,294,967,296"):
+        ps.Dataset.range(3).distribute(0, 1 << 33)

@@ -401,3 +401,21 @@ def test_a_file_that_is_gone_is_told_when_its_rows_are_skipped(tmp_path: Path):
     rows.set_state(state.skip(rows=3))
     with pytest.raises(ps.NotFoundError, match="b: no such file"):
         next(rows)
+
+
+@pytest.mark.parametrize("given", ['{"version": 2}', b"{}", Path("position.json")])
+def test_text_and_paths_in_place_of_a_state_are_told_what_to_do(given: Any):
+    want = r"json.loads\(text\), of a file ps.State.load\(path\)"
+    for read in (iter(N(9)).set_state, ps.describe_state):
+        with pytest.raises(ArgumentError, match=want):
+            read(given)
+
+
+def test_one_argument_is_allowed_by_its_name_alone():
+    rows = iter(N(40).batch(4))
+    next(rows)
+    other = iter(N(40).batch(8))
+    with pytest.raises(ArgumentError, match="another pipeline"):
+        other.set_state(rows.get_state(), allow="batch.batch_size.more")
+    other.set_state(rows.get_state(), allow="batch.batch_size")
+    assert next(other).tolist() == list(range(4, 12))

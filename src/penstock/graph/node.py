@@ -436,6 +436,10 @@ class Node(ABC):
         """
         return self.arity > 0
 
+    def finds_rows_sooner(self, state: State, n: int) -> bool:
+        """Whether a source has rows by number, index and all, sooner than the n rows before a state again."""
+        return self.finds_rows()
+
     @property
     def goes_by_number(self) -> bool:
         """Whether its rows in order are made by number, so that those by number cost no more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import islice
@@ -22,6 +22,7 @@ from penstock.graph.node import (
     PlainRows,
     Rows,
     RowSource,
+    Spent,
     State,
     Step,
     method,
@@ -130,6 +131,8 @@ class Distribute(Share):
 
     def __post_init__(self) -> None:
         world = whole_number("distribute", "world", self.world, above=0)
+        if world > _MOST_RANKS:
+            raise ArgumentError("distribute", "world", got=world, want=f"at most {_MOST_RANKS:,}")
         rank = whole_number("distribute", "rank", self.rank)
         if not 0 <= rank < world:
             raise ArgumentError("distribute", "rank", got=rank, want=f"a number between 0 and {world - 1}")
@@ -223,6 +226,9 @@ class Distribute(Share):
     def before(self, state: State, row: int, *n: int) -> Before:
         passed = row * self.world if n[0] < 0 else min(row * self.world, n[0])
         return self._state(Deal(passed, NONE, self.world), 0), (passed,)
+
+    def spent(self, state: State, n: int, first: int, rows: Callable[[], Rows]) -> Spent | None:
+        return (first + n, NONE, state) if self._takes_all(state) and not state[5] else None
 
     def whose(self, state: State) -> tuple[int, int] | None:
         if not (isinstance(state, tuple) and len(state) == 7 and is_count(state[1], _MOST_RANKS)):

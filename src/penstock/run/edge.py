@@ -256,7 +256,8 @@ class Edge:
         self._plan.note_epoch(epoch)
         wanted = np.zeros(0, np.int64) if held is None else np.sort(held)
         first = position - given
-        rows = None if here is None or given < WORTH_FETCHING else self._found_rows
+        is_worth = here is not None and given >= WORTH_FETCHING and _finds_rows(self._plan, *here[0], given)
+        rows = self.by_number if is_worth else None
         if rows is not None:
             place, given = here
             self._begin(epoch, place)
@@ -290,11 +291,6 @@ class Edge:
         """The rows of this edge's own plan, from a mark or from where it stands."""
         mark = self.mark() if mark is None else _of(mark, self._plan)
         return type(self)(self._plan, mark, meter=self._meter)
-
-    @property
-    def _found_rows(self) -> RowSource | None:
-        """The rows by number, where nothing has to be made for it first."""
-        return self.by_number if self._plan.finds_rows else None
 
     def _pass_again(self, limit: int, wanted: IntArray, known: set[tuple[int, str]]) -> int:
         """Pass over rows that were given before, errors that were raised before among them; 0 at the end.
@@ -368,6 +364,15 @@ class Edge:
         elif made is not None and made is not END:
             self._chunk, self._slots = made, len(made)
         return made is not END
+
+
+def _finds_rows(plan: Plan, state: Any, inputs: tuple[Mark, ...], n: int) -> bool:
+    """Whether rows are had by number sooner than n rows before a place are made again."""
+    if plan.finds_rows:
+        return True
+    while plan.node.is_one_to_one and len(inputs) == 1:
+        plan, state, inputs = plan.inputs[0], inputs[0][1], inputs[0][4]
+    return not inputs and plan.node.finds_rows_sooner(state, n)
 
 
 def _of(mark: Mark | None, plan: Plan) -> Mark | None:

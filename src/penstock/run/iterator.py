@@ -214,9 +214,12 @@ class RowIterator(Iterator[Any]):
         >>> list(rows) == rest
         True
         """
+        allow = (allow,) if isinstance(allow, str) else allow
         with reading_state("set_state"):
             standings, theirs = [], self._plan
-            for one in state if isinstance(state, Sequence) else (state,):
+            for one in (
+                state if isinstance(state, Sequence) and not isinstance(state, str | bytes) else (state,)
+            ):
                 opened = open_state(one, "set_state")
                 check_pipeline(opened["pipeline"], self._plan, strict=strict, allow=allow, stacklevel=2)
                 theirs = plan_of(opened["pipeline"], self._plan)

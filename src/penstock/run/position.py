@@ -235,6 +235,8 @@ def open_state(state: Any, where: str) -> dict[str, Any]:
     if fault := _fault(state):
         got = Told(fault) if isinstance(state, dict) else state
         help = _UPGRADE if _is_newer(state) else ""
+        if isinstance(state, str | bytes | os.PathLike):
+            help = "Of JSON text give json.loads(text), of a file ps.State.load(path)."
         want = f"a state of version {STATE_VERSION}, as get_state gives it"
         raise ArgumentError(where, "state", got=got, want=want, help=help)
     with reading_state(where):

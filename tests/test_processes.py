@@ -18,6 +18,7 @@ import penstock as ps
 from penstock.errors import ArgumentError, FunctionError
 from penstock.graph.plan import Plan
 from penstock.nodes.calls import Calls
+from penstock.nodes.filter_ import Filter
 from penstock.nodes.map_ import Map
 from penstock.nodes.processes import Group
 from penstock.testing import Samples, check_laws
@@ -90,6 +91,50 @@ def drawn(x: Any) -> float:
 def test_the_laws_hold():
     check_laws(lambda sizes: Plan(Map(described, 2, workers="process"), (Plan(Samples(12, sizes)),)))
     assert children() == []
+
+
+def is_mixed(row: dict[str, Any]) -> bool:
+    return int(row["number"]) % 3 == 1 and row["text"] is not None
+
+
+def test_the_laws_hold_for_filter():
+    check_laws(lambda sizes: Plan(Filter(is_mixed, 2, "process"), (Plan(Samples(12, sizes)),)))
+    assert children() == []
+
+
+def test_filter_asks_other_processes_and_fails_as_it_does_here():
+    here, factor = os.getpid(), 3
+
+    def is_kept(x: Any) -> Any:
+        if int(x) == 7:
+            raise KeyError("no such key")
+        if int(x) == 9:
+            return 1
+        return os.getpid() != here and int(x) % factor == 0
+
+    rows = iter(ps.Dataset.range(16).filter(is_kept, workers="process", num_parallel_calls=2))
+    found = rows_and_errors(rows)
+    assert [row for row in found if isinstance(row, int)] == [0, 3, 6, 12, 15]
+    assert [found.index(text) for text in found if isinstance(text, str)] == [3, 4]
+    assert "filter, row 7: KeyError: 'no such key'" in found[3]
+    assert "filter, row 9: InvalidArgumentError: Invalid `predicate`" in found[4]
+    del rows
+    assert children() == []
+
+
+def test_filter_in_threads_gives_the_same_rows():
+    ds = ps.Dataset.range(20_000)
+    wanted = list(ds.filter(lambda x: bool(x % 3)))
+    assert list(ds.filter(lambda x: bool(x % 3), num_parallel_calls=3)) == wanted
+    assert list(ds.filter(lambda x: x % 3 != 0, num_parallel_calls=ps.AUTOTUNE)) == wanted
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"workers": "gpu"}, {"num_parallel_calls": 0}, {"num_parallel_calls": -2}]
+)
+def test_filter_refuses_wrong_arguments(arguments: dict[str, Any]):
+    with pytest.raises(ArgumentError, match="filter"):
+        ps.Dataset.range(3).filter(lambda x: x > 0, **arguments)
 
 
 def test_the_function_runs_in_other_processes_in_order():

@@ -42,7 +42,7 @@ class Methods:
         """The share of one rank: rows `rank`, `rank + world`, `rank + 2 * world`, ... of the rows above."""
     def enumerate(self, start: int = 0, *, name: str | None = None) -> Dataset:
         """Pairs `(number, row)`; the number is an int64 scalar."""
-    def filter(self, predicate: Callable[..., Any], *, name: str | None = None) -> Dataset:
+    def filter(self, predicate: Callable[..., Any], *, num_parallel_calls: int | None = None, workers: Any = "thread", name: str | None = None) -> Dataset:
         """The rows for which a function returns True, in order."""
     def flat_map(self, map_func: Callable[..., Any], *, name: str | None = None) -> Dataset:
         """The rows of the datasets that a function makes of the rows, one dataset after the other."""

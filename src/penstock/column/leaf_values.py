@@ -28,7 +28,7 @@ def number_array(values: Sequence[Any], dtype: np.dtype[Any]) -> NDArray[Any] | 
     """
     kinds = set(map(type, values))
     if kinds == {dtype.type} and dtype.kind not in "mM":  # times of another unit have the same type
-        return np.array(values, dtype)
+        return np.fromiter(values, dtype, len(values))
     if kinds == {int} and dtype.kind in "iu":
         return _whole_numbers(values, dtype)
     if kinds <= {int, float} and dtype.kind in "fc":

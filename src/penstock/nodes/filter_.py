@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, ClassVar
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from penstock.column.base import BoolArray
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
-from penstock.errors import ArgumentTypeError, InvalidArgumentError
-from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, transform
+from penstock.errors import InvalidArgumentError
+from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.calls import HOW, Calls, CallsBySpec, function_error, pulled
+from penstock.nodes.processes import Group, calls_at_a_time, group_of, threads_for
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
 
-__all__ = ["Filter", "Predicate"]
+__all__ = ["Filter", "Predicate", "filter_"]
 
 _BOOL = Spec(TensorSpec((), np.bool_))
+
+Answers: TypeAlias = tuple[BoolArray, list[tuple[int, Exception]]]
+"""Yes or no for every row, no for rows that failed; and the errors of those, with their places."""
 
 
 @dataclass
@@ -36,14 +40,22 @@ class Predicate(Calls):
     def is_settled(self) -> bool:
         return self._is_checked or not self.is_traced
 
-    def answers(self, chunk: Chunk, first: int) -> tuple[BoolArray, list[tuple[int, Exception]]]:
-        """Yes or no for every row, no for rows that failed; and the errors of those, with their places."""
+    @cached_property
+    def for_workers(self) -> Calls:
+        """The function with its answers checked where it runs."""
+        return _Asked(self.where, _Checked(self.where, self.function), self.rows, _BOOL, self)
+
+    def answers(self, chunk: Chunk, first: int) -> Answers:
+        """The answers for the rows of a chunk, of which the first has this position."""
         if self.is_traced:
             made = self.over(chunk, first)
             if isinstance(made, Chunk) and isinstance(column := made.columns[0], FixedColumn):
                 return column.values, []
         results, errors = self.called(chunk, first)
-        if not errors and set(map(type, results)) <= {bool, np.bool_}:
+        kinds = set(map(type, results))
+        if not errors and kinds <= {bool}:
+            return np.frombuffer(bytes(results), np.bool_), []
+        if not errors and kinds <= {bool, np.bool_}:
             return np.array(results, np.bool_), []
         answers = np.zeros(len(chunk), np.bool_)
         failed = dict(errors)
@@ -54,6 +66,32 @@ class Predicate(Calls):
             else:
                 failed[place] = function_error(no_answer(self.where, result), self.where, first + place)
         return answers, sorted(failed.items())
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A predicate that fails where it returns no bool."""
+
+    where: str
+    function: Callable[..., Any]
+
+    def __call__(self, *row: Any) -> bool:
+        result = self.function(*row)
+        if not _is_answer(result):
+            raise no_answer(self.where, result)
+        return bool(result)
+
+
+@dataclass
+class _Asked(Calls):
+    """A predicate as workers call it."""
+
+    asker: Predicate | None = None
+
+    def note_alone(self) -> None:
+        self.draws_alone = True
+        if self.asker is not None:
+            self.asker.note_alone()
 
 
 def _is_answer(result: Any) -> bool:
@@ -70,31 +108,54 @@ def no_answer(where: str, result: Any) -> Exception:
     )
 
 
-@transform("filter")
-@dataclass(frozen=True)
-class Filter(Node):
+@method("filter")
+def filter_(
+    plan: Plan,
+    predicate: Callable[..., Any],
+    *,
+    num_parallel_calls: int | None = None,
+    workers: Literal["thread", "process"] = "thread",
+) -> Plan:
     """The rows for which a function returns True, in order.
 
     Args:
+        plan: The rows.
         predicate: Takes a row (a tuple as several arguments) and returns a scalar bool. Traced as in `map`.
+        num_parallel_calls: Threads that run it at a time, for functions that wait or leave the interpreter;
+            `ps.AUTOTUNE` for as many as help.
+        workers: "process" for Python functions that hold the interpreter, as in `map`.
 
     Raises:
-        ArgumentTypeError: `predicate` is no function.
+        ArgumentTypeError: `predicate` is no function, or `num_parallel_calls` no whole number.
+        ArgumentError: `num_parallel_calls` is 0 or below -1; `workers` is neither.
         FunctionError: As rows are taken: it failed on a row, or returned something else; names the row. The iterator
-            can go on after it.
+            can go on after it. So it does where a worker process dies, whose exit code the error names.
 
     >>> import penstock as ps
     >>> list(ps.Dataset.range(6).filter(lambda x: x % 3 == 0))
     [np.int64(0), np.int64(3)]
     """
+    calls = calls_at_a_time("filter", "predicate", predicate, num_parallel_calls, workers)
+    return Plan(Filter(predicate, calls, workers), (plan,))
+
+
+@transform("filter")
+@dataclass(frozen=True)
+class Filter(Node):
+    """The rows for which a function returns True.
+
+    Args:
+        predicate: The function.
+        parallel: Threads that run it at a time; -1 for as many as help.
+        workers: What runs it, threads or processes.
+    """
 
     by_itself: ClassVar[bool] = True
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"parallel", "workers"})
     predicate: Callable[..., Any]
+    parallel: int = 1
+    workers: str = "thread"
     _calls: CallsBySpec[Predicate] = field(default_factory=CallsBySpec, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if not callable(self.predicate):
-            raise ArgumentTypeError("filter", "predicate", got=self.predicate, want="a function")
 
     def calls(self, rows: Spec) -> Predicate:
         """The predicate over rows of a spec; traced once."""
@@ -106,8 +167,13 @@ class Filter(Node):
     def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
         return {"predicate": self.calls(rows)}
 
+    def threads(self) -> int:
+        return threads_for(self.parallel, self.workers)
+
     def how(self, rows: Spec) -> str:  # type: ignore[override]
-        return self.calls(rows).how()
+        calls = self.calls(rows)
+        in_processes = self.workers == "process" and not calls.is_traced
+        return f"in {self.threads()} processes, {calls.how()}" if in_processes else calls.how()
 
     def step(self, state: State, rows: Rows) -> Step:
         found = pulled(self.calls, rows)
@@ -116,10 +182,13 @@ class Filter(Node):
         calls, chunk = found
         first = rows.position - len(chunk)
         calls.settle(state, Plan(self, (rows.plan,)))
+        answers = calls.answers
+        if self.workers == "process" and not calls.is_traced:
+            answers = partial(_answers_of, group_of(rows, calls.for_workers, self.threads()))
         if not calls.is_settled:  # later steps wait for these rows
-            _, made = _work(calls, None, chunk, first, calls.pace(rows))
+            _, made = _work(calls, answers, None, chunk, first, calls.pace(rows))
             return calls.state, made
-        return calls.state, partial(_work, calls, calls.state, chunk, first, calls.pace(rows))
+        return calls.state, partial(_work, calls, answers, calls.state, chunk, first, calls.pace(rows))
 
     def knows(self, state: State) -> bool:
         return state in HOW
@@ -141,10 +210,27 @@ class Filter(Node):
         return [cls(_is_even), cls(_is_there), cls(_is_large)]
 
 
+def _answers_of(group: Group, chunk: Chunk, first: int) -> Answers:
+    """The answers that worker processes give for every row."""
+    made = group.over(chunk, first)
+    rows, errors = (made, []) if isinstance(made, Chunk) else (made.rows, made.take_errors())
+    answers = np.zeros(len(chunk), np.bool_)
+    there = np.ones(len(chunk), np.bool_)
+    there[[place for place, _ in errors]] = False
+    if rows is not None and isinstance(column := rows.columns[0], FixedColumn):
+        answers[there] = column.values
+    return answers, list(errors)
+
+
 def _work(
-    calls: Predicate, state: State, chunk: Chunk, first: int, pace: dict[str, int]
+    calls: Predicate,
+    over: Callable[[Chunk, int], Answers],
+    state: State,
+    chunk: Chunk,
+    first: int,
+    pace: dict[str, int],
 ) -> tuple[State, Chunk | Failing]:
-    answers, errors = calls.timed(lambda: calls.answers(chunk, first), len(chunk), pace)
+    answers, errors = calls.timed(lambda: over(chunk, first), len(chunk), pace)
     kept = np.flatnonzero(answers)
     rows = chunk if len(kept) == len(chunk) else chunk.gather(kept)
     if not errors:

@@ -12,10 +12,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result
-from penstock.errors import ArgumentError, ArgumentTypeError
-from penstock.graph.cores import usable_cores
 from penstock.graph.node import (
-    AUTOTUNE,
     END,
     Before,
     Failing,
@@ -33,7 +30,6 @@ from penstock.graph.placed import AtPlace, is_placed
 from penstock.graph.plan import AsOne, Plan
 from penstock.graph.recorded import RecordedFunction
 from penstock.graph.seeds import seed_pair
-from penstock.nodes.arguments import whole_number
 from penstock.nodes.calls import (
     HOW,
     Calls,
@@ -45,7 +41,7 @@ from penstock.nodes.calls import (
 )
 from penstock.nodes.maps import joined_maps
 from penstock.nodes.places import Places
-from penstock.nodes.processes import Workers, check_sendable
+from penstock.nodes.processes import calls_at_a_time, group_of, threads_for
 from penstock.spec import Spec
 from penstock.trace import call
 
@@ -99,17 +95,7 @@ def map_(
     >>> list(ps.Dataset.range(3).map(lambda x: (x, x * 2)))
     [(np.int64(0), np.int64(0)), (np.int64(1), np.int64(2)), (np.int64(2), np.int64(4))]
     """
-    if not callable(map_func):
-        raise ArgumentTypeError("map", "map_func", got=map_func, want="a function")
-    if workers not in ("thread", "process"):
-        raise ArgumentError("map", "workers", got=workers, want="'thread' or 'process'")
-    if workers == "process":
-        check_sendable("map", map_func)
-        num_parallel_calls = AUTOTUNE if num_parallel_calls is None else num_parallel_calls
-    calls = 1 if num_parallel_calls is None else whole_number("map", "num_parallel_calls", num_parallel_calls)
-    if calls == 0 or calls < AUTOTUNE:
-        want = "greater than zero, or -1 (AUTOTUNE)"
-        raise ArgumentError("map", "num_parallel_calls", got=calls, want=want)
+    calls = calls_at_a_time("map", "map_func", map_func, num_parallel_calls, workers)
     result = None if output_signature is None else Spec(output_signature)
     if is_placed(map_func):
         places = Places(seed_pair(None), seed_pair(0)[0])
@@ -156,8 +142,7 @@ class Map(Node):
         return n
 
     def threads(self) -> int:
-        # Here threads only wait for processes, one each.
-        return usable_cores() if self.workers == "process" and self.parallel < 0 else self.parallel
+        return threads_for(self.parallel, self.workers)
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
         calls = self.calls(rows)
@@ -173,10 +158,7 @@ class Map(Node):
         calls.settle(state, Plan(self, (rows.plan,)))
         over = calls.over
         if self.workers == "process" and not calls.is_traced:
-            workers = rows.scratch.get("workers") or rows.scratch.setdefault(
-                "workers", Workers(calls, self.threads())
-            )
-            over = workers.group.over
+            over = group_of(rows, calls, self.threads()).over
         if not calls.is_settled:  # later steps wait for these rows
             made = calls.paced(over, chunk, first, calls.pace(rows))
             return calls.state, made

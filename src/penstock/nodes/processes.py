@@ -30,12 +30,14 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from penstock.column.chunk import Chunk
-from penstock.errors import ArgumentTypeError, FunctionError
-from penstock.graph.node import Failing
+from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError
+from penstock.graph.cores import usable_cores
+from penstock.graph.node import AUTOTUNE, Failing, Rows
+from penstock.nodes.arguments import whole_number
 from penstock.nodes.calls import Calls
 from penstock.nodes.worker import Answer, Request, SentError, Shared, live, receive
 
-__all__ = ["WorkerDied", "WorkerTraceback", "Workers", "check_sendable"]
+__all__ = ["Group", "WorkerDied", "WorkerTraceback", "Workers", "calls_at_a_time", "group_of", "threads_for"]
 
 CAN_FORK: Final = hasattr(os, "fork")
 
@@ -66,15 +68,54 @@ class WorkerDied(Exception):
         super().__init__(f"the worker process died with {_named(exit_code)}")
 
 
-def check_sendable(where: str, function: Callable[..., Any]) -> None:
-    """Raise `ArgumentTypeError` where workers cannot be forked and the function cannot be sent to them."""
+def calls_at_a_time(where: str, argument: str, function: Any, calls: Any, workers: Any) -> int:
+    """How many calls of a function run at a time, from the arguments of its transformation; -1 for as many as help.
+
+    Args:
+        where: The transformation.
+        argument: The name of the argument that is the function.
+        function: The function.
+        calls: The argument `num_parallel_calls`.
+        workers: The argument `workers`.
+
+    Raises:
+        ArgumentTypeError: No function, one that cannot be sent to workers, or no whole number.
+        ArgumentError: A number below 1 that is not `AUTOTUNE`, or other workers than threads and processes.
+    """
+    if not callable(function):
+        raise ArgumentTypeError(where, argument, got=function, want="a function")
+    if workers not in ("thread", "process"):
+        raise ArgumentError(where, "workers", got=workers, want="'thread' or 'process'")
+    if workers == "process":
+        _check_sendable(where, argument, function)
+        calls = AUTOTUNE if calls is None else calls
+    n = 1 if calls is None else whole_number(where, "num_parallel_calls", calls)
+    if n == 0 or n < AUTOTUNE:
+        want = "greater than zero, or -1 (AUTOTUNE)"
+        raise ArgumentError(where, "num_parallel_calls", got=n, want=want)
+    return n
+
+
+def _check_sendable(where: str, argument: str, function: Callable[..., Any]) -> None:
     if CAN_FORK:
         return
     try:
         pickle.dumps(function)
     except Exception as error:
         want = "a function that can be pickled, defined at the top of a module: here workers cannot be forked"
-        raise ArgumentTypeError(where, "map_func", got=function, want=want) from error
+        raise ArgumentTypeError(where, argument, got=function, want=want) from error
+
+
+def threads_for(parallel: int, workers: str) -> int:
+    """Threads for so many calls at a time: those that wait for processes are one each."""
+    return usable_cores() if workers == "process" and parallel < 0 else parallel
+
+
+def group_of(rows: Rows, calls: Calls, n: int) -> Group:
+    """The worker processes of who takes these rows, made on first need; they end with the edge."""
+    workers = rows.scratch.get("workers") or rows.scratch.setdefault("workers", Workers(calls, n))
+    group: Group = workers.group
+    return group
 
 
 class Workers:

@@ -155,7 +155,8 @@ def _serve(connection: socket.socket, shared: Shared, calls: Calls) -> None:
             connection.sendall(shared.write(answer))
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             n = begun[0]
-            connection.sendall(shared.write((None, _unsendable(error, n), *answer[2:])))
+            sent = _unsendable(error, n, calls.where)
+            connection.sendall(shared.write((None, sent, *answer[2:])))
 
 
 def _answer(calls: Calls, request: Request) -> Answer:
@@ -167,9 +168,9 @@ def _answer(calls: Calls, request: Request) -> Answer:
     return made, [], calls.seen, calls.draws_alone
 
 
-def _unsendable(error: Exception, n: int) -> list[SentError]:
+def _unsendable(error: Exception, n: int, where: str) -> list[SentError]:
     found = InvalidArgumentError(f"its result cannot be sent between processes: {error}")
-    return [_sent(place, function_error(found, "map", place)) for place in range(n)]
+    return [_sent(place, function_error(found, where, place)) for place in range(n)]
 
 
 def _sent(place: int, error: Exception) -> SentError:

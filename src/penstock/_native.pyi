@@ -48,6 +48,9 @@ def keep_between_chunks() -> None:
 class PictureError(NativeError):
     """Bytes are no picture, or none of the kind wanted. `args` is (message, row, whether a limit is passed)."""
 
+class TogetherError(NativeError):
+    """Results of several rows take more memory together than they may; no one is too large. `args` is (message,)."""
+
 # --- digests of files ------------------------------------------------------------------------------------------
 
 @final
@@ -588,6 +591,7 @@ def decode_images(
     recover: bool = False,
     acceptable_fraction: float = 1.0,
     scaled_for: tuple[int, int] | None = None,
+    most_together: int = ...,
 ) -> tuple[U8, I64]:
     """Decode the files data[offsets[i]:offsets[i + 1]], each by its first bytes.
 
@@ -602,6 +606,7 @@ def decode_images(
         recover: JPEG: make up what is missing at the end.
         acceptable_fraction: JPEG: share of the lines that has to be there.
         scaled_for: JPEG: in place of `ratio`, the height and width that are left at least.
+        most_together: Bytes that the samples of several pictures may have.
 
     Returns:
         samples: The bytes of the samples of all pictures, one after the other, beginning at a multiple of 64.
@@ -610,6 +615,7 @@ def decode_images(
     Raises:
         PictureError: One of them is damaged or unknown, cannot give what is wanted, or is too large; several are too
             large together.
+        TogetherError: Several have more bytes than `most_together`; no memory was taken.
     """
 
 def decode_jpeg_parts(

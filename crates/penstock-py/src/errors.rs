@@ -37,6 +37,13 @@ create_exception!(
     "Bytes are no picture, or none of the kind wanted. `args` is (message, row, whether a limit is passed)."
 );
 
+create_exception!(
+    penstock._native,
+    TogetherError,
+    NativeError,
+    "Results of several rows take more memory together than they may; no one is too large. `args` is (message,)."
+);
+
 /// The Python exception for an error of the core: `work().map_err(raised)?`.
 pub fn raised(error: Error) -> PyErr {
     match error {

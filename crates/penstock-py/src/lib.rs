@@ -43,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use super::digest::{Digest, digest_of};
     #[pymodule_export]
-    use super::errors::{BombError, MessageError, NativeError, PictureError, StreamError};
+    use super::errors::{BombError, MessageError, NativeError, PictureError, StreamError, TogetherError};
     #[pymodule_export]
     use super::frames::{
         begin_sync, crc32c, file_versions, find_frame, frame_records, masked_crc32c, read_ranges, scan_frames,

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::buffer::{Bytes, aligned, array, values};
-use crate::errors::PictureError;
+use crate::errors::{PictureError, TogetherError};
 use crate::resize::{Then, method_of, operations};
 
 type Pictures<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
@@ -21,7 +21,8 @@ type InRow = (usize, Wrong);
 
 #[pyfunction]
 #[pyo3(signature = (data, offsets, channels, *, sample_bytes = 1, first_frame = false, accurate = false,
-    fancy_upscaling = true, ratio = 1, recover = false, acceptable_fraction = 1.0, scaled_for = None))]
+    fancy_upscaling = true, ratio = 1, recover = false, acceptable_fraction = 1.0, scaled_for = None,
+    most_together = usize::MAX))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of TensorFlow's decoders")]
 pub fn decode_images<'py>(
     py: Python<'py>,
@@ -36,6 +37,7 @@ pub fn decode_images<'py>(
     recover: bool,
     acceptable_fraction: f32,
     scaled_for: Option<[usize; 2]>,
+    most_together: usize,
 ) -> PyResult<Pictures<'py>> {
     let kind = match sample_bytes {
         1 => Samples::U8,
@@ -55,8 +57,13 @@ pub fn decode_images<'py>(
         ..Want::default()
     };
     let (data, offsets) = (data.as_slice(), values(&offsets)?);
-    let shapes = py.detach(|| shapes_of(data, offsets, &want)).map_err(in_row)?;
+    let shapes = py.detach(|| each_shape(data, offsets, &want)).map_err(in_row)?;
     let sizes: Vec<usize> = shapes.iter().map(|shape| shape.samples() * kind.size_bytes()).collect();
+    // Several pictures are no larger together than one may be.
+    let most = most_together.min((MAX_SAMPLES as usize).saturating_mul(kind.size_bytes()));
+    if sizes.len() > 1 && sizes.iter().fold(0, |total: usize, &size| total.saturating_add(size)) > most {
+        return Err(TogetherError::new_err(format!("the pictures have more than {most} bytes together")));
+    }
     let samples = filled(py, data, offsets, &sizes, |row, file, out| {
         let want = Want { channels: shapes[row].channels, ..want };
         image::decode_samples(file, &want, kind, out)
@@ -236,11 +243,6 @@ fn files<'a>(data: &'a [u8], offsets: &'a [i64]) -> impl Iterator<Item = Option<
 
 fn outside() -> Wrong {
     Wrong::Argument("its range is not inside of the data".into())
-}
-
-/// The sizes of all pictures, bounded together.
-fn shapes_of(data: &[u8], offsets: &[i64], want: &Want) -> Result<Vec<Shape>, InRow> {
-    bounded(each_shape(data, offsets, want)?)
 }
 
 /// The sizes of all pictures, each of which is bounded.

@@ -39,6 +39,7 @@ __all__ = [
     "FilePlace",
     "Function",
     "Node",
+    "Partly",
     "PlainRows",
     "RowSource",
     "Rows",
@@ -104,12 +105,25 @@ class Failing:
         return errors
 
 
-Work: TypeAlias = Callable[[], tuple[State, Chunk | Failing]]
+@dataclass(frozen=True, slots=True)
+class Partly:
+    """The first rows of a chunk, one for each row that was taken, and the work that makes the others."""
+
+    rows: Chunk | Failing
+    rest: Work
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+Work: TypeAlias = Callable[[], tuple[State, Chunk | Failing | Partly]]
 """What is left to do for a chunk, done by any thread while further steps are made.
 
 It gives the state of its step back, and the rows. That of a source may give another state where its rows end
-early, or raise `Broken`.
+early, or raise `Broken`. That of a node which makes one row of one may give some of them and leave the others to
+more work.
 """
+
 
 Step: TypeAlias = tuple[State, Chunk | Failing | Work | Literal[_End.END] | None]
 """The state after a step and its rows; None where it has made no rows yet."""

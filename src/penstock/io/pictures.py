@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError, LimitError
 from penstock.spec import TensorSpec
+from penstock.trace.together import TooMuchTogether, most_together
 
 __all__ = [
     "checked_channels",
@@ -76,11 +78,17 @@ def decode_files(
     Raises:
         InvalidArgumentError: A file is damaged, of no known format, or cannot give what is wanted.
         LimitError: The header of a file asks for too much memory.
+        TooMuchTogether: Several take more memory than `most_together` allows here.
     """
     kind = np.dtype(dtype)
     with naming_pictures(where, len(files)):
         samples, shapes = _native.decode_images(
-            files.data, files.offsets, channels, sample_bytes=kind.itemsize, **want
+            files.data,
+            files.offsets,
+            channels,
+            sample_bytes=kind.itemsize,
+            most_together=most_together(),
+            **want,
         )
     return samples.view(kind), shapes.reshape(-1, 4)
 
@@ -95,6 +103,10 @@ def naming_pictures(where: str, rows: int) -> Iterator[None]:
         place = f"{where}: " if rows == 1 else f"{where}: picture {row}: "
         kind = LimitError if is_limit else InvalidArgumentError
         raise kind(f"{place}{found}.") from None
+    except _native.TogetherError as error:
+        if most_together() < sys.maxsize:
+            raise TooMuchTogether(*error.args) from None
+        raise InvalidArgumentError(f"{where}: {error}.") from None
 
 
 def samples_of(pictures: NDArray[Any] | ShapedColumn) -> tuple[NDArray[Any], IntArray]:

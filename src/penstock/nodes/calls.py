@@ -25,6 +25,7 @@ from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.nodes.sizes import bounded_rows
 from penstock.spec import NoneSpec, Spec, map_structure
 from penstock.trace import Trace, Untraceable, agrees, call, trace
+from penstock.trace.together import TooMuchTogether
 
 __all__ = [
     "BY_ROW",
@@ -225,6 +226,8 @@ class Calls:
             self._is_checked = True
         try:
             return made.run(chunk)
+        except TooMuchTogether:
+            raise
         except Exception:  # noqa: BLE001  (row by row it is raised again, where it belongs)
             return self.by_row(chunk, first)
 

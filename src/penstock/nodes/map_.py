@@ -40,6 +40,7 @@ from penstock.nodes.calls import (
     sampled,
 )
 from penstock.nodes.maps import joined_maps
+from penstock.nodes.pieces import in_pieces
 from penstock.nodes.places import Places
 from penstock.nodes.processes import calls_at_a_time, group_of, threads_for
 from penstock.spec import Spec
@@ -162,7 +163,8 @@ class Map(Node):
         if not calls.is_settled:  # later steps wait for these rows
             made = calls.paced(over, chunk, first, calls.pace(rows))
             return calls.state, made
-        return calls.state, partial(_work, calls, over, calls.state, chunk, first, calls.pace(rows))
+        make = partial(calls.paced, over, pace=calls.pace(rows))
+        return calls.state, partial(in_pieces, make, calls.state, chunk, first)
 
     def knows(self, state: State) -> bool:
         return state in HOW
@@ -218,17 +220,6 @@ class MapAtPlaces(Map):
         # One of a recipe takes the place itself.
         is_recorded = isinstance(self.map_func, RecordedFunction)
         return self.map_func if is_recorded else AtPlace(self.map_func, call)
-
-
-def _work(
-    calls: Calls,
-    over: Callable[[Chunk, int], Chunk | Failing],
-    state: State,
-    chunk: Chunk,
-    first: int,
-    pace: dict[str, int],
-) -> tuple[State, Chunk | Failing]:
-    return state, calls.paced(over, chunk, first, pace)
 
 
 @dataclass(frozen=True)

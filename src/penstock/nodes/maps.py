@@ -11,9 +11,11 @@ from penstock.errors import PenstockError
 from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step
 from penstock.graph.plan import Plan
 from penstock.nodes.calls import Calls, noted
+from penstock.nodes.pieces import in_pieces
 from penstock.spec import Spec
 from penstock.trace import Trace
 from penstock.trace.calling import same_rows
+from penstock.trace.together import TooMuchTogether
 
 __all__ = ["Maps", "joined_maps"]
 
@@ -107,15 +109,15 @@ class Maps(Node):
         if not all(calls.is_settled for calls in self._calls):  # later steps wait for these rows
             made = self._one_by_one(chunk, first, paces)
             return self._state, made
-        return self._state, partial(self._work, self._state, chunk, first, paces)
+        return self._state, partial(in_pieces, partial(self._made, paces=paces), self._state, chunk, first)
 
     @property
     def _state(self) -> State:
         return tuple(calls.state for calls in self._calls)
 
-    def _work(self, state: State, chunk: Chunk, first: int, paces: _Paces) -> tuple[State, Chunk | Failing]:
+    def _made(self, chunk: Chunk, first: int, *, paces: _Paces) -> Chunk | Failing:
         made = self._as_one(chunk, paces)
-        return state, self._one_by_one(chunk, first, paces) if made is None else made
+        return self._one_by_one(chunk, first, paces) if made is None else made
 
     def _as_one(self, chunk: Chunk, paces: _Paces) -> Chunk | None:
         """The rows of a chunk by one trace; None where it does not do, or some row fails."""
@@ -131,6 +133,8 @@ class Maps(Node):
             if self._differs:
                 return None
             made, largest = self._trace.measured(chunk)
+        except TooMuchTogether:
+            raise
         except Exception:  # noqa: BLE001  (function by function it is raised again, where it belongs)
             return None
         for pace in paces:

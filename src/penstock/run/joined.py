@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.graph.node import Failing, State, Work
+from penstock.graph.node import Failing, Partly, State, Work
 from penstock.graph.plan import Plan
 from penstock.run.marks import Mark
 from penstock.run.steps import InputEdge, Made, Meter, OpenEdge, Place, Steps, Task
@@ -126,6 +126,11 @@ class LineSteps:
         if all(plan.node.is_one_to_one for plan in self._line):
             self._edge.in_groups(size)
 
+    def further(self, place: Place, n: int) -> Place:
+        """The place n rows after another one, as `Steps.further` gives it."""
+        assert self._steps is not None, "asked for after a step"
+        return self._steps.further(place, n)
+
     def restart(self, epoch: int) -> None:
         """Begin an epoch."""
         self._epoch = epoch
@@ -189,6 +194,13 @@ class _JoinedSteps:
             made = Task(partial(_of_last, made.work), self._nested(made.after))
         return self._nested(before), made
 
+    def further(self, place: Place, n: int) -> Place:
+        """The place n rows after another one."""
+        marks = _marks(place, len(self._between) + 1)
+        states = [place[0], *(mark[1] for mark in marks)]
+        _, (mark,) = self._steps.further(((), marks[-1][4]), n)
+        return _nested(states, mark, self._between)
+
     def restart(self, epoch: int) -> None:
         """Begin an epoch."""
         self._steps.restart(epoch)
@@ -198,6 +210,7 @@ class _JoinedSteps:
         return _nested(place[0][::-1], place[1][0], self._between)
 
 
-def _of_last(work: Work) -> tuple[State, Chunk | Failing]:
-    states, rows = work()
-    return states[-1], rows
+def _of_last(work: Work) -> tuple[State, Chunk | Failing | Partly]:
+    """What work makes, with the state of the last node alone."""
+    states, made = work()
+    return states[-1], Partly(made.rows, partial(_of_last, made.rest)) if isinstance(made, Partly) else made

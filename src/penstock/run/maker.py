@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
 from penstock.column.chunk import Chunk
-from penstock.graph.node import END, Broken, Failing, State, _End
+from penstock.graph.node import END, Broken, Failing, Partly, State, _End
 from penstock.graph.plan import Plan
 from penstock.run.ahead import Ahead
 from penstock.run.joined import steps_of
@@ -90,11 +90,9 @@ class Maker:
         """The next rows; END again and again after the last."""
         if self._end is not None:
             return self._end
-        if self._pool is None:
-            (before, made), ticket = self._step(), None
-        else:
+        if self._pool is not None:
             self._fill(self._pool)
-            (before, made), ticket = self._line.popleft()
+        (before, made), ticket = self._line.popleft() if self._line else (self._step(), None)
         if isinstance(made, Task):
             return self._finish(before, made, ticket)
         if made is END:
@@ -110,7 +108,7 @@ class Maker:
     def _finish(self, before: Place, task: Task, ticket: Ticket | None) -> Ready:
         """The rows that work makes. Where those of a source end early, what was made ahead is made again."""
         try:
-            reached, rows = self._work(task) if ticket is None else self._take(ticket)
+            reached, made = self._work(task) if ticket is None else self._take(ticket)
         except Broken as broken:
             self._begin((broken.state, ()))
             return self.place, Raised(broken.error)
@@ -118,9 +116,13 @@ class Maker:
             return task.after, Raised(error)
         if reached is not task.after[0] and reached != task.after[0]:
             self._begin((reached, ()))
-        return before, rows
+        if not isinstance(made, Partly):
+            return before, made
+        after = self._steps.further(before, len(made))
+        self._line.appendleft(((after, Task(made.rest, task.after)), None))
+        return before, made.rows
 
-    def _work(self, task: Task) -> tuple[State, Chunk | Failing]:
+    def _work(self, task: Task) -> tuple[State, Chunk | Failing | Partly]:
         if not self._may_share:
             return task.work()
         start = perf_counter()
@@ -131,16 +133,17 @@ class Maker:
             self._pool = Pool(self._width)
         return result
 
-    def _take(self, ticket: Ticket) -> tuple[State, Chunk | Failing]:
+    def _take(self, ticket: Ticket) -> tuple[State, Chunk | Failing | Partly]:
         start = perf_counter()
-        reached, rows = self._wait(ticket.result)
+        reached, made = self._wait(ticket.result)
         if self._tuner is not None and self._pool is not None:
+            rows = made.rows if isinstance(made, Partly) else made
             chunk = rows.rows if isinstance(rows, Failing) else rows
             self._tuner.note(len(rows), 0 if chunk is None else chunk.nbytes, perf_counter() - start)
             if self._tuner.width != self._width:
                 self._width = self._tuner.width
                 self._pool.resize(self._width)
-        return reached, rows
+        return reached, made
 
     def _wait(self, take: Callable[[], Any]) -> Any:
         return take() if self._meter is None else self._meter.waiting(self._plan, take)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock, local
 from time import perf_counter
 from typing import Any
 
 from penstock.column.chunk import Chunk
 from penstock.graph.explain import call_of
-from penstock.graph.node import END, Failing, State, Step, Work
+from penstock.graph.node import END, Failing, Partly, State, Step, Work
 from penstock.graph.plan import Plan
 from penstock.run.edge import Edge
 
@@ -131,9 +132,11 @@ class _Meter:
                 with self._lock:
                     usage.wait_seconds += seconds
 
-    def _work(self, usage: Usage, work: Work) -> tuple[State, Chunk | Failing]:
+    def _work(self, usage: Usage, work: Work) -> tuple[State, Chunk | Failing | Partly]:
         reached, made = self._timed(usage, work)
         self._count(usage, made)
+        if isinstance(made, Partly):
+            made = Partly(made.rows, partial(self._work, usage, made.rest))
         return reached, made
 
     def _timed(self, usage: Usage, do: Callable[[], Any]) -> Any:

@@ -20,7 +20,7 @@ from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.explain import call_of
-from penstock.graph.node import END, Node, Spent, State, _End
+from penstock.graph.node import END, Node, Partly, Spent, State, _End
 from penstock.graph.plan import Plan
 from penstock.graph.share import Given, Joined, Share
 from penstock.run.edge import Edge, Mark
@@ -247,7 +247,9 @@ def _made_again(node: Node, state: State, n: int, opened: Any) -> Spent | None:
     while n > 0:
         after, made = node.step(state, rows)
         if callable(made):
-            after, made = made()
+            after, worked = made()
+            assert not isinstance(worked, Partly), "only what makes one row of one works in pieces"
+            made = worked
         if made is END:
             break
         if made is not None and len(made) > n:

@@ -158,6 +158,11 @@ class Steps:
         if hasattr(session, "group_rows"):
             session.group_rows = self._group_rows
 
+    def further(self, place: Place, n: int) -> Place:
+        """The place n rows after another one that lies before a step, within the rows that this step takes."""
+        state, (mark,) = place
+        return state, (_advanced(mark, n),)
+
     def restart(self, epoch: int) -> None:
         """Begin an epoch."""
         self._state = self._node.next_epoch(self._state, epoch)
@@ -167,3 +172,9 @@ class Steps:
 
     def _place(self) -> Place:
         return self._state, tuple(edge.mark() for edge in self._edges)
+
+
+def _advanced(mark: Any, n: int) -> Any:
+    """The mark of an edge that has given n rows more."""
+    epoch, state, given, position, inputs, notes = mark
+    return (epoch, state, given + n, position + n, inputs, notes)

@@ -12,7 +12,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, ArgumentTypeError
-from penstock.graph.node import END, Broken, Node, State, Step
+from penstock.graph.node import END, Broken, Node, Partly, State, Step
 from penstock.graph.plan import Plan
 from penstock.nodes.interleave import Interleave
 from penstock.sources.file_rows import CHUNK_BYTES, CHUNK_ROWS, FIRST_ROWS
@@ -191,7 +191,9 @@ class _Lane:
         try:
             self._after, made = self._part.step(before, self._session)
             while callable(made):
-                self._after, made = made()
+                self._after, worked = made()
+                assert not isinstance(worked, Partly), "only what makes one row of one works in pieces"
+                made = worked
         except Broken as broken:
             self._before, self._after, self.error = before, broken.state, broken.error
             return

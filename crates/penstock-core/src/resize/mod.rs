@@ -154,8 +154,8 @@ impl Resize {
             Work::Area(work) => work.run(picture, self.from, channels, self.to[1], &mut *out)?,
             Work::Spans(work) => work.run(picture, self.from, channels, self.to[1], &mut *out)?,
         }
-        // SAFETY: the work above has written every sample of `out`, whose length was checked.
-        let made = unsafe { out.assume_init_mut() };
+        // SAFETY: `MaybeUninit<f32>` has the layout of f32, and the work above has written every sample of `out`.
+        let made = unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast::<f32>(), out.len()) };
         self.then.iter().for_each(|operation| operation.run(made));
         Ok(())
     }

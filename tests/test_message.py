@@ -744,3 +744,11 @@ def test_a_number_that_float32_cannot_hold_is_refused(values):
     ):
         FloatList(value=values)
     assert list(FloatList(value=[float("inf")]).value) == [float("inf")]
+
+
+def test_two_kinds_of_list_in_one_feature_are_refused():
+    with pytest.raises(
+        ArgumentError, match=r"Feature: kind is 'int64_list and float_list', wanted one of them"
+    ):
+        Feature(int64_list=Int64List(value=[1]), float_list=FloatList(value=[1.0]))
+    assert Feature(int64_list=Int64List(value=[1]), float_list=None).WhichOneof("kind") == "int64_list"

@@ -296,6 +296,9 @@ def test_a_list_that_was_asked_for_is_empty_where_it_is_missing(tmp_path: Path):
         (ps.io.FixedLenFeature([], np.int64, default_value=1.5), TypeError),
         (ps.io.FixedLenFeature([], np.int64, default_value="x"), TypeError),
         (ps.io.FixedLenFeature([2], np.int64, default_value=[1, 2, 3]), ValueError),
+        (ps.io.FixedLenFeature([2**40, 2**40], np.int64), ValueError),
+        (ps.io.FixedLenFeature([2**40, 2**40], np.int64, default_value=0), ValueError),
+        (ps.TensorSpec([None, 2**40], np.int64), ValueError),
         (3, TypeError),
     ],
 )

@@ -53,6 +53,7 @@ _SAMPLED_FILES = 4
 _SAMPLED_BYTES = 1 << 20
 # Places in a file, besides its beginning, from which records are taken.
 _SPREAD = 4
+_MOST_VALUES = 1 << 31
 
 
 def open(
@@ -196,7 +197,14 @@ def _given(features: Features) -> Schema | None:
     if not isinstance(features, Mapping) or not features:
         want = "a dict of feature specs, a Schema, or bytes"
         raise ArgumentTypeError("open", "features", got=features, want=want)
-    return Schema("Example", tuple(_field(name, feature) for name, feature in features.items()))
+    return Schema("Example", tuple(_possible(_field(name, feature)) for name, feature in features.items()))
+
+
+def _possible(field: Field) -> Field:
+    if prod(max(size, 1) for size in field.shape if size is not None) > _MOST_VALUES:
+        want = f"at most {_MOST_VALUES} values together, as no record holds more"
+        raise ArgumentError("open", f"shape of {field.name!r}", got=field.shape, want=want)
+    return field
 
 
 def _field(name: Any, feature: Any) -> Field:
@@ -221,10 +229,11 @@ def _field(name: Any, feature: Any) -> Field:
 
 def _fixed_field(name: str, feature: FixedLenFeature) -> Field:
     kind, shape = _kind(feature.dtype), tuple(feature.shape)
+    field = _possible(Field(name, kind, shape))
     if feature.default_value is None:
-        return Field(name, kind, shape)
+        return field
     default = default_values(feature.default_value, KIND_CODES[kind], prod(shape))
-    return Field(name, kind, shape, default=default)
+    return replace(field, default=default)
 
 
 def _kind(dtype: np.dtype[Any]) -> Kind:

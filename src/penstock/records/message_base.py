@@ -27,9 +27,23 @@ class Message:
         self.held: dict[str, Any] = {}
         # While this message is only a reading of an unset field: where it would be set.
         self.owner: tuple[Message, Singular[Any]] | None = None
+        if len(fields) > 1:
+            self._check_oneofs(fields)
         for name, value in fields.items():
             if value is not None:
                 self._field(name).merge(self, value)
+
+    def _check_oneofs(self, fields: dict[str, Any]) -> None:
+        """Refuse two fields of which only one can be set, instead of losing the first."""
+        given: dict[str, str] = {}
+        for name, value in fields.items():
+            oneof = None if value is None else self._field(name).oneof
+            if oneof is None:
+                continue
+            if oneof in given:
+                got, want = f"{given[oneof]} and {name}", "one of them, since a message holds only one"
+                raise ArgumentError(type(self).__name__, oneof, got=got, want=want)
+            given[oneof] = name
 
     def _field(self, name: str) -> Any:
         found = self.fields.get(name)

@@ -25,7 +25,7 @@ from penstock.fs.disk import the_disk
 from penstock.fs.files import AtomicWriter, identity, publish, stage
 from penstock.fs.locks import locked
 from penstock.records.described import read_small
-from penstock.records.index import RecordIndex, save_index
+from penstock.records.index import RecordIndex, index_paths, save_index
 from penstock.records.schema import Schema
 from penstock.records.sidecar import MOST_BYTES, Shard, Sidecar, parse_sidecar
 
@@ -210,6 +210,8 @@ class ShardedWriter:
             # A file of another size is not the one that the older set had there.
             if shard.name not in kept and os.path.isfile(path) and os.path.getsize(path) == shard.nbytes:
                 the_disk().unlink(path)
+                for index in filter(os.path.isfile, index_paths(path)):
+                    the_disk().unlink(index)
 
     def _keep_indexes(self) -> None:
         # Random access to a compressed file needs access points too, which reading it finds.

@@ -145,3 +145,12 @@ def test_other_parts_are_copied_together(parts: Any):
     joined = FixedColumn.concat([FixedColumn(one), FixedColumn(other)]).values
     assert joined.tolist() == [*one.tolist(), *other.tolist()]
     assert not np.shares_memory(joined, values)
+
+
+@pytest.mark.parametrize("name", columns())
+def test_values_one_after_the_other_are_those_of_the_list(name):
+    column = columns()[name]
+    for part in (column, column.slice(1, 4), column.slice(2, 2), column.slice(0, 4).grouped(2)):
+        made = list(part.each())
+        assert len(made) == len(part)
+        assert all(map(same, made, part.to_list()))

@@ -104,3 +104,20 @@ def test_positions_are_found_in_their_sources():
     for wrong in ([], [2, 1]):
         with pytest.raises(ValueError, match="rising numbers"):
             _native.locate(np.array(wrong, np.int64), np.zeros(0, np.int64))
+
+
+@pytest.mark.parametrize(
+    "strings", [[b""], [b"a", b"", b"bc"], [b"\0", b"a\0b\0", b"\0\0c"], [b"same"] * 1000]
+)
+def test_strings_filled_up_with_zeros_are_joined_as_numpy_gives_them(strings):
+    array = np.array(strings)
+    data, offsets = _native.join_padded(array.view(np.uint8), array.itemsize)
+    plain = array.tolist()
+    assert data.tobytes() == b"".join(plain)
+    assert np.diff(offsets).tolist() == list(map(len, plain))
+
+
+def test_strings_of_a_width_that_does_not_fit_are_refused():
+    for width in (0, 2):
+        with pytest.raises(ValueError, match=f"strings of {width} bytes do not fill the data"):
+            _native.join_padded(b"abc", width)

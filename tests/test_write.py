@@ -354,6 +354,25 @@ def test_overwriting_removes_shards_that_are_left_over(tmp_path):
     assert [row["x"] for row in open_files(f"{tmp_path}/a-*.tfrecord")] == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    "strings", [[b"a", b"", b"bc"], [b"a\0", b"\0b"], [[b"ab", b"c"], [b"", b"d"]], [b""], [b"x"] * 5000]
+)
+def test_arrays_of_bytes_come_back_as_numpy_gives_their_values(tmp_path, strings):
+    array = np.array(strings)
+    write(tmp_path / "a.tfrecord", {"s": array})
+    back = [row["s"] for row in open_files(tmp_path / "a.tfrecord")]
+    assert [row if array.ndim == 1 else row.tolist() for row in back] == array.tolist()
+
+
+def test_overwriting_removes_the_indexes_of_shards_that_are_left_over(tmp_path):
+    write(tmp_path / "a", {"x": np.arange(8)}, shards=4)
+    write(tmp_path / "a", {"x": np.arange(3)}, shards=2, overwrite=True)
+    assert [name for name in names(tmp_path) if name.endswith(".psidx")] == [
+        "a-00000-of-00002.tfrecord.psidx",
+        "a-00001-of-00002.tfrecord.psidx",
+    ]
+
+
 def test_an_error_among_the_rows_leaves_what_was_there(tmp_path):
     def rows():
         yield from ({"x": i} for i in range(50_000))

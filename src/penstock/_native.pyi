@@ -365,6 +365,9 @@ def locate(starts: I64, positions: I64) -> tuple[I64, I64]:
 def join_strings(strings: list[Any]) -> tuple[U8, I64]:
     """`bytes` and `str` (as UTF-8) one after the other, and their int64[n+1] offsets. TypeError names any other value."""
 
+def join_padded(data: Buffer, width_bytes: int) -> tuple[U8, I64]:
+    """Strings of `width_bytes` bytes without the zeros at their ends, one after the other, and their int64[n+1] offsets."""
+
 def bytes_objects(data: Buffer, offsets: I64) -> NDArray[np.object_]:
     """object[n] of `bytes`, one for each range."""
 

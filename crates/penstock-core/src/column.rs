@@ -2,6 +2,7 @@
 
 use crate::example::message::{Take, floats_of};
 use crate::example::plan::{Default, Feature, Kind, Layout, Missing};
+use crate::wire::split_varint;
 
 /// The values of a column, joined.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,20 @@ pub struct Column {
     /// Which rows are there, unless all are.
     pub valid: Option<Vec<bool>>,
 }
+
+/// Where a record holds the row of a column, as bytes [start, end) of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It has no such feature.
+    Missing,
+    /// One byte string, packed floats or packed integers.
+    One(usize, usize),
+    /// Byte strings.
+    Many(Vec<(usize, usize)>),
+}
+
+// Byte strings up to this length are copied with a fixed number of bytes, which needs no call.
+const SHORT_BYTES: usize = 16;
 
 /// What is wrong with the values of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,6 +170,84 @@ impl<'p> Builder<'p> {
         let before = self.rows.saturating_mul(self.feature.count);
         let found = self.bytes.len().saturating_sub(before);
         if found == self.feature.count { Ok(()) } else { Err(Misfit::Length(found, self.feature.count)) }
+    }
+
+    /// Append the rows of records whose values are known to lie at these places, and to be of the right kind and count.
+    ///
+    /// `None` where that is not so, and part of them may have been appended.
+    pub fn take_rows<'r>(&mut self, rows: impl Iterator<Item = (&'r [u8], Option<&'r Place>)>) -> Option<()> {
+        match self.feature.kind {
+            Kind::Float => self.take_each(rows, |column, record, start, end| {
+                column.floats.extend(floats_of(record.get(start..end)?));
+                Some(())
+            }),
+            Kind::Int64 => {
+                self.take_each(rows, |column, record, start, end| column.push_ints(record.get(start..end)?))
+            }
+            Kind::Bytes => self.take_each(rows, Self::push_bytes),
+        }
+    }
+
+    #[inline(always)]
+    fn take_each<'r>(
+        &mut self,
+        rows: impl Iterator<Item = (&'r [u8], Option<&'r Place>)>,
+        push: impl Fn(&mut Self, &'r [u8], usize, usize) -> Option<()>,
+    ) -> Option<()> {
+        let is_ragged = self.feature.layout == Layout::Ragged;
+        for (record, place) in rows {
+            match place? {
+                Place::One(start, end) => push(self, record, *start, *end)?,
+                Place::Many(values) => {
+                    for &(start, end) in values {
+                        push(self, record, start, end)?;
+                    }
+                }
+                Place::Missing => {
+                    self.end_missing_row().ok()?;
+                    continue;
+                }
+            }
+            if is_ragged {
+                self.list_offsets.push(offset(self.values()));
+            }
+            self.rows = self.rows.saturating_add(1);
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn push_ints(&mut self, mut packed: &[u8]) -> Option<()> {
+        if let &[low, high] = packed
+            && low >= 0x80
+            && high < 0x80
+        {
+            self.ints.push(i64::from(low & 0x7f) | i64::from(high) << 7);
+            return Some(());
+        }
+        while !packed.is_empty() {
+            let (value, rest) = split_varint(packed, 10)?;
+            self.ints.push(value.cast_signed());
+            packed = rest;
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn push_bytes(&mut self, record: &[u8], start: usize, end: usize) -> Option<()> {
+        let value = record.get(start..end)?;
+        match record.get(start..).and_then(<[u8]>::first_chunk::<SHORT_BYTES>) {
+            Some(chunk) if value.len() <= SHORT_BYTES => {
+                let length = self.bytes.len().saturating_add(value.len());
+                self.bytes.extend_from_slice(chunk);
+                self.bytes.truncate(length);
+            }
+            _ => self.bytes.extend_from_slice(value),
+        }
+        if self.feature.layout != Layout::Raw {
+            self.value_offsets.push(offset(self.bytes.len()));
+        }
+        Some(())
     }
 
     /// Finish the row as one that lacks the feature.

@@ -25,6 +25,23 @@ pub fn ranges(data: &[u8], width: usize, offsets: &[i64], rows: &[i64]) -> Resul
     })
 }
 
+/// Strings that are filled up with zeros to `width` bytes each, without these: joined, and where each begins.
+pub fn trimmed(data: &[u8], width: usize) -> Result<(Vec<u8>, Vec<i64>)> {
+    let count = data.len().checked_div(width).unwrap_or_default();
+    if width == 0 || data.len().checked_rem(width) != Some(0) {
+        return Err(Error::Argument(format!("strings of {width} bytes do not fill the data").into()));
+    }
+    let mut strings = reserved(data.len() as u64)?;
+    let mut ends = reserved((count as u64).saturating_add(1))?;
+    ends.push(0);
+    for padded in data.chunks_exact(width) {
+        let length = padded.iter().rposition(|&byte| byte != 0).map_or(0, |last| last.saturating_add(1));
+        strings.extend_from_slice(padded.get(..length).unwrap_or_default());
+        ends.push(strings.len() as i64);
+    }
+    Ok((strings, ends))
+}
+
 /// A column of ranges: offsets into its data.
 #[derive(Debug, Clone, Copy)]
 pub struct Ranges<'a> {

@@ -1,12 +1,13 @@
 //! Ranges of bytes: gathered, and as Python objects.
 
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use penstock_core::gather;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::buffer::{Bytes, array, values};
+use crate::errors::raised;
 
 type Gathered<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
 
@@ -51,6 +52,12 @@ pub fn join_strings<'py>(py: Python<'py>, strings: &Bound<'py, PyList>) -> PyRes
     Ok((array(py, data), array(py, ends)))
 }
 
+#[pyfunction]
+pub fn join_padded(py: Python<'_>, data: Bytes, width_bytes: usize) -> PyResult<Gathered<'_>> {
+    let (strings, ends) = py.detach(|| gather::trimmed(data.as_slice(), width_bytes)).map_err(raised)?;
+    Ok((array(py, strings), array(py, ends)))
+}
+
 fn not_text(py: Python<'_>, row: usize, bytes: &[u8], error: std::str::Utf8Error) -> PyErr {
     let start = error.valid_up_to();
     let end = error.error_len().map_or(bytes.len(), |length| start + length);
@@ -65,11 +72,15 @@ fn objects<'py>(
     make: impl Fn(usize, &[u8]) -> PyResult<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyArray1<Py<PyAny>>>> {
     let count = offsets.len().saturating_sub(1);
-    let mut objects = Vec::with_capacity(count);
+    // SAFETY: NumPy fills a new array of objects with null pointers, which it and who drops the array take for none.
+    let objects = unsafe { PyArray1::<Py<PyAny>>::new(py, [count], false) };
+    let first = objects.data().cast::<*mut pyo3::ffi::PyObject>();
     for row in 0..count {
         let bytes = gather::range(data, offsets, row)
             .ok_or_else(|| PyIndexError::new_err(format!("range {row} is not inside the data")))?;
-        objects.push(make(row, bytes)?);
+        let object = make(row, bytes)?.into_ptr();
+        // SAFETY: the array has `count` items one after the other; nobody else has it yet, and what this one held is null.
+        unsafe { first.add(row).write(object) };
     }
-    Ok(array(py, objects))
+    Ok(objects)
 }

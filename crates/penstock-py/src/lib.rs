@@ -56,7 +56,7 @@ mod _native {
     use super::encode::{encode_examples, encode_sequence_examples, write_example, write_sequence_example};
 
     #[pymodule_export]
-    use super::columns::{bytes_objects, join_strings, text_objects};
+    use super::columns::{bytes_objects, join_padded, join_strings, text_objects};
 
     #[pymodule_export]
     use super::colour::{scale_saturation, turn_hue};

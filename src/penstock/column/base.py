@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -69,6 +69,10 @@ class Column(ABC):
         if self.valid is None or self.valid.ndim > 1:
             return values
         return [value if there else None for value, there in zip(values, self.valid.tolist(), strict=True)]
+
+    def each(self) -> Iterator[Any]:
+        """The values of `to_list`, one after the other; made when they are asked for where that is cheaper."""
+        return iter(self.to_list())
 
     def row(self, i: int) -> Any:
         """The value of one row, i in [0, n)."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from math import prod
 from typing import Any, Self
@@ -101,6 +102,17 @@ class BytesColumn(Column):
 
     def present(self) -> list[Any]:
         return list(self.items())
+
+    def each(self) -> Iterator[Any]:
+        if len(self.shape) != 1 or not self._width or self.valid is not None or self.dtype == text:
+            return iter(self.to_list())
+        # Objects of one batch at a time: the memory of those that were dropped is still in the cache. There is no
+        # Python code in this iterator, so that an interrupt never comes between taking a row and giving it.
+        width, step = self._width, self.offsets.itemsize
+        rows = np.ndarray(
+            (len(self), width + 1), np.int64, np.ascontiguousarray(self.offsets), 0, (width * step, step)
+        )
+        return map(partial(_native.bytes_objects, self.data), rows)
 
 
 def spread(rows: IntArray, width: int) -> IntArray:

@@ -49,6 +49,10 @@ class Chunk:
         chunk.origins = origins
         return chunk
 
+    def with_columns(self, columns: Sequence[Column], n: int) -> Self:
+        """Other columns in the same structure, of n rows that are made of nothing known."""
+        return self._like(tuple(columns), n)
+
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
         # Origins stay in the process that asks for them.
         return None, {"columns": self.columns, "template": self.template, "_n": self._n, "origins": None}
@@ -104,8 +108,7 @@ class Chunk:
             return chunks[0]
         n = sum(map(len, chunks))
         parts = zip(*(chunk.columns for chunk in chunks), strict=True)
-        columns = tuple(map(join_columns, parts))
-        return Chunk(pack(chunks[0].template, columns), n).made_of(_origins(chunks))
+        return chunks[0].with_columns(list(map(join_columns, parts)), n).made_of(_origins(chunks))
 
     @classmethod
     def gather_from(cls, chunks: Sequence[Chunk], which: IntArray, rows: IntArray) -> Chunk:
@@ -121,8 +124,7 @@ class Chunk:
         if len(asked) < 2:
             return chunks[asked[0] if asked else 0].gather(rows)
         parts = zip(*(chunks[i].columns for i in asked), strict=True)
-        columns = tuple(gather_from(part, places, rows) for part in parts)
-        made = Chunk(pack(chunks[0].template, columns), len(rows))
+        made = chunks[0].with_columns([gather_from(part, places, rows) for part in parts], len(rows))
         origins = _origins(chunks)
         if origins is None:
             return made
@@ -150,11 +152,11 @@ class Chunk:
 
     def __iter__(self) -> Iterator[Any]:
         if self.template is None and self.columns:
-            return iter(self.columns[0].to_list())
+            return self.columns[0].each()
         make = _row_maker(_Form(self.template))
         if not self.columns:
             return map(make, repeat((), self._n))
-        return map(make, zip(*(column.to_list() for column in self.columns), strict=True))
+        return map(make, zip(*(column.each() for column in self.columns), strict=True))
 
     def __repr__(self) -> str:
         return f"Chunk({self._n} rows, {self.spec.structure})"

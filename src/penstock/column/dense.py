@@ -18,7 +18,6 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.unify import shaped_of
 from penstock.errors import DataLossError, InvalidArgumentError
-from penstock.spec import pack
 
 __all__ = ["different_shapes", "each_group", "in_groups", "regular", "stack"]
 
@@ -45,9 +44,8 @@ def in_groups(chunk: Chunk, size: int, group: Callable[[Column, int, int], Colum
     parts = [(chunk.slice(0, whole), size)] if whole else []
     parts += [(chunk.slice(whole, n), n - whole)] if whole < n or n == 0 else []
     made = [
-        Chunk(
-            pack(part.template, [group(column, max(k, 1), i) for i, column in enumerate(part.columns)]),
-            len(part) // max(k, 1),
+        part.with_columns(
+            [group(column, max(k, 1), i) for i, column in enumerate(part.columns)], len(part) // max(k, 1)
         ).made_of(None if part.origins is None else part.origins.grouped(max(k, 1)))
         for part, k in parts
     ]

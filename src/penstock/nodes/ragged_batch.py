@@ -19,7 +19,7 @@ from penstock.graph.node import Node, method, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import flag, whole_number
 from penstock.nodes.groups import Groups
-from penstock.spec import Spec, is_ragged, pack
+from penstock.spec import Spec, is_ragged
 
 __all__ = ["RaggedBatch"]
 
@@ -73,7 +73,7 @@ class RaggedBatch(Groups):
             ragged_of(column) if is_ragged(leaf) and isinstance(column, FixedColumn | BytesColumn) else column
             for column, leaf in zip(rows.columns, spec.leaves, strict=True)
         ]
-        ragged = Chunk(pack(rows.template, columns), len(rows)).came_from(rows)
+        ragged = rows.with_columns(columns, len(rows)).came_from(rows)
         return in_groups(ragged, size, lambda column, n, _: column.grouped(n))
 
     def plain_group(self, rows: list[Any], spec: Spec) -> Any:

@@ -7,6 +7,7 @@ user (dtype, shape). The two differ: a uint8 image may be stored as one bytes va
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -65,7 +66,7 @@ class Field:
         if self.raw and self.kind != BYTES:
             raise ArgumentError("Field", "raw", got=self.raw, want="False unless the kind is bytes")
 
-    @property
+    @cached_property
     def spec(self) -> TensorSpec | RaggedSpec:
         """The spec of its values in a row."""
         assert self.dtype is not None

@@ -14,9 +14,10 @@ __all__ = ["FOOTER_BYTES", "HEADER_BYTES", "LARGE_RECORD_BYTES", "Window"]
 HEADER_BYTES = 12
 FOOTER_BYTES = 4
 
-# With input and output of a block both in the second-level cache (1 MiB a core), reading is at its fastest. Of
-# large records a block holds so few that more are copied where a batch crosses blocks: those take larger ones.
-_BLOCK_BYTES = 1 << 20
+# What is done once a block costs as much as thousands of small records, and more than fetching these from the
+# third-level cache. Of large records a block holds so few that more are copied where a batch crosses blocks: those
+# take larger ones.
+_BLOCK_BYTES = 2 << 20
 _LARGE_BLOCK_BYTES = 4 << 20
 LARGE_RECORD_BYTES = 4 << 10
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock import _native
 from penstock.column.base import BoolArray, Column, IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
@@ -74,7 +75,18 @@ def _of_values(values: Sequence[Any], dtype: np.dtype[Any] | None) -> Column:
     return column if Ragged in set(map(type, values)) else _regular(column)
 
 
+def _of_padded(values: NDArray[np.bytes_], dtype: np.dtype[Any] | None) -> BytesColumn:
+    """Strings that NumPy fills up with zeros, as which it gives none of them back."""
+    if dtype == text:
+        raise UnfitError("holds bytes, wanted text")
+    flat = np.ascontiguousarray(values).reshape(-1)
+    data, offsets = _native.join_padded(flat.view(np.uint8), values.dtype.itemsize)
+    return BytesColumn(offsets, data, shape=values.shape[1:])
+
+
 def _of_objects(values: NDArray[Any], dtype: np.dtype[Any] | None) -> Column:
+    if values.dtype.kind == "S" and values.nbytes:
+        return _of_padded(values, dtype)
     if values.ndim == 1:
         return _of_values(values.tolist(), dtype)
     flat = _of_list(values.reshape(-1).tolist(), dtype)

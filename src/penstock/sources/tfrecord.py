@@ -34,7 +34,7 @@ __all__ = ["ReadOptions", "TFRecordFiles", "versions_of"]
 
 # The first row is to come at once, the others in chunks that stay in the processor's cache.
 _FIRST_ROWS = 256
-_CHUNK_ROWS = 16384
+_CHUNK_ROWS = 32768
 _CHUNK_BYTES = 4 << 20
 _OPEN_FILES = 256
 

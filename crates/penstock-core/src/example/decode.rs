@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::wire::{Malformed, Span};
 
 use super::fast::{self, Guess};
-use super::form::Forms;
+use super::form::{Forms, Look};
 use super::message::{Found, UNSET, read_list, walk_example};
 use super::plan::Plan;
 use super::strict;
@@ -137,6 +137,15 @@ impl<'a> Records<'a> {
         self.starts.len()
     }
 
+    /// The records from a row on, up to the first that does not lie in the data.
+    #[inline]
+    fn since(&self, row: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let data = self.data;
+        let starts = self.starts.get(row..).unwrap_or_default();
+        let lengths = self.lengths.get(row..).unwrap_or_default();
+        starts.iter().zip(lengths).map_while(move |(&start, &length)| record_at(data, start, length))
+    }
+
     /// A record; an error where it does not lie in the data.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Result<&'a [u8]> {
@@ -185,34 +194,54 @@ impl<'p> Filling<'p> {
         // Keys that were met lie in this data.
         let mut guess = Guess::default();
         let mut finder = Finder::default();
-        for i in 0..records.len() {
-            let (record, row) = (records.get(i)?, self.rows);
-            if !self.take_usual(record, &mut guess) {
-                self.columns.iter_mut().for_each(|column| column.cut(row));
-                if let Err(wrong) = self.plan.take_record(record, &mut self.columns, &mut finder) {
-                    self.columns.iter_mut().for_each(|column| column.cut(row));
-                    return Ok(Some(wrong.at(row)));
-                }
+        let (mut run, mut next) = (Vec::new(), 0_usize);
+        while next < records.len() {
+            let alike = self.take_alike(records.since(next), &mut run);
+            if alike == 0
+                && let Err(wrong) = self.take_one(records.get(next)?, &mut guess, &mut finder)
+            {
+                self.cut();
+                return Ok(Some(wrong.at(self.rows)));
             }
-            self.rows = row.saturating_add(1);
-            if row == 0 {
-                let (wanted, bytes) = (self.wanted, self.bytes);
-                self.columns.iter_mut().for_each(|column| column.expect(wanted, bytes, record.len()));
+            let (first, taken) = (self.rows == 0, alike.max(1));
+            next = next.saturating_add(taken);
+            self.rows = self.rows.saturating_add(taken);
+            if first {
+                let (wanted, bytes, length) = (self.wanted, self.bytes, records.get(0)?.len());
+                self.columns.iter_mut().for_each(|column| column.expect(wanted, bytes, length));
             }
         }
         Ok(None)
     }
 
+    /// Append the next records as long as they look like ones before; how many these are.
     #[inline]
-    fn take_usual<'a>(&mut self, record: &'a [u8], guess: &mut Guess<'a>) -> bool {
-        if let Some(form) = self.forms.find(record) {
-            return form.take_record(record, self.rows, &mut self.columns).is_some();
+    fn take_alike<'a>(&mut self, records: impl Iterator<Item = &'a [u8]>, run: &mut Vec<Look<'a>>) -> usize {
+        self.forms.find(records, run);
+        if run.is_empty() || self.forms.take(run, &mut self.columns).is_some() {
+            return run.len();
         }
-        let taken = fast::take_record(record, self.rows, self.plan, &mut self.columns, guess).is_some();
-        if taken {
+        self.cut();
+        0
+    }
+
+    fn take_one<'a>(
+        &mut self,
+        record: &'a [u8],
+        guess: &mut Guess<'a>,
+        finder: &mut Finder<'a>,
+    ) -> std::result::Result<(), Wrong> {
+        if fast::take_record(record, self.rows, self.plan, &mut self.columns, guess).is_some() {
             self.forms.learn(record, guess, self.columns.len());
+            return Ok(());
         }
-        taken
+        self.cut();
+        self.plan.take_record(record, &mut self.columns, finder)
+    }
+
+    /// Drop what a record that turned out otherwise has left.
+    fn cut(&mut self) {
+        self.columns.iter_mut().for_each(|column| column.cut(self.rows));
     }
 
     /// Records decoded.

@@ -71,7 +71,7 @@ pub fn take_record<'a>(
 }
 
 #[cold]
-pub fn fill_missing(row: usize, columns: &mut [Builder<'_>]) -> Option<()> {
+fn fill_missing(row: usize, columns: &mut [Builder<'_>]) -> Option<()> {
     for column in columns.iter_mut().filter(|column| column.rows() == row) {
         column.end_missing_row().ok()?;
     }
@@ -148,7 +148,7 @@ fn take_ints<'a>(list: &'a [u8], take: &mut impl Take<'a>) -> Option<()> {
 
 /// Varints to the end.
 #[inline]
-pub fn take_packed_ints<'a>(mut packed: &'a [u8], take: &mut impl Take<'a>) -> Option<()> {
+fn take_packed_ints<'a>(mut packed: &'a [u8], take: &mut impl Take<'a>) -> Option<()> {
     while !packed.is_empty() {
         let (value, rest) = split_varint(packed, 10)?;
         take.int(value.cast_signed());

@@ -3,41 +3,27 @@
 //! A form remembers which bits of a short record are structure. A record that has the same bits there holds its
 //! values at the same places, and the fast reader would take it exactly as it took the first.
 
-use crate::column::Builder;
+use crate::column::{Builder, Place};
 
-use super::fast::{Guess, field, field_to_end, fill_missing, take_packed_ints};
-use super::message::Take;
+use super::fast::{Guess, field, field_to_end};
 
 const LONGEST: usize = 1024;
 const SLOTS: usize = 16;
 // Bytes that are compared at once. Shorter records have no form.
 const CHUNK: usize = 8;
+// Records that are taken column by column: they stay in the first-level cache from the first column to the last.
+const RUN_BYTES: usize = 1 << 14;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Bytes,
-    Floats,
-    Ints,
-}
+/// A record, and the number of the form that it has.
+pub type Look<'a> = (&'a [u8], usize);
 
-/// A value, or the packed values of a list.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    slot: usize,
-    kind: Kind,
-    start: usize,
-    end: usize,
-    ends_row: bool,
-}
-
-/// Structure of one record, where its values lie, and whether columns are left without one.
+/// Structure of one record, and where each column finds its row in it.
 #[derive(Debug, Default)]
 pub struct Form {
     bytes: Vec<u8>,
     // Set where a bit is structure.
     mask: Vec<u8>,
-    steps: Vec<Step>,
-    leaves_missing: bool,
+    places: Vec<Place>,
 }
 
 /// The forms seen lately, by length of the record.
@@ -51,12 +37,28 @@ pub struct Forms {
 }
 
 impl Forms {
-    /// The form of a record that looks like one before it.
+    /// Consecutive records that look like ones before them, into `run`.
     #[inline]
-    pub fn find(&mut self, record: &[u8]) -> Option<&Form> {
-        let form = self.slots.get(record.len() % SLOTS).filter(|form| form.fits(record))?;
-        self.hits = self.hits.saturating_add(1);
-        Some(form)
+    pub fn find<'a>(&mut self, records: impl Iterator<Item = &'a [u8]>, run: &mut Vec<Look<'a>>) {
+        run.clear();
+        let mut bytes = 0_usize;
+        for record in records {
+            let number = record.len() % SLOTS;
+            if bytes > RUN_BYTES || !self.slots.get(number).is_some_and(|form| form.fits(record)) {
+                break;
+            }
+            bytes = bytes.saturating_add(record.len());
+            run.push((record, number));
+        }
+        self.hits = self.hits.saturating_add(run.len());
+    }
+
+    /// Append what was found to the columns, one column after the other; `None` where they may hold parts of it.
+    pub fn take(&self, run: &[Look<'_>], columns: &mut [Builder<'_>]) -> Option<()> {
+        columns.iter_mut().enumerate().try_for_each(|(slot, column)| {
+            let place = |number: usize| self.slots.get(number).and_then(|form| form.places.get(slot));
+            column.take_rows(run.iter().map(|&(record, number)| (record, place(number))))
+        })
     }
 
     /// Remember a record that the fast reader has just taken.
@@ -76,9 +78,9 @@ impl Forms {
 impl Form {
     #[cold]
     fn of(record: &[u8], guess: &Guess<'_>, columns: usize) -> Option<Self> {
-        let mut form = Self { bytes: record.to_vec(), mask: vec![0xff; record.len()], ..Self::default() };
+        let (bytes, mask) = (record.to_vec(), vec![0xff; record.len()]);
+        let mut form = Self { bytes, mask, places: vec![Place::Missing; columns] };
         let mut rest = field_to_end(record, 0x0a)?;
-        let mut filled = 0_usize;
         let mut position = 0_usize;
         while !rest.is_empty() {
             let (entry, after) = field(rest, 0x0a)?;
@@ -87,49 +89,42 @@ impl Form {
             let feature = field_to_end(value, 0x12)?;
             let slot = guess.slot_at(position)?;
             if let Some(&tag) = feature.first() {
-                form.add_list(record, tag, field_to_end(feature, tag)?, slot)?;
-                filled = filled.saturating_add(usize::from(slot.is_some()));
+                let place = form.place_of(record, tag, field_to_end(feature, tag)?)?;
+                if let Some(column) = slot {
+                    *form.places.get_mut(column)? = place;
+                }
             }
             position = position.saturating_add(1);
         }
-        form.leaves_missing = filled != columns;
         Some(form)
     }
 
-    fn add_list(&mut self, record: &[u8], tag: u8, mut list: &[u8], slot: Option<usize>) -> Option<()> {
+    /// Where the values of a list lie, which are no structure.
+    fn place_of(&mut self, record: &[u8], tag: u8, mut list: &[u8]) -> Option<Place> {
         if tag != 0x0a {
-            let kind = if tag == 0x12 { Kind::Floats } else { Kind::Ints };
             let packed = if list.is_empty() { list } else { field_to_end(list, 0x0a)? };
-            return self.add(record, packed, kind, slot, true);
+            // The top bit of each byte of a varint says whether it goes on.
+            let (start, end) = self.unmask(record, packed, if tag == 0x1a { 0x80 } else { 0 })?;
+            return Some(Place::One(start, end));
         }
-        if list.is_empty() {
-            return self.add(record, list, Kind::Ints, slot, true);
-        }
+        let mut values = Vec::new();
         while !list.is_empty() {
             let (value, after) = field(list, 0x0a)?;
             list = after;
-            self.add(record, value, Kind::Bytes, slot, list.is_empty())?;
+            values.push(self.unmask(record, value, 0)?);
         }
-        Some(())
+        Some(match *values {
+            [(start, end)] => Place::One(start, end),
+            _ => Place::Many(values),
+        })
     }
 
-    fn add(
-        &mut self,
-        record: &[u8],
-        value: &[u8],
-        kind: Kind,
-        slot: Option<usize>,
-        ends_row: bool,
-    ) -> Option<()> {
-        // `value` is a part of `record`.
+    /// Keep only some bits of each byte of `value`, which is a part of `record`, as structure; where it lies.
+    fn unmask(&mut self, record: &[u8], value: &[u8], kept: u8) -> Option<(usize, usize)> {
         let start = (value.as_ptr() as usize).checked_sub(record.as_ptr() as usize)?;
         let end = start.checked_add(value.len())?;
-        // The top bit of each byte of a varint says whether it goes on.
-        self.mask.get_mut(start..end)?.fill(if kind == Kind::Ints { 0x80 } else { 0 });
-        if let Some(slot) = slot {
-            self.steps.push(Step { slot, kind, start, end, ends_row });
-        }
-        Some(())
+        self.mask.get_mut(start..end)?.fill(kept);
+        Some((start, end))
     }
 
     #[inline]
@@ -150,27 +145,6 @@ impl Form {
             differs |= differing(chunk, bytes, mask);
         }
         differs == 0
-    }
-
-    /// Append a record that fits; `None` where columns may hold parts of it.
-    #[inline]
-    pub fn take_record(&self, record: &[u8], row: usize, columns: &mut [Builder<'_>]) -> Option<()> {
-        for step in &self.steps {
-            let column = columns.get_mut(step.slot)?;
-            let value = record.get(step.start..step.end)?;
-            match step.kind {
-                Kind::Bytes => column.bytes(value),
-                Kind::Floats => column.floats(value),
-                Kind::Ints => match *value {
-                    [byte] => column.int(i64::from(byte)),
-                    _ => take_packed_ints(value, column)?,
-                },
-            }
-            if step.ends_row {
-                column.end_row().ok()?;
-            }
-        }
-        if self.leaves_missing { fill_missing(row, columns) } else { Some(()) }
     }
 }
 

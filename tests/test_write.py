@@ -373,6 +373,47 @@ def test_overwriting_removes_the_indexes_of_shards_that_are_left_over(tmp_path):
     ]
 
 
+# --- what killed writes have left ---
+
+
+def left_by_a_killed_write(folder, shards: int, *, known: bool) -> list[str]:
+    code = f"""
+import os, signal, penstock as ps
+def rows():
+    yield from ({{"x": i}} for i in range(200_000))
+    os.kill(os.getpid(), signal.SIGKILL)
+ps.write({str(folder / "a")!r}, rows() if {not known} else {{"x": range(10**6)}}, shards={shards},
+         progress=lambda n, *_: n > 300_000 and os.kill(os.getpid(), signal.SIGKILL))
+"""
+    subprocess.run([sys.executable, "-c", code], check=False)
+    left = [name for name in os.listdir(folder) if name.endswith("penstock-tmp")]
+    assert left
+    for name in left:
+        os.utime(folder / name, (0, 0))
+    return left
+
+
+@pytest.mark.parametrize(("shards", "known"), [(1, False), (1, True), (4, True), (4, False)])
+def test_what_a_killed_write_has_left_goes_with_the_next_of_its_name(tmp_path, shards, known):
+    left = left_by_a_killed_write(tmp_path, shards, known=known)
+    write(tmp_path / "b", {"x": [1]})
+    assert known is False or set(left) <= set(os.listdir(tmp_path))
+    write(tmp_path / "a", {"x": [1, 2, 3, 4]}, shards=shards)
+    assert [name for name in os.listdir(tmp_path) if name.endswith("penstock-tmp")] == []
+
+
+def test_what_is_being_written_stays_when_another_write_of_its_name_ends(tmp_path):
+    slow, _ = staged(tmp_path, [1, 2], overwrite=True)
+    being = [name for name in os.listdir(tmp_path) if name.endswith("penstock-tmp")]
+    assert len(being) == 2
+    for name in being:
+        os.utime(tmp_path / name, (0, 0))
+    write(tmp_path / "a", {"x": [3, 4]}, shards=2)
+    assert set(being) <= set(os.listdir(tmp_path))
+    slow.discard()
+    assert not set(being) & set(os.listdir(tmp_path))
+
+
 def test_an_error_among_the_rows_leaves_what_was_there(tmp_path):
     def rows():
         yield from ({"x": i} for i in range(50_000))

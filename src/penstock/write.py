@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,7 +19,9 @@ from penstock import _native
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.fs.files import ReadFile
-from penstock.fs.paths import TEMPORARY_SUFFIX, local_path
+from penstock.fs.locks import hold
+from penstock.fs.paths import local_path
+from penstock.fs.temporary import new_token, temporary_name
 from penstock.graph.node import INFINITE
 from penstock.records.compress import writing_name
 from penstock.records.encode import Encoder
@@ -31,7 +32,7 @@ from penstock.sources.arrow import arrow_table, is_pandas_frame, pandas_table
 from penstock.sources.rows import rows_table
 from penstock.sources.table import Block, Fields, Table, arrays_table, by_name, parts_of, raw_table
 from penstock.spec import RaggedSpec, TensorSpec
-from penstock.store.shards import ShardedWriter
+from penstock.store.shards import UNCUT, ShardedWriter
 
 __all__ = ["Written", "write"]
 
@@ -255,10 +256,11 @@ def _encoded(table: Table) -> Iterator[tuple[Any, Any]]:
 
 def _write_and_cut(writer: ShardedWriter, table: Table, shards: int, folder: str, tell: Progress) -> None:
     """With the number of rows unknown: everything into one temporary file, then from there into the shards."""
-    place = os.path.join(folder, f".rows.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
+    place = os.path.join(folder, temporary_name(UNCUT, new_token()))
     parts = [np.zeros(1, np.int64)]
     try:
         with open(place, "xb") as file:
+            hold(file.fileno())
             for framed, offsets in _encoded(table):
                 file.write(framed)
                 parts.append(offsets[1:] + parts[-1][-1])

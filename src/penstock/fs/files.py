@@ -7,7 +7,6 @@ import errno
 import hashlib
 import io
 import os
-import secrets
 import weakref
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -19,8 +18,9 @@ import numpy as np
 
 from penstock.errors import AlreadyExistsError, ArgumentError, FailedPreconditionError, NotFoundError
 from penstock.fs.disk import Data, Disk, the_disk
-from penstock.fs.locks import held
-from penstock.fs.paths import TEMPORARY_SUFFIX, local_path, require_regular
+from penstock.fs.locks import held, hold
+from penstock.fs.paths import local_path, require_regular
+from penstock.fs.temporary import new_token, temporary_name
 
 __all__ = [
     "AtomicWriter",
@@ -164,6 +164,7 @@ class AtomicWriter:
         overwrite: Replace a regular file of that name; without it such a file is never replaced, not even one
             that appears while this one is being written.
         durable: Sync to the disk. Without it the file is whole after a kill, but maybe not after a power cut.
+        token: What RANDOM is, where files that are written together are to have the same.
 
     Raises:
         AlreadyExistsError: There is such a file, when opening or when committing.
@@ -182,7 +183,12 @@ class AtomicWriter:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], overwrite: bool = False, *, durable: bool = True
+        self,
+        path: str | os.PathLike[str],
+        overwrite: bool = False,
+        *,
+        durable: bool = True,
+        token: str | None = None,
     ) -> None:
         self.path = local_path(path)
         self.overwrite, self.durable = overwrite, durable
@@ -191,12 +197,13 @@ class AtomicWriter:
         self._check_target()
         folder, name = os.path.split(self.path)
         self.folder = folder or "."
-        self.temporary = os.path.join(folder, f".{name[:180]}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
+        self.temporary = os.path.join(folder, temporary_name(name, token or new_token()))
         self._failed = self._has_name = False
         try:
             self._descriptor = self._disk.open(self.temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         except FileNotFoundError:
             raise NotFoundError(f"{self.path}: its folder is not there; make it first.") from None
+        hold(self._descriptor)
         # The process matters: a forked child that drops its copy must not take the parent's file away.
         self._discard = weakref.finalize(
             self, _remove, self._disk, self._descriptor, self.temporary, os.getpid()
@@ -334,9 +341,15 @@ class AtomicWriter:
             raise
 
 
-def stage(path: str | os.PathLike[str], overwrite: bool = False, *, durable: bool = True) -> AtomicWriter:
+def stage(
+    path: str | os.PathLike[str],
+    overwrite: bool = False,
+    *,
+    durable: bool = True,
+    token: str | None = None,
+) -> AtomicWriter:
     """A writer whose file is to appear together with others: write, and hand them all to `publish`."""
-    return AtomicWriter(path, overwrite, durable=durable)
+    return AtomicWriter(path, overwrite, durable=durable, token=token)
 
 
 def publish(writers: Iterable[AtomicWriter]) -> None:

@@ -13,7 +13,7 @@ from penstock.fs.disk import Disk, the_disk
 
 fcntl: Any = import_module("fcntl") if os.name == "posix" else None
 
-__all__ = ["FolderLock", "held", "is_held", "lock_folder", "locked"]
+__all__ = ["FolderLock", "held", "hold", "is_held", "lock_folder", "locked"]
 
 
 class FolderLock:
@@ -72,14 +72,19 @@ def locked(path: str) -> Iterator[None]:
             lock.release()
 
 
+def hold(descriptor: int) -> None:
+    """Let others see, where there are locks, that a file is in use, until it is closed."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 @contextmanager
 def held(descriptor: int) -> Iterator[None]:
     """Within the block others see, where there are locks, that a file is in use; also once it is closed."""
     again = os.dup(descriptor)  # a lock stays until all descriptors of one opening are closed
     try:
-        if fcntl is not None:
-            with suppress(OSError):
-                fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        hold(again)
         yield
     finally:
         os.close(again)

@@ -24,12 +24,16 @@ from penstock.errors import AlreadyExistsError, SidecarError
 from penstock.fs.disk import the_disk
 from penstock.fs.files import AtomicWriter, identity, publish, stage
 from penstock.fs.locks import locked
+from penstock.fs.temporary import new_token, remove_abandoned
 from penstock.records.described import read_small
 from penstock.records.index import RecordIndex, index_paths, save_index
 from penstock.records.schema import Schema
 from penstock.records.sidecar import MOST_BYTES, Shard, Sidecar, parse_sidecar
 
-__all__ = ["ShardedWriter"]
+__all__ = ["UNCUT", "ShardedWriter"]
+
+UNCUT: Final = "rows"
+"""The name of rows that wait until it is known how many there are for each shard."""
 
 _FRAME_BYTES: Final = 16
 _CUT_BYTES: Final = 4 << 20
@@ -109,6 +113,8 @@ class ShardedWriter:
             compression,
             overwrite,
         )
+        self._token = new_token()
+        self._held = contextlib.ExitStack()
         self._staged: list[_Staged] = []
         self._shards: list[Shard] = []
         for path in (*paths, sidecar):
@@ -125,7 +131,12 @@ class ShardedWriter:
         """Begin the next shard; the one before is brought to the disk."""
         self._finish_shard()
         compressor = None if self._compression == "none" else _native.Compressor(self._compression)
-        self._staged.append(_Staged(stage(self._paths[len(self._staged)], self._overwrite), compressor))
+        writer = stage(self._paths[len(self._staged)], self._overwrite, token=self._token)
+        if (
+            not self._staged
+        ):  # shards are closed once they are whole: the first one stays in use for all of them
+            self._held.enter_context(writer.held())
+        self._staged.append(_Staged(writer, compressor))
 
     def write(self, framed: NDArray[np.uint8], offsets: IntArray) -> None:
         """Append records to the current shard: `framed` bytes, frame i in [offsets[i], offsets[i+1])."""
@@ -157,6 +168,8 @@ class ShardedWriter:
             except BaseException:
                 self._take_back(before, made)
                 raise
+            names = map(os.path.basename, (*self._paths, self._sidecar))
+            remove_abandoned(os.path.dirname(self._sidecar), (*names, UNCUT))
         self._keep_indexes()
         return complete
 
@@ -164,6 +177,7 @@ class ShardedWriter:
         """Drop everything that has no final name yet."""
         for staged in self._staged:
             staged.writer.discard()
+        self._held.close()
 
     def _finish_shard(self) -> None:
         if len(self._shards) < len(self._staged):

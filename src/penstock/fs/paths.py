@@ -12,6 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
@@ -250,7 +251,13 @@ def folders_of(paths: Iterable[str]) -> set[str]:
     >>> sorted(folders_of(["a/b.txt", "a/c.txt", "d.txt"]))
     ['', 'a']
     """
-    return set(map(os.path.dirname, {path[: path.rfind(os.sep) + 1] for path in paths}))
+    return set(_folders(tuple(paths)))
+
+
+@lru_cache(maxsize=2)
+def _folders(paths: tuple[str, ...]) -> frozenset[str]:
+    """Whoever opens files asks for them several times, of thousands each time for milliseconds."""
+    return frozenset(map(os.path.dirname, {path[: path.rfind(os.sep) + 1] for path in paths}))
 
 
 def _braces(pattern: str) -> Iterator[str]:

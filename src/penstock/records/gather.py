@@ -69,6 +69,11 @@ class RecordFile:
         offsets, lengths = self.index.offsets[numbers], self.index.lengths[numbers]
         return decoder.gather(self._file.fileno(), offsets, lengths, max_record_bytes=self._max_record_bytes)
 
+    @property
+    def descriptor(self) -> int:
+        """Of the open file."""
+        return self._file.fileno()
+
     def close(self) -> None:
         """Close the file; what was read stays."""
         self._file.close()

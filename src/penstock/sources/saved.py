@@ -133,6 +133,11 @@ class SavedRows(Node):
     def finds_rows(self) -> bool:
         return self.manifest.compression == "none"
 
+    def threads(self) -> int:
+        # Mapped rows are there without work, and the records of compressed ones are read in order.
+        is_decoded = self.manifest.format == "tfrecord" and self.manifest.compression == "none"
+        return -1 if is_decoded else 1
+
     def open_session(self) -> _Shards:
         return _Shards(self)
 

@@ -38,6 +38,7 @@ __all__ = ["TFRecordFormat"]
 _ENDINGS: Final = {"none": "", "gzip": ".gz", "zlib": ".zlib", "zstd": ".zst"}
 # A row is never refused for its size when it was saved, and so not when it is read.
 _MOST_RECORD_BYTES: Final = 1 << 31
+_CHUNK_BYTES: Final = 16 << 20
 _WHERE: Final = "save"
 
 
@@ -161,13 +162,33 @@ class _Reader:
 
     def read(self, start: int, stop: int) -> Chunk:
         if self._compression == "none":
-            return self.gather(np.arange(start, stop))
+            return self._read_directly(start, stop) or self.gather(np.arange(start, stop))
         with self._lock:
             frames = self._next_frames(start, stop - start)
         return self._decoded(frames)
 
     def gather(self, rows: IntArray) -> Chunk:
-        return self._decoded(self._file.read(rows))
+        chunk = self._file.decoded(rows, self._decoder)
+        return self._decoded(self._file.read(rows)) if chunk is None else self._formed(chunk)
+
+    def _read_directly(self, start: int, stop: int) -> Chunk | None:
+        """Rows decoded as they are read; None where one of them has a fault, which reading it again tells of."""
+        file, parts = self._file, list[Chunk]()
+        position = int(file.index.offsets[start])
+        while start < stop:
+            chunk, position = self._decoder.read(
+                file.descriptor,
+                position,
+                limit=stop - start,
+                limit_bytes=_CHUNK_BYTES,
+                verify=True,
+                max_record_bytes=_MOST_RECORD_BYTES,
+            )
+            if chunk is None:
+                return None
+            parts.append(self._formed(chunk))
+            start += len(chunk)
+        return Chunk.concat(parts)
 
     @cached_property
     def _file(self) -> RecordFile:
@@ -217,6 +238,10 @@ class _Reader:
             at, error.record = error.record or 0, None
             raise error.at(path=self._path, record=frames.number(at), offset=int(frames.offsets[at]))
         assert chunk is not None
+        return self._formed(chunk)
+
+    def _formed(self, chunk: Chunk) -> Chunk:
+        """The leaves of the rows, in their structure, of the fields that were read."""
         named, n = chunk.structure, len(chunk)
         columns = [leaf.column([named[f.name] for f in leaf.fields], n) for leaf in self._leaves]
         return Chunk(pack(self._template, columns), n)

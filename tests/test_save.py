@@ -27,6 +27,7 @@ from penstock.errors import (
 )
 from penstock.store.folder import SavedFolder
 from penstock.store.format import formats
+from penstock.store.verify import verify_saved
 from penstock.testing import check_laws
 from penstock.testing.laws import same
 from penstock.testing.pipelines import random_pipeline
@@ -276,6 +277,7 @@ def test_a_failing_row_leaves_what_was_there(mode: Any, tmp_path: Path):
         ps.Dataset.range(100).map(failing).save(tmp_path / "a", mode=mode, shards=4)
     assert files(tmp_path) == before
     if mode == "error":
+        assert not (tmp_path / "a").exists()
         with pytest.raises(NotFoundError, match="no saved dataset is there"):
             ps.load(tmp_path / "a")
 
@@ -458,12 +460,31 @@ def test_a_file_in_the_place_and_a_missing_parent_are_errors(tmp_path: Path):
         ({"shard_func": 7}, "shard_func is 7"),
         ({"workers": 0}, "workers is 0"),
         ({"shard_func": len, "resume": True}, "resume is True, wanted False with a shard_func"),
+        ({"resume": "yes"}, "resume is 'yes', wanted True or False"),
+        ({"durable": 1}, "durable is 1, wanted True or False"),
+        ({"progress": 3}, "progress is 3, wanted None, True, False or a function"),
     ],
 )
 def test_wrong_arguments_change_nothing(arguments: dict[str, Any], message: str, tmp_path: Path):
     with pytest.raises(ArgumentError, match=message):
         numbers(3).save(tmp_path / "a", **arguments)
     assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("format", sorted(formats()))
+@pytest.mark.parametrize("packing", [None, "zstd", "gzip"])
+def test_a_dataset_without_rows_is_verified(format: str, packing: str | None, tmp_path: Path):
+    if packing is not None and packing not in formats()[format].compressions:
+        pytest.skip(f"{format} has no {packing}")
+    ps.Dataset.range(0).save(tmp_path / "a", format=format, compression=packing)
+    assert verify_saved(SavedFolder(tmp_path / "a")).faults == []
+    assert list(ps.load(tmp_path / "a")) == []
+
+
+def test_a_row_that_was_saved_is_read_whatever_its_size(tmp_path: Path):
+    ps.Dataset.from_list([b"x" * ((256 << 20) + 1)]).save(tmp_path / "a", compression="gzip")
+    ds = ps.load(tmp_path / "a")
+    assert [len(row) for row in ds] == [len(ds[0])] == [(256 << 20) + 1]
 
 
 def test_rows_without_end_and_datasets_as_rows_are_refused(tmp_path: Path):

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any, Final
 
 from penstock.errors import ArgumentError, DataLossError, PenstockError
+from penstock.fs.disk import the_disk
 from penstock.fs.folders import make_folder, remove_file
 from penstock.fs.locks import FolderLock
 from penstock.graph.content import content_digest
@@ -37,6 +38,7 @@ class Job:
     shards: int | None
     resume: bool
     durable: bool
+    is_new: bool
     folder: str = field(default="", init=False)
     lock: FolderLock | None = field(default=None, init=False)
     journal: Journal | None = field(default=None, init=False)
@@ -104,6 +106,13 @@ class Job:
                 self.lock is not None
             ):  # not before: another save that resumes would go on with what is removed
                 self.lock.release()
+            self.forget_folder()
+
+    def forget_folder(self) -> None:
+        """Remove the folder where this save has made it and it holds nothing."""
+        if self.is_new:
+            with suppress(OSError):
+                the_disk().remove_folder(self.target.path)
 
     def stage(self, number: int) -> StagedShard:
         """A new shard."""

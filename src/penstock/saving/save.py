@@ -75,9 +75,10 @@ def save(
     made = _format(format)
     packing = _compression(made, compression)
     _check_arguments(plan, shards, shard_func, mode, workers, resume)
+    _check_switches(resume, durable, progress)
     made.check(plan.spec)
     target = SavedFolder(path)
-    target.prepare()
+    is_new = target.prepare()
     base = target.current()
     if base is not None and mode == "error":
         done = " If an earlier run of this save made it, it is finished: load it." if resume else ""
@@ -92,9 +93,13 @@ def save(
         _check_appended(base, made.name, packing, plan.spec)
     is_appended = base is not None and mode == "append"
     before = target.made_by(base) if base is not None and is_appended else ()
-    made_by = recipe(plan)
-    job = Job(target, made, packing, plan, shards, resume, durable)
-    job.begin()
+    job = Job(target, made, packing, plan, shards, resume, durable, is_new)
+    try:
+        made_by = recipe(plan)
+        job.begin()
+    except BaseException:
+        job.forget_folder()
+        raise
     try:
         with reporting(progress, f"saving {target.path}:") as tell:
             finished = _write(job, shard_func, workers, most_threads, tell)
@@ -197,6 +202,15 @@ def _check_arguments(plan: Plan, shards: Any, shard_func: Any, mode: Any, worker
             want="1 where only a pass can tell how many rows there are",
             help=help,
         )
+
+
+def _check_switches(resume: Any, durable: Any, progress: Any) -> None:
+    for name, value in (("resume", resume), ("durable", durable)):
+        if type(value) is not bool:
+            raise ArgumentTypeError("save", name, got=value, want="True or False")
+    if progress is not None and type(progress) is not bool and not callable(progress):
+        want = "None, True, False or a function of a Progress"
+        raise ArgumentTypeError("save", "progress", got=progress, want=want)
 
 
 def _check_appended(base: Manifest, format: str, compression: str, spec: Spec) -> None:

@@ -178,8 +178,8 @@ class SavedFolder:
 
     # --- writing ---
 
-    def prepare(self) -> None:
-        """Make the folder where it is not there.
+    def prepare(self) -> bool:
+        """Make the folder where it is not there; whether it was not.
 
         Raises:
             AlreadyExistsError: Something else is there: a file, or a folder with files that are not of a saved dataset.
@@ -187,7 +187,7 @@ class SavedFolder:
         """
         if not os.path.lexists(self.path):
             make_folder(self.path)
-            return
+            return True
         if not os.path.isdir(self.path):
             want = "wanted a folder of a saved dataset or a free name"
             raise AlreadyExistsError(f"{self.path}: a file is there, {want}.")
@@ -197,6 +197,7 @@ class SavedFolder:
                 f"{self.path}: the folder holds {strange[0]!r}, which is no part of a saved dataset. Save to a folder "
                 "of its own."
             )
+        return False
 
     def new_data(self) -> tuple[str, FolderLock | None]:
         """The name of a new data folder, and the lock that tells others that it is being written."""

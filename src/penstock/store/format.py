@@ -54,6 +54,9 @@ class ShardReader(Protocol):
 
     def __len__(self) -> int: ...
 
+    def check_rows(self) -> None:
+        """See that it holds as many rows as it should, where that is not known from the start."""
+
     def piece_end(self, row: int) -> int | None:
         """The end of the piece that a row is in, which is given without a copy; None where rows are made anew."""
 

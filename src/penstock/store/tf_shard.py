@@ -49,6 +49,11 @@ class SavedShard:
     def __len__(self) -> int:
         return len(self._numbered) if self._rows is None else self._rows
 
+    def check_rows(self) -> None:
+        """See that the files hold as many rows as there must be."""
+        if self._rows is not None and len(self._numbered) != self._rows:
+            raise self._other_count(f"{len(self._numbered)}")
+
     def piece_end(self, row: int) -> None:
         """None: rows are made anew each time."""
 
@@ -75,10 +80,8 @@ class SavedShard:
 
     def gather(self, rows: IntArray) -> Chunk:
         """The rows asked for, in that order, repeats allowed, at least one."""
-        numbered = self._numbered
-        if self._rows is not None and len(numbered) != self._rows:
-            raise self._other_count(f"{len(numbered)}")
-        return numbered.gather(rows)
+        self.check_rows()
+        return self._numbered.gather(rows)
 
     @cached_property
     def _numbered(self) -> NumberedRows:

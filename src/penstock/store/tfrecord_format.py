@@ -157,6 +157,9 @@ class _Reader:
     def __len__(self) -> int:
         return self._rows
 
+    def check_rows(self) -> None:
+        self._check_count(len(self._file.index))
+
     def piece_end(self, row: int) -> None:
         return None
 
@@ -192,7 +195,7 @@ class _Reader:
 
     @cached_property
     def _file(self) -> RecordFile:
-        index = build_index(self._path)
+        index = build_index(self._path, max_record_bytes=_MOST_RECORD_BYTES)
         self._check_count(len(index))
         return RecordFile(self._path, index, max_record_bytes=_MOST_RECORD_BYTES)
 

@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from penstock.errors import PenstockError
 from penstock.fs.folders import list_folder, read_regular
 from penstock.store.digests import check_shard
@@ -87,7 +85,7 @@ def _shard_faults(target: SavedFolder, manifest: Manifest, shard: SavedShard) ->
         for start in range(0, shard.rows, _STEP_ROWS):
             reader.read(start, min(shard.rows, start + _STEP_ROWS))
         if not shard.rows:
-            reader.gather(np.zeros(0, np.int64))
+            reader.check_rows()
     except (PenstockError, OSError) as error:
         yield str(error)
 

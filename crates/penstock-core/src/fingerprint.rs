@@ -196,7 +196,7 @@ fn farm_long(text: &[u8]) -> u64 {
 
 fn murmur(text: &[u8]) -> u64 {
     const BY: u64 = 0xC6A4_A793_5BD1_E995;
-    const SEED: u64 = 0xDECA_FCAF_FE;
+    const SEED: u64 = 0xDE_CAFC_AFFE;
     let shaken = |value: u64| value ^ (value >> 47);
     let mut made = SEED ^ (text.len() as u64).wrapping_mul(BY);
     let (words, rest) = text.as_chunks::<8>();

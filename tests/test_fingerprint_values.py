@@ -13,6 +13,7 @@ import penstock as ps
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentError
+from penstock.graph import whole
 from penstock.graph.fingerprint import fingerprint
 from penstock.graph.whole import whole_digest
 from penstock.run.position import seal_state
@@ -73,9 +74,11 @@ def test_what_stands_under_a_mark_makes_no_difference():
     assert whole_digest(Chunk(FixedColumn(one))) != whole_digest(columns[0])
 
 
-def test_mapped_files_are_not_read(tmp_path: Path):
+def test_large_mapped_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     np.save(tmp_path / "x.npy", numbers(False))
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert whole_digest(mapped) == whole_digest(numbers(False)) is not None
+    monkeypatch.setattr(whole, "_MOST_READ_BYTES", 1 << 20)
     assert whole_digest(mapped) is whole_digest(mapped[3:, 1:]) is None
     assert whole_digest(np.array(mapped)) == whole_digest(numbers(False)) is not None
     assert whole_digest(np.array([None, {}])) is None

@@ -223,7 +223,7 @@ def _arguments(node: Node) -> dict[str, Any]:
 
 def _whole(node: Node, name: str, value: Any) -> str | None:
     """The digest of all values of an argument, worked out once for a node, whatever is put behind it."""
-    if not isinstance(value, Chunk | np.ndarray) or not hasattr(node, "__dict__"):
+    if not isinstance(value, RowsInMemory | np.ndarray) or not hasattr(node, "__dict__"):
         return None
     known: dict[str, str | None] = node.__dict__.setdefault("_values", {})
     if name not in known:

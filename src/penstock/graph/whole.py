@@ -10,6 +10,7 @@ import numpy as np
 
 from penstock import _native
 from penstock.column.base import Column
+from penstock.column.batches import Batches
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
@@ -22,6 +23,9 @@ __all__ = ["whole_digest"]
 
 # The digest runs at the speed of memory: so much takes a second or two where a state is first taken.
 _MOST_BYTES: Final = 8 << 30
+
+# So much is read also from a mapped file, or joined.
+_MOST_READ_BYTES: Final = 64 << 20
 _PIECE_BYTES: Final = 16 << 20
 
 
@@ -32,8 +36,10 @@ class _Elsewhere(Exception):
 def whole_digest(value: Any) -> str | None:
     """12 hex digits of every value of a chunk or an array, missing ones as such.
 
-    None where they lie in mapped files, are Python objects, or have more than 8 GiB.
+    None where they are Python objects or have more than 8 GiB; in pieces or mapped files, more than 64 MiB.
     """
+    if isinstance(value, Batches) and value.nbytes <= _MOST_READ_BYTES:
+        value = value.whole()
     if not isinstance(value, Chunk | np.ndarray) or value.nbytes > _MOST_BYTES:
         return None
     digest = _native.Digest()
@@ -73,14 +79,16 @@ def _of_column(column: Column) -> Iterator[Any]:
 
 def _of_offsets(offsets: Any, valid: Any) -> Iterator[Any]:
     yield from _of_array(np.diff(offsets), None)
-    if valid is not None:
+    if valid is not None and not valid.all():
         yield from _of_array(valid, None)
 
 
 def _of_array(values: Any, valid: Any) -> Iterator[Any]:
     """The bytes of an array, a piece after the other; not those of missing values, which may be anything."""
-    if values.dtype.hasobject or _is_mapped(values):
+    if values.dtype.hasobject or (values.nbytes > _MOST_READ_BYTES and _is_mapped(values)):
         raise _Elsewhere
+    if valid is not None and valid.all():
+        valid = None
     yield f"{values.dtype.str} {values.shape}".encode()
     if not values.size:
         return

@@ -5,6 +5,8 @@ Compressed files are read in two steps, so that they tell what an uncompressed o
 
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -159,3 +161,23 @@ def test_a_length_that_lies_beyond_the_file_is_an_error(tmp_path):
                 plan.gather(file.fileno(), np.array([offset]), np.array([length]), max_record_bytes=1 << 20)
         with pytest.raises(OSError):
             plan.gather(file.fileno(), np.array([-1]), np.array([1]), max_record_bytes=1 << 20)
+
+
+def test_more_rows_than_memory_holds_are_an_error_not_a_crash(tmp_path):
+    program = """
+import resource, sys
+import numpy as np
+import penstock as ps
+ps.write(sys.argv[1], {"image": np.zeros((10, 64, 64, 3), np.uint8)})
+ds = ps.open(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+try:
+    ds[np.zeros(1_000_000, np.int64)]
+except MemoryError as error:
+    print(error)
+print(ds[9]["image"].shape)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "x.tfrecord"], capture_output=True, text=True, check=False
+    )
+    assert run.stdout.splitlines() == ["no memory for 12288000000 values of 1 bytes", "(64, 64, 3)"], run.stderr

@@ -1,5 +1,6 @@
 //! Columns while they are being filled, a row at a time, and as they are handed over.
 
+use crate::error::{self, reserve};
 use crate::example::message::{Take, floats_of};
 use crate::example::plan::{Default, Feature, Kind, Layout, Missing};
 use crate::wire::split_varint;
@@ -70,16 +71,9 @@ pub struct Builder<'p> {
 }
 
 impl<'p> Builder<'p> {
-    /// An empty column for `rows` rows that hold `bytes` bytes of records in all.
-    ///
-    /// Room is asked for only where the records are long enough to fill it.
+    /// An empty column.
     #[must_use]
-    pub fn new(feature: &'p Feature, rows: usize, bytes: usize) -> Self {
-        let wanted = match feature.layout {
-            // A guess: lists are seldom empty.
-            Layout::Ragged => rows,
-            Layout::Fixed | Layout::Raw => rows.saturating_mul(feature.count),
-        };
+    pub fn new(feature: &'p Feature) -> Self {
         let mut builder = Self {
             feature,
             tag: tag_of(feature.kind),
@@ -92,29 +86,44 @@ impl<'p> Builder<'p> {
             list_offsets: Vec::new(),
             absent: Vec::new(),
         };
-        match (feature.kind, feature.layout) {
-            (Kind::Float, _) => builder.floats.reserve(wanted.min(bytes / 4)),
-            (Kind::Int64, _) => builder.ints.reserve(wanted.min(bytes)),
-            (Kind::Bytes, Layout::Raw) => builder.bytes.reserve(wanted.min(bytes)),
-            (Kind::Bytes, _) => builder.value_offsets.reserve(wanted.min(bytes / 2).saturating_add(1)),
-        }
         if feature.kind == Kind::Bytes && feature.layout != Layout::Raw {
             builder.value_offsets.push(0);
         }
         if feature.layout == Layout::Ragged {
-            builder.list_offsets.reserve(rows.saturating_add(1));
             builder.list_offsets.push(0);
         }
         builder
     }
 
+    /// An empty column for `rows` rows that hold `bytes` bytes of records in all.
+    ///
+    /// Room is asked for only where the records are long enough to fill it.
+    pub fn with_room(feature: &'p Feature, rows: usize, bytes: usize) -> error::Result<Self> {
+        let wanted = match feature.layout {
+            // A guess: lists are seldom empty.
+            Layout::Ragged => rows,
+            Layout::Fixed | Layout::Raw => rows.saturating_mul(feature.count),
+        };
+        let mut builder = Self::new(feature);
+        match (feature.kind, feature.layout) {
+            (Kind::Float, _) => reserve(&mut builder.floats, wanted.min(bytes / 4))?,
+            (Kind::Int64, _) => reserve(&mut builder.ints, wanted.min(bytes))?,
+            (Kind::Bytes, Layout::Raw) => reserve(&mut builder.bytes, wanted.min(bytes))?,
+            (Kind::Bytes, _) => reserve(&mut builder.value_offsets, wanted.min(bytes / 2))?,
+        }
+        if feature.layout == Layout::Ragged {
+            reserve(&mut builder.list_offsets, rows)?;
+        }
+        Ok(builder)
+    }
+
     /// Ask for room for `rows` records like the first of `first` bytes, within `bytes` bytes for all columns.
     ///
     /// Strings have no size that is known before, and growing step by step copies all of them once more.
-    pub fn expect(&mut self, rows: usize, bytes: usize, first: usize) {
+    pub fn expect(&mut self, rows: usize, bytes: usize, first: usize) -> error::Result<()> {
         let have = self.bytes.len();
         let share = bytes.saturating_mul(have).checked_div(first).unwrap_or_default();
-        self.bytes.reserve(have.saturating_mul(rows).min(share).saturating_sub(have));
+        reserve(&mut self.bytes, have.saturating_mul(rows).min(share).saturating_sub(have))
     }
 
     /// What the column is made for.

@@ -37,9 +37,15 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub fn reserved<T>(count: u64) -> Result<Vec<T>> {
     let mut values = Vec::new();
     let room = usize::try_from(count).ok().and_then(|count| values.try_reserve_exact(count).ok());
-    room.ok_or_else(|| {
-        let size = size_of::<T>();
-        Error::Memory(format!("no memory for {count} values of {size} bytes").into())
-    })?;
+    room.ok_or_else(|| no_room::<T>(count))?;
     Ok(values)
+}
+
+/// Room for `count` more values, or the error that there is no memory for them.
+pub fn reserve<T>(values: &mut Vec<T>, count: usize) -> Result<()> {
+    values.try_reserve(count).map_err(|_| no_room::<T>(count as u64))
+}
+
+fn no_room<T>(count: u64) -> Error {
+    Error::Memory(format!("no memory for {count} values of {} bytes", size_of::<T>()).into())
 }

@@ -44,6 +44,14 @@ create_exception!(
     "Results of several rows take more memory together than they may; no one is too large. `args` is (message,)."
 );
 
+/// The Python exception for what went wrong while a file was read: MemoryError or OSError.
+pub fn unread(error: std::io::Error) -> PyErr {
+    match error.kind() {
+        std::io::ErrorKind::OutOfMemory => PyMemoryError::new_err(error.to_string()),
+        _ => error.into(),
+    }
+}
+
 /// The Python exception for an error of the core: `work().map_err(raised)?`.
 pub fn raised(error: Error) -> PyErr {
     match error {

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::buffer::{Bytes, array, values};
-use crate::errors::raised;
+use crate::errors::{raised, unread};
 use crate::reading::{self, Gathering, Limits};
 
 type PlanTuple<'py> = (Vec<u8>, u8, u8, usize, u8, Bound<'py, PyAny>);
@@ -116,7 +116,8 @@ impl ExamplePlan {
     ) -> PyResult<(Vec<Parts<'py>>, usize, u64)> {
         let (limits, rules) =
             (Limits { rows: limit, bytes: limit_bytes }, Rules { verify, limit, max_record_bytes });
-        let (columns, rows, position) = py.detach(|| reading::rows(&self.0, fd, offset, limits, rules))?;
+        let (columns, rows, position) =
+            py.detach(|| reading::rows(&self.0, fd, offset, limits, rules)).map_err(unread)?;
         Ok((all_parts(py, columns), rows, position))
     }
 
@@ -131,9 +132,9 @@ impl ExamplePlan {
     ) -> PyResult<Option<Vec<Parts<'py>>>> {
         let (offsets, lengths) = (values(&offsets)?, values(&lengths)?);
         let rules = Rules { verify: true, limit: offsets.len(), max_record_bytes };
-        let mut gathering = Gathering::new(&self.0, fd, offsets, lengths, rules)?;
+        let mut gathering = Gathering::new(&self.0, fd, offsets, lengths, rules).map_err(unread)?;
         loop {
-            match py.detach(|| gathering.step())? {
+            match py.detach(|| gathering.step()).map_err(unread)? {
                 None => return Ok(None),
                 Some(false) => break,
                 Some(true) => py.check_signals()?,

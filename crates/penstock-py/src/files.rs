@@ -96,12 +96,12 @@ fn read(fd: i32, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<()> {
 /// Append `length` bytes of a file to `out`; how many there were: fewer only where the file ends.
 pub fn append(fd: i32, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<usize> {
     let stop = out.len() + length;
-    out.reserve_exact(length);
+    out.try_reserve_exact(length)?;
     while out.len() < stop {
         let left = stop - out.len();
         let at = offset + (length - left) as u64;
         let room = out.spare_capacity_mut().as_mut_ptr();
-        // SAFETY: `reserve_exact` left at least `left` bytes behind the end of `out`.
+        // SAFETY: `try_reserve_exact` left at least `left` bytes behind the end of `out`.
         let count = unsafe { libc::pread(fd, room.cast(), left, at as libc::off_t) };
         match count {
             0 => return Ok(length - left),

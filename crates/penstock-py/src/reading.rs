@@ -2,7 +2,7 @@
 //!
 //! Only whole records without any fault are taken. At whatever else comes, the reader that tells of damage begins.
 
-use std::io::{Error, Result};
+use std::io::{Error, ErrorKind, Result};
 
 use penstock_core::Error as CoreError;
 use penstock_core::column::Column;
@@ -37,7 +37,7 @@ pub fn rows(
     limits: Limits,
     rules: Rules,
 ) -> Result<(Vec<Column>, usize, u64)> {
-    let mut filling = Filling::new(plan, limits.rows, limits.bytes);
+    let mut filling = Filling::new(plan, limits.rows, limits.bytes).map_err(refused)?;
     let mut block = Vec::with_capacity(BLOCK_BYTES);
     let mut taken = 0;
     while filling.rows() < limits.rows && (taken < limits.bytes || filling.rows() == 0) {
@@ -92,7 +92,7 @@ impl<'a> Gathering<'a> {
         let frames: Vec<i64> = lengths.iter().map(|&length| length.saturating_add(FRAME_BYTES)).collect();
         let ranges = files::ranges(offsets, &frames).map_err(refused)?;
         let bytes = files::total_bytes(fd, &ranges)?;
-        let filling = Filling::new(plan, offsets.len(), bytes);
+        let filling = Filling::new(plan, offsets.len(), bytes).map_err(refused)?;
         Ok(Self { fd, offsets, lengths, rules, filling, block: Vec::with_capacity(BLOCK_BYTES) })
     }
 
@@ -153,5 +153,9 @@ impl<'a> Gathering<'a> {
 const FRAME_BYTES: i64 = (HEADER_BYTES + FOOTER_BYTES) as i64;
 
 fn refused(error: CoreError) -> Error {
-    Error::new(std::io::ErrorKind::InvalidInput, error)
+    let kind = match error {
+        CoreError::Memory(_) => ErrorKind::OutOfMemory,
+        _ => ErrorKind::InvalidInput,
+    };
+    Error::new(kind, error)
 }

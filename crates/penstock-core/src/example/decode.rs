@@ -122,9 +122,9 @@ impl<'a> Records<'a> {
         }
     }
 
-    pub(super) fn builders<'p>(&self, features: &'p [super::Feature]) -> Vec<Builder<'p>> {
+    pub(super) fn builders<'p>(&self, features: &'p [super::Feature]) -> Result<Vec<Builder<'p>>> {
         let bytes = self.bytes();
-        features.iter().map(|feature| Builder::new(feature, self.lengths.len(), bytes)).collect()
+        features.iter().map(|feature| Builder::with_room(feature, self.lengths.len(), bytes)).collect()
     }
 
     /// Bytes of all records, at most those that are there.
@@ -182,10 +182,10 @@ pub struct Filling<'p> {
 
 impl<'p> Filling<'p> {
     /// Empty columns, for about so many records that hold so many bytes in all.
-    #[must_use]
-    pub fn new(plan: &'p Plan, rows: usize, bytes: usize) -> Self {
-        let columns = plan.features().iter().map(|feature| Builder::new(feature, rows, bytes)).collect();
-        Self { plan, columns, forms: Forms::default(), rows: 0, wanted: rows, bytes }
+    pub fn new(plan: &'p Plan, rows: usize, bytes: usize) -> Result<Self> {
+        let columns = plan.features().iter().map(|feature| Builder::with_room(feature, rows, bytes));
+        let columns = columns.collect::<Result<_>>()?;
+        Ok(Self { plan, columns, forms: Forms::default(), rows: 0, wanted: rows, bytes })
     }
 
     /// Decode records up to the first that is wrong: why it is, with its number among all rows.
@@ -208,7 +208,7 @@ impl<'p> Filling<'p> {
             self.rows = self.rows.saturating_add(taken);
             if first {
                 let (wanted, bytes, length) = (self.wanted, self.bytes, records.get(0)?.len());
-                self.columns.iter_mut().for_each(|column| column.expect(wanted, bytes, length));
+                self.columns.iter_mut().try_for_each(|column| column.expect(wanted, bytes, length))?;
             }
         }
         Ok(None)
@@ -260,7 +260,7 @@ impl<'p> Filling<'p> {
 impl Plan {
     /// Decode the records data[starts[i]..][..lengths[i]] up to the first that is wrong.
     pub fn decode(&self, data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<Decoded> {
-        let mut filling = Filling::new(self, starts.len(), Records::new(data, starts, lengths)?.bytes());
+        let mut filling = Filling::new(self, starts.len(), Records::new(data, starts, lengths)?.bytes())?;
         let error = filling.take(data, starts, lengths)?;
         let rows = filling.rows();
         Ok(Decoded { columns: filling.finish(), rows, error })

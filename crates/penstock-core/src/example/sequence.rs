@@ -58,7 +58,7 @@ impl SequencePlan {
     pub fn decode(&self, data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<DecodedSequences> {
         let records = Records::new(data, starts, lengths)?;
         let mut columns = Columns {
-            context: records.builders(self.context.features()),
+            context: records.builders(self.context.features())?,
             lists: self.lists.features().iter().map(ListBuilder::new).collect(),
         };
         let mut places = Places::default();
@@ -148,7 +148,7 @@ struct ListBuilder<'p> {
 
 impl<'p> ListBuilder<'p> {
     fn new(feature: &'p Feature) -> Self {
-        Self { steps: Builder::new(feature, 0, 0), ends: vec![0], absent: Vec::new() }
+        Self { steps: Builder::new(feature), ends: vec![0], absent: Vec::new() }
     }
 
     fn end_row(&mut self) {

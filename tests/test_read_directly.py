@@ -180,4 +180,6 @@ print(ds[9]["image"].shape)
     run = subprocess.run(
         [sys.executable, "-c", program, tmp_path / "x.tfrecord"], capture_output=True, text=True, check=False
     )
-    assert run.stdout.splitlines() == ["no memory for 12288000000 values of 1 bytes", "(64, 64, 3)"], run.stderr
+    assert run.stdout.splitlines() == ["no memory for 12288000000 values of 1 bytes", "(64, 64, 3)"], (
+        run.stderr
+    )

@@ -256,7 +256,7 @@ class Edge:
         self._plan.note_epoch(epoch)
         wanted = np.zeros(0, np.int64) if held is None else np.sort(held)
         first = position - given
-        is_worth = here is not None and given >= WORTH_FETCHING and _finds_rows(self._plan, *here[0], given)
+        is_worth = here is not None and given >= WORTH_FETCHING and _finds_rows(self._plan, here[0], given)
         rows = self.by_number if is_worth else None
         if rows is not None:
             place, given = here
@@ -366,10 +366,11 @@ class Edge:
         return made is not END
 
 
-def _finds_rows(plan: Plan, state: Any, inputs: tuple[Mark, ...], n: int) -> bool:
+def _finds_rows(plan: Plan, place: tuple[Any, tuple[Mark, ...]], n: int) -> bool:
     """Whether rows are had by number sooner than n rows before a place are made again."""
     if plan.finds_rows:
         return True
+    state, inputs = place
     while plan.node.is_one_to_one and len(inputs) == 1:
         plan, state, inputs = plan.inputs[0], inputs[0][1], inputs[0][4]
     return not inputs and plan.node.finds_rows_sooner(state, n)

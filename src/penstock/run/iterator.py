@@ -217,9 +217,9 @@ class RowIterator(Iterator[Any]):
         allow = (allow,) if isinstance(allow, str) else allow
         with reading_state("set_state"):
             standings, theirs = [], self._plan
-            for one in (
-                state if isinstance(state, Sequence) and not isinstance(state, str | bytes) else (state,)
-            ):
+            given: Any = state  # also text, of which `open_state` says what to do
+            is_of_ranks = isinstance(given, Sequence) and not isinstance(given, str | bytes)
+            for one in given if is_of_ranks else (given,):
                 opened = open_state(one, "set_state")
                 check_pipeline(opened["pipeline"], self._plan, strict=strict, allow=allow, stacklevel=2)
                 theirs = plan_of(opened["pipeline"], self._plan)

@@ -296,3 +296,25 @@ def test_explaining_and_profiling_tell_of_every_map():
 def test_an_epoch_after_another_runs_as_one_again():
     rows = N(5).map(add).map(half).repeat(3)
     assert [float(row) for row in rows] == [0.5, 1.0, 1.5, 2.0, 2.5] * 3
+
+
+def test_a_row_that_fails_in_what_the_next_map_does_not_use_fails_all_the_same():
+    files = [picture(i, 20, 30) for i in range(40)]
+    files[25] = files[25][:200]
+    source = ps.Dataset.from_tensor_slices({"image": files, "label": np.arange(40)})
+    decoded = source.map(
+        lambda row: (ps.image.resize(ps.io.decode_jpeg(row["image"], channels=3), [8, 8]), row["label"])
+    )
+    labels = decoded.map(lambda _, label: label).map(lambda label: label * 2)
+    with pytest.raises(ps.PenstockError, match="25"):
+        list(labels)
+    with pytest.raises(ps.PenstockError):
+        labels[25]
+    good = labels.ignore_errors().repeat(3)
+    wanted = [2 * i for i in range(40) if i != 25] * 3
+    assert list(good) == wanted
+    rows = iter(good)
+    head = list(islice(rows, 50))
+    again = iter(good)
+    again.set_state(json.loads(json.dumps(rows.get_state())))
+    assert head + list(again) == wanted

@@ -382,3 +382,23 @@ def test_a_record_that_is_no_message_can_be_skipped(tmp_path: Path):
 def test_what_is_no_path_is_refused(paths: object):
     with pytest.raises(ps.ArgumentError, match="open: "):
         ps.open(paths)
+
+
+def test_rows_have_no_numbers_where_damaged_records_are_left_out(tmp_path: Path):
+    path = tmp_path / "x.tfrecord"
+    ps.write(path, {"i": np.arange(1000)})
+    data = bytearray(path.read_bytes())
+    data[15020] ^= 1
+    path.write_bytes(data)
+    ds = ps.open(path, on_corrupt="skip")
+    left = [row["i"] for row in ds]
+    assert len(left) == 999
+    assert [row["i"] for row in ds.skip(600).take(2)] == left[600:602]
+    assert next(iter(ds.enumerate().skip(600)))[1]["i"] == left[600]
+    assert {int(row["i"]) for row in ds.take(500)} & {int(row["i"]) for row in ds.skip(500)} == set()
+    for asked in (lambda: len(ds), lambda: ds[600], lambda: ds.skip(600)[0]):
+        with pytest.raises(ps.PenstockError):
+            asked()
+    assert sorted(row["i"] for row in ds.shuffle(seed=1)) == left
+    ds.save(tmp_path / "saved")
+    assert len(ps.load(tmp_path / "saved")) == 999

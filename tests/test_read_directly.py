@@ -183,3 +183,21 @@ print(ds[9]["image"].shape)
     assert run.stdout.splitlines() == ["no memory for 12288000000 values of 1 bytes", "(64, 64, 3)"], (
         run.stderr
     )
+
+
+def test_records_that_lack_large_values_are_decoded_a_few_at_a_time(tmp_path):
+    program = """
+import resource, sys
+import numpy as np
+import penstock as ps
+ps.write(sys.argv[1], {"i": np.arange(4000)})
+features = {"i": ps.io.FixedLenFeature([], np.int64), "x": ps.TensorSpec((128, 128, 3), np.uint8, optional=True)}
+ds = ps.open(sys.argv[1], features=features)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert sum(int(row["i"]) for row in ds) == 4000 * 3999 // 2
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "x.tfrecord"], capture_output=True, text=True, check=False
+    )
+    assert int(run.stdout) < 300_000, run.stderr  # kB; all rows are 200 MB, 1.6 GB while they are decoded

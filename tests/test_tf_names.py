@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -197,3 +201,28 @@ def test_small_mistakes_are_named():
     )
     with pytest.raises(tf.errors.InvalidArgumentError, match="squeeze without axis="):
         list(sizes.map(tf.squeeze))
+
+
+def test_a_generator_of_a_seed_gives_the_same_in_every_process():
+    program = """
+import penstock.tf as tf
+first, second = tf.random.Generator.from_seed(42), tf.random.Generator.from_seed(43)
+rows = tf.data.Dataset.range(3).map(lambda _: (first.uniform([]), first.uniform([]), second.make_seeds(2)))
+print([[part.numpy().tolist() for part in row] for row in rows])
+"""
+    runs = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert runs[0] == runs[1]
+    numbers = [number for one, two, _ in json.loads(runs[0]) for number in (one, two)]
+    assert len(set(numbers)) == 6
+
+
+def test_a_file_tells_its_length(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    told = tf.io.gfile.stat(tmp_path / "a")
+    assert (told.length, told.is_directory) == (3, False)
+    assert tf.io.gfile.stat(str(tmp_path)).is_directory
+    with pytest.raises(tf.errors.NotFoundError, match="no such file"):
+        tf.io.gfile.stat(tmp_path / "b")

@@ -692,7 +692,7 @@ CASES = {
     ),
     "strings.unicode_split": lambda r: (
         ps.strings.unicode_split(r["s"], "UTF-8"),
-        ps.strings.unicode_split(r["blob"], "latin-1"),
+        ps.strings.unicode_split(r["blob"], "UTF-16-BE"),
     ),
     "strings.unicode_transcode": lambda r: (
         ps.strings.unicode_transcode(r["s"], "UTF-8", "UTF-16-BE"),

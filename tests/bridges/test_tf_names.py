@@ -147,6 +147,14 @@ def test_characters_are_the_same(broken: bool, errors: str) -> None:
         assert plain(got) == plain(tf.strings.unicode_split(texts, "UTF-8", **how))
 
 
+@pytest.mark.parametrize("encoding", ["UTF-16-BE", "UTF-32-BE"])
+def test_texts_are_split_into_characters_of_their_encoding(encoding: str) -> None:
+    texts = [text.decode().encode(encoding) for text in made_texts(6, broken=False)]
+    assert plain(ps.strings.unicode_split(texts, encoding)) == plain(
+        tf.strings.unicode_split(texts, encoding)
+    )
+
+
 @pytest.mark.parametrize("encoding", ["UTF-16-BE", "UTF-32-BE", "latin-1", "windows-1252"])
 def test_other_encodings_are_read_the_same(encoding: str) -> None:
     texts = ["", "abc", "né"]

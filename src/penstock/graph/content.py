@@ -261,13 +261,17 @@ def _members(kind: type) -> Iterator[Any]:
 
 
 def _used_of(modules: Iterable[Any], names: list[str]) -> Iterator[Any]:
-    """What of users' own modules has one of the names that a function uses, also of modules within them."""
+    """What of modules has one of the names that a function uses, also of modules within them."""
     waiting, seen = list(modules), set[int]()
     while waiting:
         module = waiting.pop(0)
-        if not isinstance(module, ModuleType) or id(module) in seen or is_library(module.__name__):
+        if not isinstance(module, ModuleType) or id(module) in seen:
             continue
         seen.add(id(module))
+        if is_library(module.__name__):
+            package = module.__name__.partition(".")[0]
+            yield from () if package in _STEADY else _lasting(vars(module), names, package)
+            continue
         used = [vars(module)[name] for name in names if name in vars(module)]
         waiting += used
         yield from (part for part in used if isinstance(part, (FunctionType, type, np.ndarray, *_PLAIN)))

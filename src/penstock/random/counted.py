@@ -21,7 +21,7 @@ from penstock.random.stateless import stateless_normal, stateless_uniform
 from penstock.trace.randomness import watch
 from penstock.trace.value import Traced
 
-__all__ = ["normal", "seed_here", "shuffle", "uniform"]
+__all__ = ["call_here", "normal", "seed_here", "shuffle", "uniform"]
 
 # Far apart, and small enough that sums of them and 61-bit numbers stay in int64.
 _OPERATION: Final = 0x9E3779B97F
@@ -62,6 +62,12 @@ def seed_here(where: str, value: Any, seed: int | None) -> Any:
         return np.stack([place[0] + place[2] + count_here() * _OPERATION, place[1] + place[3]])
     first, second = _scrambled(int(seed))
     return np.stack([place[0] + place[4] * _GLOBAL + first, place[1] + second])
+
+
+def call_here(seed: int | None) -> Any:
+    """Two numbers for the next call of a generator in the row that is made; with a seed the same in every process."""
+    made = seed_here("random.Generator", None, seed)
+    return made if seed is None else made + np.array([count_here() * _OPERATION, 0])
 
 
 def _scrambled(seed: int) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from penstock.column.shaped import ShapedColumn
 from penstock.records.schema import BYTES, FLOAT, INT64, UNSET, Field
 from penstock.spec import text
 
-__all__ = ["Misfit", "column_of", "plan_features", "step_feature", "steps_of"]
+__all__ = ["Misfit", "bytes_of", "column_of", "plan_features", "step_feature", "steps_of"]
 
 KIND_CODES = {BYTES: 1, FLOAT: 2, INT64: 3, UNSET: 1}
 _FIXED, _RAGGED, _RAW = 0, 1, 2
@@ -58,6 +58,14 @@ def _main_feature(field: Field, missing: int, strict: bool) -> PlanFeature:
     is_raw_list = field.raw and not field.optional and not field.is_fixed and not field.is_shaped
     default = [b""] if is_raw_list and field.default is None and not strict else field.default
     return name, kind, layout, count, missing if default is None else _DEFAULT, default
+
+
+def bytes_of(feature: PlanFeature) -> int:
+    """Bytes of the values of a row, where their number is known."""
+    _, kind, layout, count, *_ = feature
+    if layout == _RAGGED:
+        return 0
+    return count * (1 if layout == _RAW else 4 if kind == KIND_CODES[FLOAT] else 8)
 
 
 def step_feature(field: Field) -> PlanFeature:

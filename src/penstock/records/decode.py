@@ -15,7 +15,7 @@ from penstock.column.base import Column, IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.errors import FeatureError, InvalidArgumentError, WireError
-from penstock.records.assemble import Misfit, column_of, plan_features, step_feature, steps_of
+from penstock.records.assemble import Misfit, bytes_of, column_of, plan_features, step_feature, steps_of
 from penstock.records.schema import Field, Schema
 
 __all__ = ["Decoder", "RecordBytes"]
@@ -124,6 +124,12 @@ class Decoder:
             return _native.ExamplePlan(features, refuse_unknown=self.strict)
         lists = [step_feature(field) for field in self.schema.lists]
         return _native.SequencePlan(features, lists, refuse_unknown=self.strict)
+
+    @cached_property
+    def row_bytes(self) -> int:
+        """Bytes that a row takes while it is decoded, also where its record lacks every feature; at least 1."""
+        features = [feature for field in self.schema.fields for feature in plan_features(field)]
+        return 1 + sum(bytes_of(feature) for feature in features)
 
     @cached_property
     def _names(self) -> list[str]:

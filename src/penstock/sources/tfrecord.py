@@ -36,6 +36,8 @@ __all__ = ["ReadOptions", "TFRecordFiles", "versions_of"]
 _FIRST_ROWS = 256
 _CHUNK_ROWS = 32768
 _CHUNK_BYTES = 4 << 20
+# A record of few bytes may stand for many values that it does not have.
+_DECODED_BYTES = 16 << 20
 _OPEN_FILES = 256
 
 # An index of a few files is worth making where they have so many times the bytes of the rows that it saves at most.
@@ -111,7 +113,7 @@ class TFRecordFiles(Node):
         return self.schema.spec
 
     def cardinality(self) -> int:  # type: ignore[override]
-        return UNKNOWN if self.counts is None else sum(self.counts)
+        return UNKNOWN if self.counts is None or self._skips else sum(self.counts)
 
     def start(self, epoch: int) -> State:
         return (0, 0, 0)
@@ -123,9 +125,7 @@ class TFRecordFiles(Node):
         # Every record before this one took at least its framing.
         smallest = record * (HEADER_BYTES + FOOTER_BYTES)
         return (
-            number <= len(self.paths)
-            and (record > 0 or offset == 0)
-            and (offset >= smallest or self.options.on_corrupt == "skip")
+            number <= len(self.paths) and (record > 0 or offset == 0) and (offset >= smallest or self._skips)
         )
 
     @classmethod
@@ -133,7 +133,7 @@ class TFRecordFiles(Node):
         return state[0], state[1]
 
     def row_name(self, row: int) -> str | None:
-        if self.options.on_corrupt == "skip":
+        if self._skips:
             return None
         if len(self.paths) == 1:
             return f"record {row} of {self.paths[0]}"
@@ -144,7 +144,7 @@ class TFRecordFiles(Node):
         return f"record {row - int(ends[number] - self.counts[number])} of {self.paths[number]}"
 
     def places_of(self, rows: IntArray) -> list[FilePlace] | None:
-        if self.options.on_corrupt == "skip":  # rows are not the records that the index counts
+        if self._skips:
             return None
         return IndexedRows(self).places(rows)
 
@@ -187,7 +187,7 @@ class TFRecordFiles(Node):
         if self.finds_rows():
             return True
         _, record, offset = state
-        if self.options.on_corrupt == "skip" or not record or len(self.paths) > _FEW_FILES:
+        if self._skips or not record or len(self.paths) > _FEW_FILES:
             return False
         # An index of a plain file takes a look at the header of each record: a tenth of the time that its rows take.
         try:
@@ -209,7 +209,7 @@ class TFRecordFiles(Node):
 
     def kept_index(self, number: int) -> RecordIndex | None:
         """The index of a file by which its rows are found as fast as in order, where it is kept and numbers them so."""
-        if self.index == "rebuild" or self.options.on_corrupt == "skip":
+        if self.index == "rebuild" or self._skips:
             return None
         path = self.paths[number]
         version = version_of(path)
@@ -221,8 +221,13 @@ class TFRecordFiles(Node):
             known = self.kept[path] = version, index
         return known[1]
 
-    def random_access(self) -> RowSource:  # type: ignore[override]
-        return IndexedRows(self)
+    def random_access(self) -> RowSource | None:  # type: ignore[override]
+        return None if self._skips else IndexedRows(self)
+
+    @property
+    def _skips(self) -> bool:
+        # Then rows are not the records that an index counts: which are left out is known once they are read.
+        return self.options.on_corrupt == "skip"
 
 
 def _is_count(value: object) -> bool:
@@ -243,7 +248,8 @@ class _Session:
         self._number = -1
         self._told = 0
         self._is_plain = False
-        self._limit = _FIRST_ROWS
+        self._most = max(1, min(_CHUNK_ROWS, _DECODED_BYTES // self._decoder.row_bytes))
+        self._limit = min(_FIRST_ROWS, self._most)
         self._rows = 0
         self.group_rows = 1
         options = node.options
@@ -283,10 +289,10 @@ class _Session:
         """Rows of the next chunk, after one of so many rows and bytes: to the end of the last group that has room."""
         self._rows += n
         if self.group_rows == 1:
-            return _CHUNK_ROWS
-        room = min(_CHUNK_ROWS, _CHUNK_BYTES * n // max(nbytes, 1))
+            return self._most
+        room = min(self._most, _CHUNK_BYTES * n // max(nbytes, 1))
         end = (self._rows + room) // self.group_rows * self.group_rows
-        return end - self._rows if end > self._rows else _CHUNK_ROWS
+        return end - self._rows if end > self._rows else self._most
 
     def _reader_of(self, number: int) -> FrameReader:
         if self._reader is None or self._number != number:

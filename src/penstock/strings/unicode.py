@@ -83,11 +83,18 @@ def unicode_decode(
 def unicode_split(
     input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = _REPLACEMENT
 ) -> Any:
-    """The single characters of strings, as strings of UTF-8. As `unicode_decode`.
+    """The single characters of strings, as strings in the same encoding. As `unicode_decode`.
+
+    Args:
+        input: Strings.
+        input_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+        errors: As of `unicode_decode`.
+        replacement_char: As of `unicode_decode`.
 
     >>> [part.decode() for part in unicode_split("né", "UTF-8")]
     ['n', 'é']
     """
+    _output("unicode_split", input_encoding, "input_encoding")
     how = _how("unicode_split", input_encoding, errors, replacement_char)
     return _split(texts("strings.unicode_split", input), *how)
 
@@ -165,9 +172,9 @@ def _how(
     return known, errors, int(replacement), bool(controls)
 
 
-def _output(name: str, encoding: str) -> str:
+def _output(name: str, encoding: str, argument: str = "output_encoding") -> str:
     if encoding not in _OUTPUTS:
-        raise ArgumentError(f"strings.{name}", "output_encoding", got=encoding, want=" or ".join(_OUTPUTS))
+        raise ArgumentError(f"strings.{name}", argument, got=encoding, want=" or ".join(_OUTPUTS))
     return _OUTPUTS[encoding]
 
 
@@ -233,6 +240,10 @@ def _decoded(column: BytesColumn, encoding: str, *how: Any) -> RaggedColumn:
 
 def _split_of(column: BytesColumn, encoding: str, *how: Any) -> RaggedColumn:
     strings = whole(column)
+    if encoding != "utf-8":
+        rows = [[one.encode(encoding) for one in text] for text in _texts_of(strings, encoding, *how)]
+        made = BytesColumn.of([one for row in rows for one in row])
+        return RaggedColumn(np.cumsum([0, *map(len, rows)]), made)
     if _ascii_or_utf8(strings, encoding, how[-1]) is None:
         strings = BytesColumn.of([text.encode() for text in _texts_of(strings, encoding, *how)])
     begins = np.append(np.flatnonzero((strings.data & 0xC0) != 0x80), len(strings.data))

@@ -1,6 +1,6 @@
 """`tf.io.gfile`: files of this machine, by TensorFlow's names over `os`.
 
-Addresses such as `s3://...` are opened by the datasets themselves (`pip install 'penstock[remote]'`).
+Remote addresses such as `s3://...` are refused.
 
 >>> import tempfile, penstock.tf as tf
 >>> path = tf.io.gfile.join(tempfile.mkdtemp(), "a.txt")
@@ -17,7 +17,8 @@ import glob as _glob
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from typing import IO, Any, Self
+from stat import S_ISDIR
+from typing import IO, Any, NamedTuple, Self
 
 from penstock.errors import AlreadyExistsError, NotFoundError
 from penstock.fs.paths import local_path
@@ -124,9 +125,25 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     shutil.copyfile(_path(src), _path(dst))
 
 
-def stat(path: Any) -> os.stat_result:
-    """Size, times and kind of a file; `length` of TensorFlow is `st_size` here."""
-    return os.stat(_path(path))
+class FileStatistics(NamedTuple):
+    """What `stat` tells: bytes, the time of the last change in nanoseconds since 1970, and whether it is a folder."""
+
+    length: int
+    mtime_nsec: int
+    is_directory: bool
+
+
+def stat(path: Any) -> FileStatistics:
+    """Size, time and kind of a file.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    try:
+        known = os.stat(_path(path))
+    except FileNotFoundError as error:
+        raise NotFoundError(f"stat: {_path(path)}: no such file.") from error
+    return FileStatistics(known.st_size, known.st_mtime_ns, S_ISDIR(known.st_mode))
 
 
 def walk(top: Any, topdown: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:

@@ -10,6 +10,7 @@ function for `map` they are counted by row, so that they go on after a stop.
 
 from __future__ import annotations
 
+from functools import partial
 from secrets import randbits
 from threading import Lock
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ import numpy as np
 
 import penstock as ps
 from penstock.graph.placed import count_alone, draws_at_random, place_here
-from penstock.random.counted import seed_here
+from penstock.random.counted import call_here
 from penstock.tf.dtypes import DTYPES
 from penstock.tf.functions import on_tensors
 from penstock.tf.names import lookup
@@ -39,7 +40,8 @@ experimental = SimpleNamespace(
 class Generator:
     """Random numbers of a seed, others at each call.
 
-    In a function for `map` they are counted by the row and by the calls of all generators within it.
+    In a function for `map` they are counted by the row and by the calls of all generators within it; with a seed they
+    are the same in every process.
 
     >>> import penstock.tf as tf
     >>> random = tf.random.Generator.from_seed(1)
@@ -47,8 +49,8 @@ class Generator:
     (TensorShape([2, 2]), tf.float32)
     """
 
-    def __init__(self, seed: int) -> None:
-        self._seed, self._count, self._lock = seed % (1 << 61), 0, Lock()
+    def __init__(self, seed: int, *, is_drawn: bool = False) -> None:
+        self._seed, self._is_drawn, self._count, self._lock = seed % (1 << 61), is_drawn, 0, Lock()
 
     @classmethod
     def from_seed(cls, seed: int, alg: Any = None) -> Self:  # noqa: ARG003  (there is one)
@@ -58,14 +60,14 @@ class Generator:
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Self:  # noqa: ARG003  (there is one)
         """A generator of a seed that nobody knows."""
-        return cls(randbits(60))
+        return cls(randbits(60), is_drawn=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._seed,)
+        return partial(type(self), is_drawn=self._is_drawn), (self._seed,)
 
     def _next(self) -> Any:
         if place_here() is not None:
-            return seed_here("random.Generator", None, None) + np.array([self._seed, 0])
+            return call_here(None if self._is_drawn else self._seed)
         count_alone()
         with self._lock:
             self._count += 1

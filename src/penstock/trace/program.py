@@ -24,7 +24,7 @@ from penstock.trace.recorder import build_run
 from penstock.trace.steps import Step
 from penstock.trace.texts import of_texts
 
-__all__ = ["Program"]
+__all__ = ["Program", "output_spec", "used_by"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Program:
     ) -> None:
         steps = fused(steps, outputs)
         self._count, self._kinds = len(forms), [form.kind for form in forms]
-        used = _used(steps, outputs)
+        used = used_by(steps, outputs)
         inputs = {index for i in used if (step := steps[i]) for index in step.inputs}
         self._loaded = [
             (i, leaves[i], len(leaves[i].shape) + 1) for i in sorted(used & inputs) if steps[i] is None
@@ -153,7 +153,8 @@ def output_spec(form: Form) -> TensorSpec:
     )
 
 
-def _used(steps: Sequence[Step | None], outputs: Iterable[int]) -> set[int]:
+def used_by(steps: Sequence[Step | None], outputs: Iterable[int]) -> set[int]:
+    """The numbers of outputs and of all that they are made of."""
     used: set[int] = set()
     waiting = list(outputs)
     while waiting:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -25,7 +25,7 @@ from penstock.trace.form import Form, Kind
 from penstock.trace.intercept import recording
 from penstock.trace.operations import is_registered
 from penstock.trace.optional import guarded
-from penstock.trace.program import Program, output_spec
+from penstock.trace.program import Program, output_spec, used_by
 from penstock.trace.randomness import states
 from penstock.trace.recorder import Recorder
 from penstock.trace.steps import Ref, Step, fill, parts
@@ -111,13 +111,13 @@ class Trace:
         spec: The spec of the rows given.
     """
 
-    def __init__(self, spec: Spec, recorder: Recorder, outputs: Any) -> None:
-        """`outputs` is a structure of `Ref` and constants that were packed."""
-        self.input_spec, self._outputs = spec, outputs
+    def __init__(self, spec: Spec, recorder: Recorder, outputs: Any, unused: Sequence[int] = ()) -> None:
+        """`outputs` is a structure of `Ref` and constants that were packed; `unused` steps are run all the same."""
+        self.input_spec, self._outputs, self._unused = spec, outputs, tuple(unused)
         self._leaves = flatten(outputs)
         self._recorder = recorder
-        made = [leaf.index for leaf in self._leaves if isinstance(leaf, Ref)]
-        self._program = Program(spec.leaves, recorder.forms, recorder.steps, made)
+        self._made = [leaf.index for leaf in self._leaves if isinstance(leaf, Ref)]
+        self._program = Program(spec.leaves, recorder.forms, recorder.steps, [*self._made, *self._unused])
         self.spec = Spec(pack(outputs, map(self._leaf_spec, self._leaves)))
 
     def _leaf_spec(self, leaf: Any) -> LeafSpec:
@@ -149,7 +149,8 @@ class Trace:
         """What another function does with the results of this one, as one trace; None where it takes others.
 
         Its steps are written down as they are. A value that is no row of its own between the two (a size that all
-        rows share, a constant) may only be passed on: as a row it has another dtype.
+        rows share, a constant) may only be passed on: as a row it has another dtype. What this one makes and the other
+        does not use is made all the same, since a row that it fails on has an error.
         """
         if after.input_spec != self.spec:
             return None
@@ -168,7 +169,10 @@ class Trace:
         joined.forms = [*known.forms, *theirs.forms[n_leaves:]]
         joined.steps = [*known.steps, *(_moved(step, place) for step in theirs.steps[n_leaves:])]
         outputs = map_structure(lambda leaf: place(leaf) if isinstance(leaf, Ref) else leaf, after._outputs)
-        return Trace(self.input_spec, joined, outputs)
+        made = [leaf.index for leaf in flatten(outputs) if isinstance(leaf, Ref)]
+        used = used_by(joined.steps, [*made, *self._unused])
+        unused = {i for i in self._made if i not in used and joined.steps[i] is not None}
+        return Trace(self.input_spec, joined, outputs, (*self._unused, *sorted(unused)))
 
     def to_json(self) -> dict[str, Any]:
         """The trace in plain JSON: operations by name, constants with dtype and shape."""

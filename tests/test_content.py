@@ -86,8 +86,10 @@ def test_what_functions_of_an_installed_package_use_of_it_counts(
     package = ModuleType("an_installed_package")
     package.__file__ = str(tmp_path / "site-packages" / "an_installed_package.py")
     monkeypatch.setitem(sys.modules, package.__name__, package)
-    digests = []
+    digests, by_name = [], []
     for code in (INSTALLED, INSTALLED.replace(old, new)):
         exec(code, package.__dict__)
         digests.append(content_digest(ps.Dataset.range(3).map(package.prep).plan))
+        by_name.append(content_digest(ps.Dataset.range(3).map(lambda x: package.prep(x + 0)).plan))
     assert (digests[0] == digests[1]) is is_same
+    assert (by_name[0] == by_name[1]) is is_same

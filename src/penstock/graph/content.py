@@ -213,11 +213,12 @@ class _Walk:
             return
         self.add(function.__defaults__)
         self.add(function.__kwdefaults__)
-        self._each("around", (content_of(cell) for cell in function.__closure__ or ()))
+        enclosed = [content_of(cell) for cell in function.__closure__ or ()]
+        self._each("around", enclosed)
         names, around = sorted(names_in(function.__code__)), function.__globals__
         self._each("globals", (around[name] for name in names if name in around))
         modules = [around[name] if name in around else sys.modules.get(name) for name in names]
-        self._each("modules", _used_of(modules, names))
+        self._each("modules", _used_of([*modules, *enclosed], names))
         self.add(vars(function))
 
     def _of_package(self, function: FunctionType) -> None:

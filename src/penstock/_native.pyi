@@ -440,7 +440,7 @@ def permutation(n: int, key: int, start: int, count: int) -> I64:
 
 # --- numbers that stand for strings ------------------------------------------------------------------------------
 
-def fingerprints(data: Buffer, offsets: I64, kind: str, key: tuple[int, int] = (0, 0)) -> U64:
+def fingerprints(data: Buffer, offsets: I64, kind: str, key: tuple[int, int] = ...) -> U64:
     """A number for each string data[offsets[i]:offsets[i + 1]]: those of TensorFlow's hash buckets. ValueError.
 
     `kind` is "farm" (`to_hash_bucket_fast`), "murmur" (`to_hash_bucket`) or "sip", which takes a key

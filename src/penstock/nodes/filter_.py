@@ -16,7 +16,7 @@ from penstock.errors import InvalidArgumentError
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.calls import HOW, Calls, CallsBySpec, function_error, pulled
-from penstock.nodes.processes import Group, calls_at_a_time, group_of, threads_for
+from penstock.nodes.processes import Group, calls_at_a_time, group_of, how_called, threads_for
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
 
@@ -171,9 +171,7 @@ class Filter(Node):
         return threads_for(self.parallel, self.workers)
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
-        calls = self.calls(rows)
-        in_processes = self.workers == "process" and not calls.is_traced
-        return f"in {self.threads()} processes, {calls.how()}" if in_processes else calls.how()
+        return how_called(self.calls(rows), self.workers, self.threads())
 
     def step(self, state: State, rows: Rows) -> Step:
         found = pulled(self.calls, rows)

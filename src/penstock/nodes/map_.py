@@ -42,7 +42,7 @@ from penstock.nodes.calls import (
 from penstock.nodes.maps import joined_maps
 from penstock.nodes.pieces import in_pieces
 from penstock.nodes.places import Places
-from penstock.nodes.processes import calls_at_a_time, group_of, threads_for
+from penstock.nodes.processes import calls_at_a_time, group_of, how_called, threads_for
 from penstock.spec import Spec
 from penstock.trace import call
 
@@ -146,9 +146,7 @@ class Map(Node):
         return threads_for(self.parallel, self.workers)
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
-        calls = self.calls(rows)
-        in_processes = self.workers == "process" and not calls.is_traced
-        return f"in {self.threads()} processes, {calls.how()}" if in_processes else calls.how()
+        return how_called(self.calls(rows), self.workers, self.threads())
 
     def step(self, state: State, rows: Rows) -> Step:
         found = pulled(self.calls, rows)

@@ -37,7 +37,16 @@ from penstock.nodes.arguments import whole_number
 from penstock.nodes.calls import Calls
 from penstock.nodes.worker import Answer, Request, SentError, Shared, live, receive
 
-__all__ = ["Group", "WorkerDied", "WorkerTraceback", "Workers", "calls_at_a_time", "group_of", "threads_for"]
+__all__ = [
+    "Group",
+    "WorkerDied",
+    "WorkerTraceback",
+    "Workers",
+    "calls_at_a_time",
+    "group_of",
+    "how_called",
+    "threads_for",
+]
 
 CAN_FORK: Final = hasattr(os, "fork")
 
@@ -109,6 +118,12 @@ def _check_sendable(where: str, argument: str, function: Callable[..., Any]) -> 
 def threads_for(parallel: int, workers: str) -> int:
     """Threads for so many calls at a time: those that wait for processes are one each."""
     return usable_cores() if workers == "process" and parallel < 0 else parallel
+
+
+def how_called(calls: Calls, workers: str, n: int) -> str:
+    """How a function runs on rows, in a few words for `Dataset.explain`; n is what `threads_for` gave."""
+    in_processes = workers == "process" and not calls.is_traced
+    return f"in {n} processes, {calls.how()}" if in_processes else calls.how()
 
 
 def group_of(rows: Rows, calls: Calls, n: int) -> Group:

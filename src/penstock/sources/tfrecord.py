@@ -58,6 +58,11 @@ class ReadOptions:
     max_record_bytes: int = MAX_RECORD_BYTES
     max_ratio: int = 1000
 
+    @property
+    def skips(self) -> bool:
+        """Whether damaged records are left out: rows are then not the records that an index counts."""
+        return self.on_corrupt == "skip"
+
     def reader(self, path: str) -> FrameReader:
         """A reader at the beginning of a file."""
         return FrameReader(
@@ -113,7 +118,7 @@ class TFRecordFiles(Node):
         return self.schema.spec
 
     def cardinality(self) -> int:  # type: ignore[override]
-        return UNKNOWN if self.counts is None or self._skips else sum(self.counts)
+        return UNKNOWN if self.counts is None or self.options.skips else sum(self.counts)
 
     def start(self, epoch: int) -> State:
         return (0, 0, 0)
@@ -125,7 +130,9 @@ class TFRecordFiles(Node):
         # Every record before this one took at least its framing.
         smallest = record * (HEADER_BYTES + FOOTER_BYTES)
         return (
-            number <= len(self.paths) and (record > 0 or offset == 0) and (offset >= smallest or self._skips)
+            number <= len(self.paths)
+            and (record > 0 or offset == 0)
+            and (offset >= smallest or self.options.skips)
         )
 
     @classmethod
@@ -133,7 +140,7 @@ class TFRecordFiles(Node):
         return state[0], state[1]
 
     def row_name(self, row: int) -> str | None:
-        if self._skips:
+        if self.options.skips:
             return None
         if len(self.paths) == 1:
             return f"record {row} of {self.paths[0]}"
@@ -144,7 +151,7 @@ class TFRecordFiles(Node):
         return f"record {row - int(ends[number] - self.counts[number])} of {self.paths[number]}"
 
     def places_of(self, rows: IntArray) -> list[FilePlace] | None:
-        if self._skips:
+        if self.options.skips:
             return None
         return IndexedRows(self).places(rows)
 
@@ -187,7 +194,7 @@ class TFRecordFiles(Node):
         if self.finds_rows():
             return True
         _, record, offset = state
-        if self._skips or not record or len(self.paths) > _FEW_FILES:
+        if self.options.skips or not record or len(self.paths) > _FEW_FILES:
             return False
         # An index of a plain file takes a look at the header of each record: a tenth of the time that its rows take.
         try:
@@ -209,7 +216,7 @@ class TFRecordFiles(Node):
 
     def kept_index(self, number: int) -> RecordIndex | None:
         """The index of a file by which its rows are found as fast as in order, where it is kept and numbers them so."""
-        if self.index == "rebuild" or self._skips:
+        if self.index == "rebuild" or self.options.skips:
             return None
         path = self.paths[number]
         version = version_of(path)
@@ -222,12 +229,7 @@ class TFRecordFiles(Node):
         return known[1]
 
     def random_access(self) -> RowSource | None:  # type: ignore[override]
-        return None if self._skips else IndexedRows(self)
-
-    @property
-    def _skips(self) -> bool:
-        # Then rows are not the records that an index counts: which are left out is known once they are read.
-        return self.options.on_corrupt == "skip"
+        return None if self.options.skips else IndexedRows(self)
 
 
 def _is_count(value: object) -> bool:
@@ -327,7 +329,7 @@ class _Session:
         return None
 
     def _note_damage(self, reader: FrameReader) -> None:
-        if self._node.options.on_corrupt == "skip":
+        if self._node.options.skips:
             self._node.damage.extend(reader.damage[self._told :])
             self._told = len(reader.damage)
 
@@ -353,7 +355,7 @@ def _decoded(
         at, error.record = begin + (error.record or 0), None  # it counted within these frames
         error.at(path=node.paths[number], record=frames.number(at), offset=int(frames.offsets[at]))
         length = int(frames.lengths[at]) + HEADER_BYTES + FOOTER_BYTES
-        if isinstance(error, WireError) and node.options.on_corrupt == "skip":
+        if isinstance(error, WireError) and node.options.skips:
             _note_malformed(node, malformed, error, length)
             begin = at + 1
         elif parts:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import penstock as ps
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="kill -9 and fork")
 
 SETUP = """
-import os, random, signal, sys, time
+import os, random, signal, sys, time, traceback
 import penstock as ps
 from penstock.fs.disk import using
 from penstock.testing.disk_faults import CountingDisk
@@ -31,12 +32,18 @@ def in_a_process(do):
     if not child:
         try:
             do()
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(1)
     return child
 
 def left():
     return sorted(set(os.listdir(os.path.dirname(path))) - {os.path.basename(path)})
+
+def a_minute_later():
+    for name in left():
+        os.utime(os.path.join(os.path.dirname(path), name), (time.time() - 61,) * 2)
 """
 
 
@@ -66,11 +73,13 @@ def test_killed_at_any_call_there_is_a_whole_state_and_the_next_save_cleans_up(t
     counting = CountingDisk()
     saved_on(counting)
     for k in range(len(counting.calls)):
+        a_minute_later()
         states[0].save(path)
         assert not left(), left()
         _, status = os.waitpid(in_a_process(lambda: saved_on(KillingDisk(k))), 0)
         assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, status
         print(ps.State.load(path)["rows"], len(left()))
+    a_minute_later()
     states[1].save(path)
     assert not left(), left()
     """
@@ -96,6 +105,7 @@ def test_killed_at_any_time_there_is_a_whole_state(tmp_path: Path):
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         assert ps.State.load(path) in states
+    a_minute_later()
     states[0].save(path)
     print(len(left()))
     """
@@ -131,11 +141,16 @@ def test_files_of_others_stay(tmp_path: Path):
         (tmp_path / name).write_text("of somebody else")
     leftover = tmp_path / ".position.json.0123456789abcdef.penstock-tmp"
     leftover.write_text("left by a kill")
+    young = tmp_path / ".position.json.00000000000000ff.penstock-tmp"
+    young.write_text("maybe being written now")
     (tmp_path / ".position.json.fedcba9876543210.penstock-tmp").symlink_to(tmp_path / others[0])
+    for path in set(tmp_path.iterdir()) - {young}:
+        os.utime(path, (time.time() - 61,) * 2, follow_symlinks=False)
     state.save(tmp_path / "position.json")
     assert not leftover.exists()
     assert {path.name for path in tmp_path.iterdir()} == {
         *others,
+        young.name,
         "position.json",
         ".position.json.fedcba9876543210.penstock-tmp",
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import stat
 from collections.abc import Iterator
 from typing import Final
@@ -18,8 +17,8 @@ from penstock.errors import (
 )
 from penstock.fs.disk import Data, the_disk
 from penstock.fs.files import AtomicWriter
-from penstock.fs.locks import is_held
 from penstock.fs.paths import TEMPORARY_SUFFIX, kind_of
+from penstock.fs.temporary import remove_abandoned
 
 __all__ = [
     "create_exclusively",
@@ -37,7 +36,6 @@ __all__ = [
 _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _BLOCK_BYTES: Final = 1 << 20
-_TRIES: Final = 3
 
 
 def make_folder(path: str, *, durable: bool = True) -> None:
@@ -95,37 +93,17 @@ def replace_file(path: str, data: Data, *, durable: bool = True, tidy: bool = Fa
         path: The file.
         data: Its new bytes.
         durable: Sync it to the disk.
-        tidy: Remove the temporary files that earlier calls with `tidy` left when they were killed.
+        tidy: Remove the temporary files that earlier calls left when they were killed, once they are a minute old.
 
     Raises:
         NotFoundError: There is no such folder.
         ArgumentError: The name belongs to something that is not a regular file.
         OSError: The system's own. The file is as it was, unless the folder could not be synced.
     """
-    for left in reversed(range(_TRIES)):
-        try:
-            writer = AtomicWriter(path, overwrite=True, durable=durable)
-            with writer.held() if tidy else contextlib.nullcontext(), writer:
-                writer.write(data)
-            break
-        except NotFoundError:
-            raise
-        except FileNotFoundError:  # taken for a leftover in the moment before it was held
-            if not (tidy and left):
-                raise
+    with AtomicWriter(path, overwrite=True, durable=durable) as writer:
+        writer.write(data)
     if tidy:
-        _remove_leftovers(writer.folder, os.path.basename(writer.path))
-
-
-def _remove_leftovers(folder: str, name: str) -> None:
-    """Remove what killed writers of a file left beside it. What is being written now is held, and stays."""
-    temporary = re.compile(rf"\.{re.escape(name[:180])}\.[0-9a-f]{{16}}{re.escape(TEMPORARY_SUFFIX)}")
-    with contextlib.suppress(OSError):  # whatever stays does no harm
-        for found in filter(temporary.fullmatch, list_folder(folder)):
-            with contextlib.suppress(OSError):
-                place = os.path.join(folder, found)
-                if the_disk().kind(place) == "file" and not is_held(place):
-                    the_disk().unlink(place)
+        remove_abandoned(writer.folder, [os.path.basename(writer.path)])
 
 
 def is_temporary(name: str) -> bool:

@@ -116,7 +116,7 @@ class State(dict[str, Any]):
     def save(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
         """Keep it in a file, which holds what it held before or all of this state, whatever happens.
 
-        A process that is killed in the middle may leave a temporary file, which the next save removes.
+        A process that is killed in the middle may leave a temporary file, which a save a minute later removes.
 
         Args:
             path: The file; its folder has to exist.

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import penstock as ps
-from penstock.errors import PenstockError
+from penstock.errors import DataLossError, PenstockError
 from penstock.store.folder import SavedFolder
+from penstock.store.format import format_named
 from penstock.store.verify import verify_saved
 
 # Every bit with PENSTOCK_BIT_STEP=1. tests/test_save.py flips every bit of the small files before a load.
@@ -144,6 +145,27 @@ def test_a_file_that_is_not_as_it_was_is_found(
         if name.name == "manifest-1.json" and damage is remove and format != "tf":
             continue  # as `gc` does
         assert any(name.name in fault for fault in faults_of(path)), (name, faults_of(path))
+
+
+@pytest.mark.parametrize("packing", ["none", "gzip", "zlib", "zstd", "lz4", "snappy"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_without_digests_damage_tells_what_can_be_done_about_it(tmp_path, format, packing):
+    if packing not in format_named(format).compressions:
+        return
+    path = tmp_path / "d"
+    ps.Dataset.from_tensor_slices([b"row %d" % i for i in range(500)]).save(
+        path, format=format, compression=packing
+    )
+    (shard,) = (file for file in path.rglob("data-*/**/*") if file.is_file())
+    whole, found = shard.read_bytes(), set[str]()
+    for place in range(0, len(whole), len(whole) // 20):
+        shard.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        for ask in (list, lambda ds: ds[[499, 7, 250]]):
+            try:
+                ask(ps.load(path, verify="none"))
+            except DataLossError as error:
+                found.add(error.help)
+    assert found == {"Restore it from a copy, or load another version: penstock versions DIR lists them."}
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -6,12 +6,12 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
-from penstock.errors import ArgumentError, DataLossError, PenstockError, UnknownLengthError
+from penstock.errors import ArgumentError, DataLossError, UnknownLengthError
 from penstock.graph.content import content_digest
 from penstock.graph.fingerprint import fingerprint
 from penstock.graph.node import Node, RowSource, method
@@ -25,6 +25,7 @@ from penstock.store.cache_folder import CacheEntry, KeptRows, check_cache_folder
 __all__ = ["CacheOnDisk", "cache"]
 
 _Result = TypeVar("_Result")
+_WAY_OUT: Final = "A pass over all rows fills it again."
 
 
 @dataclass(frozen=True)
@@ -126,15 +127,17 @@ class _ByNumber:
                 self._full = None
                 self._node.lost(found, error)
                 if self._made is None:
+                    error.help = _WAY_OUT
                     raise
         if self._made is None:  # `list` goes on where the length is unknown
             raise UnknownLengthError(
-                f"cache: {self._node.filename} does not hold all rows any more. A pass over all rows fills it again."
+                f"cache: {self._node.filename} does not hold all rows any more. {_WAY_OUT}"
             )
         return made(self._made)
 
 
-def _warn(entry: CacheEntry, error: PenstockError) -> None:
+def _warn(entry: CacheEntry, error: DataLossError) -> None:
+    error.help = ""  # what it says of saved datasets, of which nobody can make the rows again
     warnings.warn(
         f"cache: {error} The rows are made again; a later pass fills {entry.path} anew.", stacklevel=2
     )

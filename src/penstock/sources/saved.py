@@ -19,7 +19,7 @@ from penstock.errors import FailedPreconditionError
 from penstock.fs.locks import FolderLock
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, Work
 from penstock.spec import Spec, pack
-from penstock.store.digests import check_shard, check_size
+from penstock.store.digests import check_shard, check_size, with_way_out
 from penstock.store.folder import SavedFolder
 from penstock.store.format import ShardReader, format_named
 from penstock.store.manifest import Manifest
@@ -188,7 +188,8 @@ def _without(structure: Any, wanted: set[int], place: list[int]) -> Any:
 def _reading(session: _Shards, reader: ShardReader, start: int, stop: int, begin: int) -> Work:
     def read() -> tuple[State, Chunk]:
         try:
-            return stop, session.formed(reader.read(start - begin, stop - begin))
+            with with_way_out():
+                return stop, session.formed(reader.read(start - begin, stop - begin))
         except Exception as error:
             raise Broken(error, stop) from error
 
@@ -232,9 +233,10 @@ class _Shards:
             check_size(path, shard)
         else:
             check_shard(path, shard, again=False)
-        return self._format.reader(
-            path, shard.rows, node.manifest.spec, node.manifest.compression, node.columns
-        )
+        with with_way_out():
+            return self._format.reader(
+                path, shard.rows, node.manifest.spec, node.manifest.compression, node.columns
+            )
 
     def limit(self, number: int) -> int:
         """Rows for the next chunk: few for the first, so that it comes at once."""
@@ -271,4 +273,5 @@ class _ByNumber:
 
     def _of_shard(self, number: int, rows: IntArray) -> Chunk:
         reader = self._shards.reader(number)
-        return self._shards.formed(reader.gather(rows - self._bounds[number]))
+        with with_way_out():
+            return self._shards.formed(reader.gather(rows - self._bounds[number]))

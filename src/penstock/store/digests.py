@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Final, NoReturn
 
@@ -14,7 +16,7 @@ from penstock.errors import DataLossError, MissingShardError
 from penstock.fs.files import ReadFile
 from penstock.store.manifest import SavedShard
 
-__all__ = ["check_shard", "check_size"]
+__all__ = ["check_shard", "check_size", "with_way_out"]
 
 _STEP_BYTES: Final = 1 << 20
 _HELP: Final = "Restore it from a copy, or load another version: penstock versions DIR lists them."
@@ -72,6 +74,16 @@ def check_shard(path: str, shard: SavedShard, *, again: bool = True) -> None:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
         _known[key] = known
+
+
+@contextmanager
+def with_way_out() -> Iterator[None]:
+    """Within the block damage that is found in a shard tells what can be done for a saved dataset."""
+    try:
+        yield
+    except DataLossError as error:
+        error.help = _HELP
+        raise
 
 
 def digest_of(path: str) -> str:

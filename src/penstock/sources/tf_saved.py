@@ -21,6 +21,7 @@ from penstock.records.frames import Frames
 from penstock.sources.interleaved_files import InterleavedFiles
 from penstock.sources.saved import selected
 from penstock.spec import Spec, pack
+from penstock.store.digests import with_way_out
 from penstock.store.tf_elements import ElementReader, rows_of
 from penstock.store.tf_rows import SavedForm
 from penstock.store.tf_saved import TFSaved, open_tf_saved
@@ -32,6 +33,7 @@ __all__ = ["TFSavedInTurn", "TFSavedRows", "load_tf", "tf_rows"]
 _FIRST_ROWS: Final = 256
 _CHUNK_ROWS: Final = 16384
 _UNCOUNTED: Final = -1
+_WAY_OUT: Final = "Copy the file again from where it came, or save the dataset again."
 
 
 def load_tf(
@@ -208,7 +210,8 @@ class _Session:
         files = self._node.files[shard]
         try:
             reader = self._reader_at(shard, number, record, offset)
-            frames = reader.frames(self._limit)
+            with with_way_out(_WAY_OUT):
+                frames = reader.frames(self._limit)
         except (PenstockError, LimitError, OSError) as error:
             self._close()
             raise Broken(error, (shard + 1, 0, 0, 0, _UNCOUNTED)) from error
@@ -227,7 +230,8 @@ class _Session:
             self._reader = self._node.saved.open_file(self._node.files[shard][number])
             self._open = (shard, number)
         if self._reader.position != (record, offset):
-            self._reader.seek(record, offset)
+            with with_way_out(_WAY_OUT):
+                self._reader.seek(record, offset)
         return self._reader
 
     def _close(self) -> None:
@@ -247,7 +251,8 @@ class _ByNumber:
     def _numbered(self) -> NumberedRows:
         node = self._node
         paths = [path for files in node.files for path in files]
-        numbered = NumberedRows(paths, node.form, node.saved.compression)
+        with with_way_out(_WAY_OUT):
+            numbered = NumberedRows(paths, node.form, node.saved.compression)
         if (error := other_count(node, len(numbered))) is not None:
             raise error
         return numbered
@@ -259,7 +264,8 @@ class _ByNumber:
         """The rows asked for, in that order; only their records are read."""
         if not len(rows):
             return empty_chunk(self._node.spec())
-        return self._node.formed(self._numbered.gather(rows))
+        with with_way_out(_WAY_OUT):
+            return self._node.formed(self._numbered.gather(rows))
 
 
 @dataclass(frozen=True)

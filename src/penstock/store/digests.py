@@ -77,12 +77,12 @@ def check_shard(path: str, shard: SavedShard, *, again: bool = True) -> None:
 
 
 @contextmanager
-def with_way_out() -> Iterator[None]:
-    """Within the block damage that is found in a shard tells what can be done for a saved dataset."""
+def with_way_out(help: str = _HELP) -> Iterator[None]:
+    """Within the block damage that is found in a file tells what can be done for a saved dataset."""
     try:
         yield
     except DataLossError as error:
-        error.help = _HELP
+        error.help = help
         raise
 
 

@@ -14,9 +14,11 @@ import pytest
 import penstock as ps
 from penstock import _native
 from penstock.cli import run
-from penstock.errors import FailedPreconditionError
+from penstock.errors import FailedPreconditionError, PenstockError, SidecarError
 from penstock.graph.fingerprint import fingerprint
+from penstock.graph.recipe import function_of_argument
 from penstock.records.sealed import seal
+from penstock.store.folder import SavedFolder
 
 
 def squares(n: int) -> ps.Dataset:
@@ -185,6 +187,53 @@ def test_rerun_makes_as_many_files(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(["rerun", str(path), str(again), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["same"]
     assert len(list(again.glob("data-*/*"))) == 5
+
+
+def test_rerun_puts_each_row_in_the_file_that_a_function_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path, again = tmp_path / "numbers", tmp_path / "again"
+    ps.Dataset.range(10).save(path, shard_func=lambda n: n % 3)
+    ps.Dataset.range(10).save(path, shard_func=lambda n: n % 2, mode="append")
+    assert said(capsys, "rerun", path, again) == (0, "20 rows: the same files, byte for byte\n")
+    assert list(ps.load(again)) == [0, 3, 6, 9, 1, 4, 7, 2, 5, 8, 0, 2, 4, 6, 8, 1, 3, 5, 7, 9]
+    assert "in 5 shards (tfrecord, shard_func=<lambda>)" in said(capsys, "show", path)[1]
+    ps.gc(path)
+    assert said(capsys, "rerun", path, tmp_path / "third") == (0, "20 rows: the same files, byte for byte\n")
+
+
+def test_diff_names_another_shard_func(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    ps.Dataset.range(10).save(tmp_path / "a", shard_func=lambda n: n % 3)
+    ps.Dataset.range(10).save(tmp_path / "b", shard_func=lambda n: (n + 1) % 3)
+    ps.Dataset.range(10).save(tmp_path / "c")
+    assert "function save.shard_func: " in said(capsys, "diff", tmp_path / "a", tmp_path / "b")[1]
+    assert (
+        "argument save.shard_func: <lambda> | None" in said(capsys, "diff", tmp_path / "a", tmp_path / "c")[1]
+    )
+
+
+def test_a_shard_func_that_was_not_traced_is_asked_for(prepared: Path, capsys: pytest.CaptureFixture[str]):
+    ps.Dataset.range(5).save(prepared / "c", shard_func=import_module("prepared_by").odd_up)
+    code, text = said(capsys, "rerun", "c", "d")
+    assert code == 2
+    assert "prepared_by.odd_up (shard_func, code " in text
+    assert not (prepared / "d").exists()
+    assert said(capsys, "rerun", "c", "d", "--functions", "prepared_by") == (
+        0,
+        "5 rows: the same files, byte for byte\n",
+    )
+
+
+def test_a_manifest_with_a_shard_func_of_another_form_is_refused(tmp_path: Path):
+    ps.Dataset.range(5).save(tmp_path / "a", shard_func=lambda n: n % 2)
+    document = json.loads((tmp_path / "a" / "manifest-1.json").read_text())
+    del document["checksum"]
+    for found, error in (("no object", SidecarError), ({"function": 3}, PenstockError)):
+        data = seal({**document, "shard_func": found})
+        (tmp_path / "a" / "manifest-1.json").write_bytes(data)
+        (tmp_path / "a" / "CURRENT").write_text(f"manifest-1.json {_native.digest(data)}\n")
+        with pytest.raises(error, match="shard_func"):
+            function_of_argument(SavedFolder(tmp_path / "a").version(1).shard_func, "shard_func")
 
 
 def test_inputs_are_digested_before_their_rows_are_read(tmp_path: Path):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import click
 
@@ -14,7 +16,7 @@ from penstock.cli.output import json_option, print_json, say
 from penstock.cli.saved import manifest_of
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, FailedPreconditionError
-from penstock.graph.recipe import changed_inputs, plan_of_recipe
+from penstock.graph.recipe import changed_inputs, function_of_argument, plan_of_recipe
 from penstock.show.render import count_text, escape
 from penstock.sources.saved import content_of
 from penstock.store.folder import SavedFolder
@@ -46,6 +48,7 @@ def command(
     parts = _parts(path, manifest)
     module = None if functions is None else _module(functions)
     plans = [plan_of_recipe(part.recipe, module, allow_changed=allow_changed) for part in parts]
+    shard_funcs = [_shard_func(part, module, allow_changed=allow_changed) for part in parts]
     changed = [one for part in parts for one in changed_inputs(part.recipe)]
     for i, (plan, part) in enumerate(zip(plans, parts, strict=True)):
         Dataset(plan).save(
@@ -53,6 +56,7 @@ def command(
             format=manifest.format,
             compression=None if manifest.compression == "none" else manifest.compression,
             shards=part.shards,
+            shard_func=shard_funcs[i],
             mode="append" if i else "error",
         )
     made = manifest_of(target, None)
@@ -73,6 +77,12 @@ def _parts(path: str, manifest: Manifest) -> tuple[Made, ...]:
             "made it."
         )
     return parts
+
+
+def _shard_func(part: Made, module: ModuleType | None, *, allow_changed: bool) -> Callable[..., Any] | None:
+    if part.shard_func is None:
+        return None
+    return function_of_argument(part.shard_func, "shard_func", module, allow_changed=allow_changed)
 
 
 def _module(name: str) -> ModuleType:

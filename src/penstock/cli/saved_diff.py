@@ -10,7 +10,7 @@ import numpy as np
 from penstock.cli.failure import DAMAGE, GOOD
 from penstock.cli.output import print_json, say
 from penstock.column.values import Ragged, Sparse
-from penstock.graph.recipe import RecipeDifference, recipe_differences
+from penstock.graph.recipe import RecipeDifference, argument_differences, recipe_differences
 from penstock.load import load
 from penstock.show.render import escape
 from penstock.spec import flatten, form
@@ -76,9 +76,8 @@ def _digests(manifest: Manifest) -> set[str]:
 
 
 def _recipes(a: Manifest, b: Manifest) -> list[RecipeDifference]:
-    if a.recipe is None or b.recipe is None:
-        return []
-    return recipe_differences(a.recipe, b.recipe)
+    found = [] if a.recipe is None or b.recipe is None else recipe_differences(a.recipe, b.recipe)
+    return [*found, *argument_differences("save.shard_func", a.shard_func, b.shard_func)]
 
 
 def _rows(left: SavedFolder, right: SavedFolder, a: Manifest, b: Manifest, n: int) -> _Rows:

@@ -10,7 +10,7 @@ import click
 from penstock.cli.failure import DAMAGE
 from penstock.cli.output import json_option, print_json, say
 from penstock.cli.saved import bytes_of, manifest_of
-from penstock.graph.recipe import changed_inputs, recipe_text
+from penstock.graph.recipe import changed_inputs, recipe_text, shown
 from penstock.load import load
 from penstock.run.described import describe_state
 from penstock.run.position import State
@@ -61,6 +61,7 @@ def command(ctx: click.Context, path: str, version: int | None, inputs: bool, as
                 "parent": manifest.parent,
                 "element_spec": spec_to_json(manifest.spec),
                 "pipeline": manifest.recipe,
+                "shard_func": manifest.shard_func,
                 "changed_inputs": [asdict(one) for one in changed] if inputs else None,
             }
         )
@@ -92,7 +93,8 @@ def _show_state(path: str, *, as_json: bool) -> None:
 def _head(manifest: Manifest) -> list[str]:
     packed = "" if manifest.compression == "none" else f", {manifest.compression}"
     appended = "" if manifest.parent is None else f", appended to version {manifest.parent}"
-    shards = f"{count_text(len(manifest.shards), 'shard')} ({escape(manifest.format)}{escape(packed)})"
+    chosen = "" if manifest.shard_func is None else f", shard_func={shown(manifest.shard_func)}"
+    shards = f"{count_text(len(manifest.shards), 'shard')} ({escape(manifest.format + packed + chosen)})"
     return [
         f"version {manifest.version}, {escape(manifest.created)}{appended}",
         f"{count_text(manifest.rows, 'row')}, {size_text(manifest.nbytes)} in {shards}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -28,10 +28,9 @@ _MOST_OPEN: Final = 512
 
 
 def write_by_function(
-    job: Job, rows: RowIterator, shard_func: Callable[..., Any], tell: Callable[[Progress], None]
+    job: Job, rows: RowIterator, numbers: Calls, tell: Callable[[Progress], None]
 ) -> list[SavedShard]:
-    """Each row to the shard of the number that a function gives for it; rows of a shard stay in order."""
-    numbers = Calls("save(shard_func)", shard_func, job.plan.spec)
+    """Each row to the shard of the number that `numbers` gives for it; rows of a shard stay in order."""
     total = job.plan.cardinality if job.plan.cardinality >= 0 else None
     groups, staged, done, started = (
         Groups(rows, Ends(None, 1)),

@@ -13,6 +13,8 @@ from penstock.errors import AlreadyExistsError, ArgumentError, ArgumentTypeError
 from penstock.graph.content import has_drawn
 from penstock.graph.node import INFINITE
 from penstock.graph.plan import Plan
+from penstock.graph.recipe import argument_of_function
+from penstock.nodes.calls import Calls
 from penstock.run.iterator import RowIterator
 from penstock.saving.by_function import MOST_SHARDS, write_by_function
 from penstock.saving.by_number import write_by_number
@@ -94,6 +96,7 @@ def save(
     is_appended = base is not None and mode == "append"
     before = target.made_by(base) if base is not None and is_appended else ()
     job = Job(target, made, packing, plan, shards, resume, durable, is_new)
+    numbers = None if shard_func is None else Calls("save(shard_func)", shard_func, plan.spec)
     try:
         made_by = recipe(plan)
         job.begin()
@@ -102,7 +105,7 @@ def save(
         raise
     try:
         with reporting(progress, f"saving {target.path}:") as tell:
-            finished = _write(job, shard_func, workers, most_threads, tell)
+            finished = _write(job, numbers, workers, most_threads, tell)
     except BaseException:
         job.abandon()
         raise
@@ -119,6 +122,7 @@ def save(
         base.version if base is not None and is_appended else None,
         shards,
         before,
+        None if numbers is None else argument_of_function(numbers.function, numbers),
     )
     manifest = job.commit(manifest, 0 if base is None else base.version)
     return Saved(target.path, manifest.version, manifest.rows, manifest.nbytes, len(manifest.shards))
@@ -126,7 +130,7 @@ def save(
 
 def _write(
     job: Job,
-    shard_func: Callable[..., Any] | None,
+    numbers: Calls | None,
     workers: int | None,
     most_threads: int | None,
     tell: Callable[[Progress], None],
@@ -135,14 +139,14 @@ def _write(
     shards = 1 if job.shards is None and job.format.name == "tf" else job.shards
     ends = Ends(_total(plan, shards), shards)
     is_numbered = journal is not None and journal.state is None
-    if is_numbered or (journal is None and shard_func is None and (workers or 1) > 1 and len(ends.bounds)):
+    if is_numbered or (journal is None and numbers is None and (workers or 1) > 1 and len(ends.bounds)):
         # A seed that was drawn is another one in the run that goes on; the state of an iterator keeps it.
         source = None if has_drawn(plan) else plan.rows
         if source is not None:
             return write_by_number(job, source, ends, workers or 1, tell)
     rows = RowIterator(plan, most_threads)
-    if shard_func is not None:
-        return write_by_function(job, rows, shard_func, tell)
+    if numbers is not None:
+        return write_by_function(job, rows, numbers, tell)
     if journal is not None and journal.state is not None:
         rows.set_state(journal.state, strict=True)
     return write_in_order(job, rows, ends, tell)

@@ -69,10 +69,12 @@ class Made:
     Attributes:
         recipe: The pipeline, or None where it could not be written down.
         shards: How many files were asked for; None for as many as their size says.
+        shard_func: The function that said for each row in which file it goes, as a recipe has functions; or None.
     """
 
     recipe: dict[str, Any] | None
     shards: int | None = None
+    shard_func: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ class Manifest:
         shards_wanted: How many files the save was asked for; None for as many as their size says.
         before: How the rows were made that were there before this version was appended, the oldest first. None where
             an older penstock wrote it, and only the manifests of these versions tell.
+        shard_func: The function that said for each row in which file it goes, as a recipe has functions; or None.
     """
 
     version: int
@@ -105,11 +108,12 @@ class Manifest:
     parent: int | None = None
     shards_wanted: int | None = None
     before: tuple[Made, ...] | None = ()
+    shard_func: dict[str, Any] | None = None
 
     @property
     def made(self) -> Made:
         """How the rows of this version's own save were made."""
-        return Made(self.recipe, self.shards_wanted)
+        return Made(self.recipe, self.shards_wanted, self.shard_func)
 
     @property
     def rows(self) -> int:
@@ -144,6 +148,7 @@ class Manifest:
                 "shards": [shard_to_json(shard) for shard in self.shards],
                 "pipeline": self.recipe,
                 "shards_wanted": self.shards_wanted,
+                "shard_func": self.shard_func,
                 "before": None if self.before is None else list(map(_made_to_json, self.before)),
             }
         )
@@ -195,6 +200,7 @@ def _manifest(document: dict[str, Any]) -> Manifest:
         parent=parent,
         shards_wanted=_wanted(document.get("shards_wanted")),
         before=_before(document.get("before", None if parent is not None else [])),
+        shard_func=_shard_func(document.get("shard_func")),
     )
     if len({shard.place for shard in manifest.shards}) != len(shards):
         raise MalformedError("a shard stands twice")
@@ -204,7 +210,7 @@ def _manifest(document: dict[str, Any]) -> Manifest:
 
 
 def _made_to_json(made: Made) -> dict[str, Any]:
-    return {"pipeline": made.recipe, "shards_wanted": made.shards}
+    return {"pipeline": made.recipe, "shards_wanted": made.shards, "shard_func": made.shard_func}
 
 
 def _before(document: Any) -> tuple[Made, ...] | None:
@@ -216,13 +222,19 @@ def _before(document: Any) -> tuple[Made, ...] | None:
     if not all(isinstance(recipe, dict | None) for recipe in recipes):
         raise MalformedError("a pipeline before it is no object")
     wanted = [_wanted(part.get("shards_wanted")) for part in document]
-    return tuple(map(Made, recipes, wanted))
+    return tuple(map(Made, recipes, wanted, [_shard_func(part.get("shard_func")) for part in document]))
 
 
 def _wanted(shards: Any) -> int | None:
     if shards is not None and not (is_size(shards) and shards):
         raise MalformedError(f"it was asked for {shards!r} shards")
     return shards
+
+
+def _shard_func(document: Any) -> dict[str, Any] | None:
+    if not isinstance(document, dict | None):
+        raise MalformedError("its shard_func is no object")
+    return document
 
 
 def shard_to_json(shard: SavedShard) -> dict[str, Any]:

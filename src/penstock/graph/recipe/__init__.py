@@ -12,9 +12,16 @@ text.py          a document as a tree to read
 differences.py   where two documents differ
 """
 
-from penstock.graph.recipe.differences import RecipeDifference, changed_inputs, recipe_differences
+from penstock.graph.recipe.differences import (
+    RecipeDifference,
+    argument_differences,
+    changed_inputs,
+    recipe_differences,
+)
 from penstock.graph.recipe.document import (
     MAX_ARRAY_BYTES,
+    argument_of_function,
+    function_of_argument,
     plan_of_recipe,
     plan_of_text,
     recipe_of,
@@ -24,13 +31,17 @@ from penstock.graph.recipe.document import (
 from penstock.graph.recipe.functions import Functions
 from penstock.graph.recipe.nodes import recorded
 from penstock.graph.recipe.reading import set_dataset_reader
+from penstock.graph.recipe.shown import shown
 from penstock.graph.recipe.text import recipe_text
 
 __all__ = [
     "MAX_ARRAY_BYTES",
     "Functions",
     "RecipeDifference",
+    "argument_differences",
+    "argument_of_function",
     "changed_inputs",
+    "function_of_argument",
     "plan_of_recipe",
     "plan_of_text",
     "recipe_differences",
@@ -39,5 +50,6 @@ __all__ = [
     "recipe_text_of",
     "recorded",
     "set_dataset_reader",
+    "shown",
     "text_of",
 ]

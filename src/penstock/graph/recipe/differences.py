@@ -10,7 +10,7 @@ from penstock.graph.recipe.checked import WrittenPlan, document_of_text, plans_o
 from penstock.graph.recipe.files import InputFile, digest_of_file, files_from_json, inputs_in
 from penstock.graph.recipe.shown import call_of, is_of, printable, shown
 
-__all__ = ["RecipeDifference", "changed_inputs", "recipe_differences"]
+__all__ = ["RecipeDifference", "argument_differences", "changed_inputs", "recipe_differences"]
 
 _MISSING: Final = "nothing"
 
@@ -58,6 +58,11 @@ def recipe_differences(first: Any, second: Any) -> list[RecipeDifference]:
     ]
     found = _Comparison(*plans).of(len(plans[0]) - 1, len(plans[1]) - 1)
     return list(dict.fromkeys(found))
+
+
+def argument_differences(where: str, first: Any, second: Any) -> list[RecipeDifference]:
+    """Where two arguments differ that are written as those in recipes."""
+    return list(_values(where, first, second))
 
 
 def changed_inputs(recipe: Any) -> list[RecipeDifference]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -18,14 +18,23 @@ from penstock.errors import ArgumentTypeError, PenstockError
 from penstock.graph.node import Function
 from penstock.graph.plan import Plan, first_rows, plan_of
 from penstock.graph.recipe.arrays import chunk_digest
-from penstock.graph.recipe.checked import VERSION, WrittenPlan, document_of_text, malformed, plans_of
-from penstock.graph.recipe.functions import Functions, Lookup
+from penstock.graph.recipe.checked import (
+    VERSION,
+    WrittenPlan,
+    document_of_text,
+    malformed,
+    members,
+    plans_of,
+)
+from penstock.graph.recipe.functions import Functions, Lookup, function_to_json
 from penstock.graph.recipe.nodes import arguments_of
 from penstock.graph.recipe.reading import Reading
 from penstock.graph.recipe.writing import Writing
 
 __all__ = [
     "MAX_ARRAY_BYTES",
+    "argument_of_function",
+    "function_of_argument",
     "plan_of_recipe",
     "plan_of_text",
     "plans_of",
@@ -122,6 +131,20 @@ def _nothing() -> None:
     return None
 
 
+def argument_of_function(function: Callable[..., Any], used: Function) -> dict[str, Any]:
+    """A function beside a plan, as an argument of a node is written.
+
+    Args:
+        function: The user's.
+        used: How it has run.
+    """
+    trace = used.recorded(_nothing)
+    is_small = trace is not None and trace.constants_bytes <= MAX_ARRAY_BYTES
+    return {
+        "function": function_to_json(function, trace.to_json() if trace is not None and is_small else None)
+    }
+
+
 # --- reading ---
 
 
@@ -154,6 +177,17 @@ def plan_of_recipe(
         reader.read(plan)
     lookup.check()
     return reader.plans[-1]
+
+
+def function_of_argument(
+    written: Any, name: str, functions: Functions = None, *, allow_changed: bool = False
+) -> Callable[..., Any]:
+    """The function that `argument_of_function` wrote as the argument `name`; errors as for `plan_of_recipe`."""
+    lookup = Lookup(functions, allow_changed)
+    [document] = members(written, ("function",), name)
+    function = lookup.read(document, name)
+    lookup.check()
+    return function
 
 
 class _Reader:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +19,14 @@ import penstock as ps
 from penstock.cli import run
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.testing.resume.digests import digest_of, shown
+from penstock.testing.resume.report import ResumeReport
 
 D = ps.Dataset
+
+
+def check_resume(dataset: Any, **arguments: Any) -> ResumeReport:
+    """As users call it, with the time that the busiest machine needs to look at everything."""
+    return ps.testing.check_resume(dataset, **{"seconds": 600, **arguments})
 
 
 # --- pipelines of which every one can be resumed ---
@@ -47,7 +54,7 @@ GOOD: dict[str, Callable[[], ps.Dataset]] = {
 
 @pytest.mark.parametrize("name", GOOD)
 def test_what_can_be_resumed_passes(name: str):
-    report = ps.testing.check_resume(GOOD[name], rows=80)
+    report = check_resume(GOOD[name], rows=80)
     assert report.ok
     assert report.difference is report.culprit is None
     assert [check.name for check in report.checks if check.ok is None] == []
@@ -55,31 +62,31 @@ def test_what_can_be_resumed_passes(name: str):
 
 
 def test_a_dataset_will_do():
-    report = ps.testing.check_resume(D.range(30).shuffle(5, seed=1))
+    report = check_resume(D.range(30).shuffle(5, seed=1))
     assert report.ok
     assert report.rows == 30
     assert "no new process was tried" in str(report)
 
 
 def test_an_order_without_a_seed_is_resumed_and_told():
-    report = ps.testing.check_resume(lambda: D.range(200).shuffle(50).batch(3))
+    report = check_resume(lambda: D.range(200).shuffle(50).batch(3))
     assert report.ok
     assert "has no seed" in str(report)
 
 
 def test_rows_that_fail_are_places_like_others():
-    report = ps.testing.check_resume(lambda: D.range(20).map(lambda n: 1 / int(n % 5)))
+    report = check_resume(lambda: D.range(20).map(lambda n: 1 / int(n % 5)))
     assert report.ok
     assert report.rows == 20
     assert any(text.startswith("4 rows fail; the first with: map, row 0") for text in report.warnings)
 
 
 def test_a_row_limit_is_kept():
-    assert ps.testing.check_resume(D.range(10**9), rows=50).rows == 50
+    assert check_resume(D.range(10**9), rows=50).rows == 50
 
 
 def test_without_time_what_was_not_done_is_told():
-    report = ps.testing.check_resume(D.range(10), seconds=1e-9)
+    report = check_resume(D.range(10), seconds=1e-9)
     assert {check.ok for check in report.checks} == {None}
     assert "not done run a second time: there was no time left" in str(report)
 
@@ -122,9 +129,9 @@ def test_a_function_that_is_not_repeatable_is_named(function: Callable[..., obje
         return D.range(60).shuffle(9, seed=1).map(lambda n: n + 1).map(function).prefetch(2).batch(3)
 
     with pytest.raises(AssertionError, match="Resuming is NOT exact") as raised:
-        ps.testing.check_resume(made)
+        check_resume(made)
     assert f"not repeatable: {function.__name__} ({__file__}, line {line_of(function)})" in str(raised.value)
-    report = ps.testing.check_resume(made, raise_on_failure=False)
+    report = check_resume(made, raise_on_failure=False)
     assert report.difference is not None
     assert report.difference.row == 0
     assert report.difference.was != report.difference.is_now
@@ -133,9 +140,7 @@ def test_a_function_that_is_not_repeatable_is_named(function: Callable[..., obje
 
 
 def test_a_function_with_a_state_of_its_own_is_found_by_resuming():
-    report = ps.testing.check_resume(
-        lambda: D.range(100).map(_Stateful()).shuffle(5, seed=1), raise_on_failure=False
-    )
+    report = check_resume(lambda: D.range(100).map(_Stateful()).shuffle(5, seed=1), raise_on_failure=False)
     assert [check.ok for check in report.checks] == [True, False]
     assert report.culprit is not None
     assert report.culprit.function == "_Stateful"
@@ -146,12 +151,12 @@ def test_a_generator_and_a_predicate_are_named():
     def drawn():
         return (random.random() for _ in range(30))
 
-    source = ps.testing.check_resume(
+    source = check_resume(
         lambda: D.from_generator(drawn, output_types=np.float64).batch(2), raise_on_failure=False
     )
     assert source.culprit is not None
     assert str(source.culprit.function).endswith("drawn")
-    kept = ps.testing.check_resume(
+    kept = check_resume(
         lambda: D.range(200).filter(lambda n: bool(n >= 0) and random.random() < 0.5), raise_on_failure=False
     )
     assert kept.culprit is not None
@@ -162,7 +167,7 @@ def test_a_generator_and_a_predicate_are_named():
 
 
 def test_a_report_is_plain_data():
-    report = ps.testing.check_resume(lambda: D.range(40).map(_noisy), raise_on_failure=False)
+    report = check_resume(lambda: D.range(40).map(_noisy), raise_on_failure=False)
     read = json.loads(json.dumps(report.as_dict()))
     assert read["ok"] is False
     assert read["culprit"]["function"] == "_noisy"
@@ -172,9 +177,9 @@ def test_a_report_is_plain_data():
 
 def test_what_is_no_pipeline_is_refused():
     with pytest.raises(ArgumentTypeError, match="result of the function is 3, wanted a Dataset"):
-        ps.testing.check_resume(lambda: 3)  # type: ignore[arg-type, return-value]
+        check_resume(lambda: 3)  # type: ignore[arg-type, return-value]
     with pytest.raises(ArgumentError, match="rows is 0"):
-        ps.testing.check_resume(D.range(3), rows=0)
+        check_resume(D.range(3), rows=0)
 
 
 def test_digests_tell_all_kinds_of_values_apart():
@@ -192,6 +197,7 @@ def test_digests_tell_all_kinds_of_values_apart():
 # --- the command line, with processes that are killed ---
 
 PIPELINES = """
+import threading
 import numpy as np
 import penstock as ps
 
@@ -239,7 +245,7 @@ def check(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9")
 def test_processes_that_are_killed_go_on_exactly(pipelines: Path):
-    done = check("pipelines_to_check:good", "--json", "--seconds", "60")
+    done = check("pipelines_to_check:good", "--json", "--seconds", "600")
     report = json.loads(done.stdout.splitlines()[-1])
     assert (done.returncode, report["ok"], report["rows"]) == (0, True, 30)
     assert report["checks"][2]["name"] == "killed, and resumed in new processes"
@@ -248,7 +254,7 @@ def test_processes_that_are_killed_go_on_exactly(pipelines: Path):
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9")
 def test_an_order_of_hashes_is_found_by_another_process(pipelines: Path):
-    done = check("pipelines_to_check.py:hashed", "--seconds", "60")
+    done = check("pipelines_to_check.py:hashed", "--seconds", "600")
     assert done.returncode == 1
     assert "row 0 differs in a new process" in done.stdout
     line = PIPELINES.splitlines().index("def word(n):") + 1

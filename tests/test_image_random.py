@@ -316,7 +316,7 @@ def test_what_draws_without_being_found_is_told(foreign, arguments):
 
 @pytest.mark.filterwarnings("ignore::penstock.errors.UncountedWarning")
 def test_check_resume_tells_of_what_draws_without_being_found(foreign):
-    report = ps.testing.check_resume(pipeline(foreign.deeper.hidden), seconds=3, raise_on_failure=False)
+    report = ps.testing.check_resume(pipeline(foreign.deeper.hidden), seconds=600, raise_on_failure=False)
     assert not report.ok
     assert "a function draws random numbers that no state counts: see describe_state" in report.warnings
 

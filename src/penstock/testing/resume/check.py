@@ -81,7 +81,7 @@ def check_resume(
         ArgumentTypeError: The function returns no dataset.
 
     >>> import penstock as ps
-    >>> report = ps.testing.check_resume(ps.Dataset.range(50).shuffle(10, seed=1).batch(4), seconds=5)
+    >>> report = ps.testing.check_resume(ps.Dataset.range(50).shuffle(10, seed=1).batch(4), seconds=60)
     >>> report.ok, report.rows
     (True, 13)
     """

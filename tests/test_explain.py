@@ -18,8 +18,10 @@ def test_explain_says_what_has_no_end():
     assert "endless" in Dataset.counter().explain()
 
 
-def test_profile_counts_rows_and_time_of_every_node():
-    report = Dataset.range(100_000).batches(10).profile()
+def test_profile_counts_rows_and_time_of_every_node(monkeypatch):
+    # Two threads would be busy at the same time.
+    monkeypatch.setattr("penstock.run.maker.AHEAD_SECONDS", float("inf"))
+    report = Dataset.range(100_000).batches(10).profile(600)
     assert [(usage.call.partition("(")[0], usage.rows) for usage in report.nodes] == [
         ("ragged_batch", 10_000),
         ("Range", 100_000),

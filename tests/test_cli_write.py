@@ -299,7 +299,7 @@ def test_ctrl_c_leaves_nothing_behind_and_exits_with_130(tmp_path):
         with open(tmp_path / "a.jsonl", "wb", buffering=0) as file:
             file.write(b'{"a": 1}\n')
             process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=120) == 130
+            assert process.wait(timeout=600) == 130
         assert process.stderr is not None
         assert process.stderr.read() == b""
     assert names(tmp_path) == ["a.jsonl"]

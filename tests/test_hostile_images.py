@@ -97,7 +97,7 @@ def test_no_file_takes_more_than_a_little_memory_and_time(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60)),
     )
     assert done.returncode == 0, done.stderr

@@ -48,13 +48,13 @@ def children() -> list[int]:
 
 
 def has_ended(process: int) -> bool:
-    """Whether a process ends within twenty seconds, or has ended."""
+    """Whether a process ends within a minute, or has ended."""
     try:
         file = os.pidfd_open(process)
     except ProcessLookupError:
         return True
     try:
-        return bool(select.select([file], [], [], 20)[0])
+        return bool(select.select([file], [], [], 60)[0])
     finally:
         os.close(file)
 

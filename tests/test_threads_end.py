@@ -28,7 +28,7 @@ def test_a_program_ends_in_the_middle_of_its_rows(name):
         [sys.executable, "-c", textwrap.dedent(program)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -187,7 +187,7 @@ def test_worker_processes_give_the_same_rows_and_resume():
         env=environment,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

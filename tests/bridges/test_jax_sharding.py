@@ -24,7 +24,7 @@ def start(program, *arguments, devices):
 
 
 def finish(process):
-    _, err = process.communicate(timeout=200)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 0, err[-3000:]
 
 

@@ -26,7 +26,7 @@ def in_ranks(world, folder, work):
     for process in started:
         process.start()
     for process in started:
-        process.join(60)
+        process.join(600)
         assert process.exitcode == 0
     return [json.loads((folder / f"{rank} of {world}").read_text()) for rank in range(world)]
 

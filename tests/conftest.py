@@ -21,6 +21,12 @@ settings.register_profile(
 settings.register_profile("long", settings.get_profile("steady"), derandomize=False, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
+# Whoever starts the tests in the background of a shell has them ignore Ctrl-C, and all programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# On a machine of many cores the threads of OpenBLAS would take what tests with a limit on memory leave to a program.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def golden() -> Path:

@@ -22,6 +22,7 @@ from penstock.errors import (
     NotFoundError,
     OutOfRangeError,
     SidecarError,
+    TruncatedRecordError,
 )
 from penstock.fs.files import FileIdentity, ReadFile
 from penstock.records.foreign import foreign_index
@@ -69,6 +70,53 @@ def test_an_index_says_where_every_record_is(tmp_path, compression):
     assert index.lengths.tolist() == lengths
     assert index.offsets.tolist() == np.cumsum([0] + [length + 16 for length in lengths])[:-1].tolist()
     assert (len(index), index.compression) == (1000, compression)
+
+
+LONG = [bytes([i]) * (3000 + 700 * (i % 5)) for i in range(200)]
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize("records", [LONG, [*LONG, *RECORDS], [*RECORDS, *LONG], [*LONG, bytes(1 << 20)] * 2])
+def test_an_index_of_long_records_says_where_every_record_is(tmp_path, records, compression):
+    path, told = written(tmp_path / "x", records, compression), []
+    index = build_index(path, progress=told.append)
+    assert index.lengths.tolist() == [len(record) for record in records]
+    assert told == sorted(told)
+    assert told[-1] == path.stat().st_size
+    assert gathered(path, index, [199, 0]) == [records[199], records[0]]
+
+
+@pytest.mark.parametrize("at", [0, 7, 8, 11])
+@pytest.mark.parametrize("record", [0, 1, 150, 999, 1199])
+def test_a_fault_among_long_records_is_told_as_elsewhere(tmp_path, record, at):
+    path = written(tmp_path / "x", LONG * 6)
+    offset = int(build_index(path).offsets[record])
+    with path.open("r+b", buffering=0) as file:
+        byte = os.pread(file.fileno(), 1, offset + at)
+        os.pwrite(file.fileno(), bytes([byte[0] ^ 0x80]), offset + at)
+    with pytest.raises(CorruptRecordError) as told:
+        build_index(path)
+    assert (told.value.record, told.value.offset, told.value.kind) == (record, offset, "length checksum")
+    left = build_index(path, on_corrupt="skip")
+    assert len(left) == 1199
+
+
+@pytest.mark.parametrize("cut", [1, 4, 5, 3000, 3700, 3715])
+def test_a_file_of_long_records_that_was_cut_is_told(tmp_path, cut):
+    records = [bytes(3700)] * 500
+    path = written(tmp_path / "x", records)
+    os.truncate(path, path.stat().st_size - cut)
+    with pytest.raises(TruncatedRecordError) as told:
+        build_index(path)
+    assert (told.value.record, told.value.offset) == (499, 499 * 3716)
+
+
+def test_a_long_record_over_the_limit_is_refused_where_it_is(tmp_path):
+    path = written(tmp_path / "x", [*[bytes(3000)] * 900, bytes(9000), bytes(3000)])
+    assert len(build_index(path, max_record_bytes=9000)) == 902
+    with pytest.raises(LimitError, match="9000 bytes long, the limit max_record_bytes is 8999") as told:
+        build_index(path, max_record_bytes=8999)
+    assert told.value.record == 900
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -320,8 +368,17 @@ def test_an_index_of_another_tool_is_used(tmp_path, name):
     index = foreign_index(str(path))
     assert index.lengths.tolist() == build_index(path).lengths.tolist()
     assert len(index_for(path)) == 1000
-    assert not Path(f"{path}.psidx").exists()
     assert gathered(path, index, [7]) == [RECORDS[7]]
+
+
+def test_an_index_of_another_tool_is_compared_once_and_kept_as_ours(tmp_path):
+    path = written(tmp_path / "x.tfrecord")
+    other = tmp_path / "x.tfrecord.idx"
+    other.write_text("".join(f"{offset} {size}\n" for offset, size in vahidk_lines(RECORDS)))
+    assert len(index_for(path, "memory")) == 1000
+    assert load_index(path) is None
+    assert len(index_for(path)) == 1000
+    assert load_index(path).lengths.tolist() == build_index(path).lengths.tolist()
 
 
 def test_an_index_of_another_tool_that_does_not_fit_is_not_used(tmp_path):

@@ -109,6 +109,28 @@ def test_a_range_beyond_the_end_of_a_file_is_an_error_before_memory_is_taken(tmp
         _native.read_ranges(file.fileno(), np.array([0]), np.array([1 << 62]))
 
 
+def test_lengths_of_records_are_told_by_their_headers(tmp_path: Path) -> None:
+    path = tmp_path / "records"
+    payloads = [b"", bytes(5), bytes(3000), bytes(1)]
+    data, places = _native.frame_records(b"".join(payloads), np.cumsum([0, *map(len, payloads)]))
+    path.write_bytes(data.tobytes())
+    with path.open("rb") as file:
+
+        def told(offset: int, limit: int = 10, most: int = 3000) -> tuple[list[int], int]:
+            lengths, stop = _native.payload_lengths(file.fileno(), offset, limit=limit, max_record_bytes=most)
+            return lengths.tolist(), stop
+
+        assert told(0) == ([0, 5, 3000, 1], len(data))
+        assert told(0, limit=2) == ([0, 5], places[2])
+        assert told(int(places[2])) == ([3000, 1], len(data))
+        assert told(0, most=2999) == ([0, 5], places[2])
+        assert told(1) == ([], 1)
+        assert told(len(data)) == ([], len(data))
+        assert told(1 << 63) == ([], 1 << 63)
+        assert told(0, limit=0) == ([], 0)
+    assert _native.payload_lengths(-1, 0, limit=10, max_record_bytes=10)[1] == 0
+
+
 def test_ranges_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="range 0 begins at -1"):
         _native.read_ranges(0, np.array([-1]), np.array([1]))

@@ -125,6 +125,12 @@ def file_versions(paths: Sequence[str]) -> list[tuple[int, int] | None]:
 def read_ranges(fd: int, offsets: I64, lengths: I64) -> U8:
     """Bytes [offsets[i], offsets[i]+lengths[i]) of an open file, one after the other. OSError, also when the file is shorter."""
 
+def payload_lengths(fd: int, offset: int, *, limit: int, max_record_bytes: int) -> tuple[I64, int]:
+    """Payload bytes of the records of an open file from `offset` on, read at their headers alone, and where the next begins.
+
+    It stops before a record that is not whole, has a fault in its header, is too long or cannot be read.
+    """
+
 # --- compression -----------------------------------------------------------------------------------------------
 
 @final

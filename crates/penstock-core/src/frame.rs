@@ -106,7 +106,7 @@ fn record(rest: &[u8], verify: bool, max_record_bytes: u64) -> std::result::Resu
 
 /// The length in a header, where the checksum beside it agrees.
 #[inline]
-fn length_of(header: &[u8; HEADER_BYTES]) -> Option<u64> {
+pub fn length_of(header: &[u8; HEADER_BYTES]) -> Option<u64> {
     let [a, b, c, d, e, f, g, h, crc @ ..] = *header;
     let length = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
     (masked(crc32c_of_length(length)) == u32::from_le_bytes(crc)).then_some(length)

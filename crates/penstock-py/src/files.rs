@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use penstock_core::Error as CoreError;
+use penstock_core::frame::{FOOTER_BYTES, HEADER_BYTES, length_of};
 
 /// Bytes to read before the interpreter may look at signals (Ctrl-C) again.
 const STEP_BYTES: usize = 32 << 20;
@@ -63,6 +64,49 @@ pub fn begin_sync(fd: i32, offset: i64, nbytes: i64) {
 /// Other systems begin when they see fit.
 #[cfg(not(target_os = "linux"))]
 pub fn begin_sync(_fd: i32, _offset: i64, _nbytes: i64) {}
+
+/// Bytes behind a header that the system is asked for before they are looked at.
+const AHEAD_BYTES: u64 = 8 << 20;
+/// A file whose records are longer is read at their headers alone, also from the disk.
+const FAR_BYTES: u64 = 256 << 10;
+
+/// Payload bytes of the records from `offset` on, by their headers alone, and where the first begins that was not looked at.
+///
+/// It stops before a record that is not whole, has a fault or cannot be read: a reader tells which.
+pub fn payload_lengths(fd: i32, offset: u64, limit: usize, max_record_bytes: u64) -> (Vec<i64>, u64) {
+    let size = size_of_file(fd).unwrap_or_default();
+    let (mut lengths, mut at, mut asked) = (Vec::new(), offset, offset);
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    while lengths.len() < limit && at < size {
+        if at >= asked && (at - offset) / (lengths.len() as u64 + 1) < FAR_BYTES {
+            asked = at.saturating_add(AHEAD_BYTES);
+            begin_read(fd, at, AHEAD_BYTES);
+        }
+        header.clear();
+        if append(fd, at, HEADER_BYTES, &mut header).is_err() {
+            break;
+        }
+        let length = header.first_chunk().and_then(length_of).filter(|&length| length <= max_record_bytes);
+        let frame = length.and_then(|length| length.checked_add((HEADER_BYTES + FOOTER_BYTES) as u64));
+        let stop = frame.and_then(|frame| at.checked_add(frame)).filter(|&stop| stop <= size);
+        let (Some(length), Some(stop)) = (length, stop) else { break };
+        lengths.push(length as i64);
+        at = stop;
+    }
+    (lengths, at)
+}
+
+/// Have the system begin to read bytes of a file, without waiting. A hint: what fails, reading tells later.
+#[cfg(target_os = "linux")]
+fn begin_read(fd: i32, offset: u64, nbytes: u64) {
+    let (offset, nbytes) = (offset as libc::off_t, nbytes as libc::off_t);
+    // SAFETY: four numbers; a descriptor that is none is refused.
+    unsafe { libc::posix_fadvise(fd, offset, nbytes, libc::POSIX_FADV_WILLNEED) };
+}
+
+/// Other systems read when they are asked to.
+#[cfg(not(target_os = "linux"))]
+fn begin_read(_fd: i32, _offset: u64, _nbytes: u64) {}
 
 /// Bytes of a regular file, and when it was last changed, in nanoseconds; None for what is none or not to be seen.
 pub fn version(path: &Path) -> Option<(u64, i64)> {

@@ -110,3 +110,16 @@ pub fn read_ranges<'py>(
     }
     Ok(array(py, out))
 }
+
+#[pyfunction]
+#[pyo3(signature = (fd, offset, *, limit, max_record_bytes))]
+pub fn payload_lengths(
+    py: Python<'_>,
+    fd: i32,
+    offset: u64,
+    limit: usize,
+    max_record_bytes: u64,
+) -> (Bound<'_, PyArray1<i64>>, u64) {
+    let (lengths, stop) = py.detach(|| files::payload_lengths(fd, offset, limit, max_record_bytes));
+    (array(py, lengths), stop)
+}

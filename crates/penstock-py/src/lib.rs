@@ -46,7 +46,8 @@ mod _native {
     use super::errors::{BombError, MessageError, NativeError, PictureError, StreamError, TogetherError};
     #[pymodule_export]
     use super::frames::{
-        begin_sync, crc32c, file_versions, find_frame, frame_records, masked_crc32c, read_ranges, scan_frames,
+        begin_sync, crc32c, file_versions, find_frame, frame_records, masked_crc32c, payload_lengths,
+        read_ranges, scan_frames,
     };
 
     #[pymodule_export]

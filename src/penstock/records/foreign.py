@@ -24,10 +24,8 @@ _ROWS_AT_ONCE = 1 << 14
 def foreign_index(path: str) -> RecordIndex | None:
     """The index beside the file that another tool made, or None where there is none that fits the file.
 
-    Looked for: `FILE.idx`, `FILE.tfindex`, `FILE.index`, and the same in place of the file's own ending. It
-        fits when
-    its records follow one another from the first byte to the last and every header in the file has that
-    length.
+    Looked for: `FILE.idx`, `FILE.tfindex`, `FILE.index`, and the same in place of the file's own ending. It fits when
+    its records follow one another from the first byte to the last and every header in the file has that length.
     """
     stem = os.path.splitext(path)[0]
     names = [base + suffix for base in dict.fromkeys((path, stem)) for suffix in _SUFFIXES]
@@ -54,10 +52,9 @@ def _read_lines(name: str, size: int) -> tuple[NDArray[np.int64], NDArray[np.int
             text = file.read_bytes(file.size)
     except (NotFoundError, ArgumentError, OSError):
         return None
-    try:
-        numbers = np.array(text.split(), np.int64)
-    except (ValueError, OverflowError):
+    if text.translate(None, b"0123456789 \t\r\n"):
         return None
+    numbers = np.fromstring(text, np.int64, sep=" ")  # too large ones become the largest
     return (numbers[0::2].copy(), numbers[1::2].copy()) if len(numbers) % 2 == 0 else None
 
 

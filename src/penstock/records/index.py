@@ -6,11 +6,13 @@ import contextlib
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from numpy.typing import NDArray
 
+from penstock import _native
 from penstock.errors import ArgumentError, FailedPreconditionError, NotFoundError, PenstockError, SidecarError
 from penstock.fs.files import AtomicWriter, ReadFile, identity
 from penstock.fs.paths import INDEX_SUFFIX, local_path
@@ -34,6 +36,8 @@ __all__ = [
 # Between two access points: what a random read of a compressed file decompresses at most (about 15 ms of it).
 _POINT_SPAN = 4 << 20
 _RECORDS_AT_ONCE = 1 << 14
+# A look at a header costs as much as reading so many bytes.
+_FAR_BYTES = 2 << 10
 
 Progress = Callable[[int], None]
 
@@ -84,10 +88,30 @@ def build_index(
                 offsets.append(frames.offsets)
             if progress is not None:
                 progress(reader.compressed_bytes)
+            if not verify and on_corrupt == "raise" and frames.lengths.mean() > _FAR_BYTES:
+                lengths += _by_headers(reader, max_record_bytes, progress)
         sizes = np.concatenate(lengths)
         # Without damage the records follow one another: half of the memory while reading.
         places = np.concatenate(offsets) if on_corrupt == "skip" else offsets_of(sizes)
         return RecordIndex(places, sizes, before, reader.compression, reader.points)
+
+
+def _by_headers(
+    reader: FrameReader, max_record_bytes: int, progress: Progress | None
+) -> Iterator[NDArray[np.int64]]:
+    """Lengths of the records that a reader comes to next, which then goes on after them: of what is wrong it tells."""
+    record, offset = reader.position
+    while reader.descriptor is not None:
+        lengths, offset = _native.payload_lengths(
+            reader.descriptor, offset, limit=_RECORDS_AT_ONCE, max_record_bytes=max_record_bytes
+        )
+        if not len(lengths):
+            reader.seek(record, offset)
+            return
+        record += len(lengths)
+        yield lengths
+        if progress is not None:
+            progress(offset)
 
 
 def build_indexes(
@@ -147,11 +171,13 @@ def index_for(
     if mode is False:
         help = 'To allow one, pass index="auto", or index="memory" to keep no file.'
         raise FailedPreconditionError(f"{local_path(path)}: counting and random access need an index. {help}")
+    index = None
     if mode != "rebuild":
-        kept = load_index(path) or foreign_index(local_path(path))
-        if kept is not None:
+        if (kept := load_index(path)) is not None:
             return kept
-    index = build_index(path, max_record_bytes=max_record_bytes, max_ratio=max_ratio, progress=progress)
+        index = foreign_index(local_path(path))
+    if index is None:
+        index = build_index(path, max_record_bytes=max_record_bytes, max_ratio=max_ratio, progress=progress)
     if mode != "memory":
         save_index(path, index)
     return index

@@ -371,16 +371,38 @@ def test_rows_of_two_pipelines_are_never_mixed(workers: int | None, tmp_path: Pa
         save(lambda x: x * 1)
 
 
-def test_a_shuffle_without_a_seed_goes_on_with_its_own_order(tmp_path: Path):
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_shuffle_without_a_seed_goes_on_with_its_own_order(workers: int | None, tmp_path: Path):
     def made() -> ps.Dataset:
         return ps.Dataset.range(200).shuffle().map(failing)
 
     os.environ["FAILS_AT"] = "150"
     with pytest.raises(FunctionError):
-        made().save(tmp_path / "a", shards=20, workers=2, resume=True)
+        made().save(tmp_path / "a", shards=20, workers=workers, resume=True)
     os.environ["FAILS_AT"] = "-1"
-    made().save(tmp_path / "a", shards=20, workers=2, resume=True)
+    made().save(tmp_path / "a", shards=20, workers=workers, resume=True)
     assert sorted(ps.load(tmp_path / "a")) == list(range(200))
+
+
+def test_the_recorded_pipeline_has_the_seeds_that_the_rows_were_drawn_with(tmp_path: Path):
+    def made(fails_at: str) -> ps.Dataset:
+        os.environ["FAILS_AT"] = fails_at
+        return ps.Dataset.range(200).shuffle().map(failing)
+
+    with pytest.raises(FunctionError):
+        made("150").save(tmp_path / "a", shards=20, resume=True)
+    made("-1").save(tmp_path / "a", shards=20, resume=True)
+    again = ps.Dataset.from_json(ps.load(tmp_path / "a").recipe, [failing])
+    assert list(again) == list(ps.load(tmp_path / "a"))
+
+
+def test_workers_write_the_order_that_a_drawn_seed_gives(tmp_path: Path):
+    ds = ps.Dataset.range(500).shuffle()
+    ds.save(tmp_path / "a", shards=7)
+    ds.save(tmp_path / "b", shards=7, workers=4)
+    assert [path.read_bytes() for path in data_files(tmp_path / "a")] == [
+        path.read_bytes() for path in data_files(tmp_path / "b")
+    ]
 
 
 def test_a_damaged_old_version_stops_nobody(tmp_path: Path):

@@ -10,7 +10,8 @@ import json
 import os
 import pickle
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -31,7 +32,7 @@ from penstock.graph.seeds import Drawn
 from penstock.graph.uses import content_of, is_library, names_in
 from penstock.spec import Spec, form
 
-__all__ = ["content_digest", "has_drawn"]
+__all__ = ["content_digest", "drawn_seeds", "has_drawn", "with_drawn_seeds"]
 
 _DEEPEST: Final = 40
 _STEADY: Final = frozenset({"numpy", "penstock", *sys.stdlib_module_names})
@@ -55,8 +56,24 @@ def content_digest(plan: Plan) -> str:
 
 
 def has_drawn(plan: Plan) -> bool:
-    """Whether a seed in a plan was drawn: the same program draws another one when it runs again."""
-    return any(isinstance(value, Drawn) for node in _nodes(plan) for value in vars(node).values())
+    """Whether a seed in a plan was drawn."""
+    return bool(drawn_seeds(plan))
+
+
+def drawn_seeds(plan: Plan) -> list[Drawn]:
+    """The seeds in a plan that were drawn: the same program draws others when it runs again."""
+    return [value for node in _nodes(plan) for value in vars(node).values() if isinstance(value, Drawn)]
+
+
+def with_drawn_seeds(plan: Plan, seeds: Sequence[Drawn]) -> Plan:
+    """The plan with the seeds that `drawn_seeds` gave of one with the same content."""
+    return _with_seeds(plan, iter(seeds)) if seeds else plan
+
+
+def _with_seeds(plan: Plan, seeds: Iterator[Drawn]) -> Plan:
+    names = [name for name, value in vars(plan.node).items() if isinstance(value, Drawn)]
+    node = replace(plan.node, **{name: next(seeds) for name in names}) if names else plan.node  # type: ignore[type-var]
+    return Plan(node, tuple(_with_seeds(part, seeds) for part in plan.inputs))
 
 
 def _nodes(plan: Plan) -> Iterator[Node]:

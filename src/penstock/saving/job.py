@@ -13,8 +13,9 @@ from penstock.errors import ArgumentError, DataLossError, PenstockError
 from penstock.fs.disk import the_disk
 from penstock.fs.folders import make_folder, remove_file
 from penstock.fs.locks import FolderLock
-from penstock.graph.content import content_digest
+from penstock.graph.content import content_digest, drawn_seeds, with_drawn_seeds
 from penstock.graph.plan import Plan
+from penstock.graph.seeds import Drawn
 from penstock.store.digests import check_shard
 from penstock.store.folder import UNFINISHED, SavedFolder
 from penstock.store.format import Format
@@ -49,6 +50,7 @@ class Job:
         found = find_unfinished(self.target, self.settings) if self.resume else None
         if found is not None:
             self.folder, self.lock, self.journal = found
+            self.plan = with_drawn_seeds(self.plan, [Drawn(pair) for pair in self.journal.seeds])
         try:
             self.target.clean(keep=self.folder or None)
             if found is None:
@@ -126,7 +128,8 @@ class Job:
 
     def note(self, group_rows: int, finished: list[SavedShard], state: dict[str, Any] | None) -> None:
         """Record what is finished; `state` is None where rows are reached by number."""
-        self.journal = Journal(self.settings, group_rows, tuple(finished), state)
+        seeds = tuple((first, second) for first, second in drawn_seeds(self.plan))
+        self.journal = Journal(self.settings, group_rows, tuple(finished), state, seeds)
         if monotonic() - self._noted >= _NOTE_SECONDS:  # of many small shards not after each
             self._keep_journal()
 

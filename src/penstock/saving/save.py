@@ -10,7 +10,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 from penstock import _native
 from penstock.errors import AlreadyExistsError, ArgumentError, ArgumentTypeError
-from penstock.graph.content import has_drawn
 from penstock.graph.node import INFINITE
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import argument_of_function
@@ -98,12 +97,12 @@ def save(
     job = Job(target, made, packing, plan, shards, resume, durable, is_new)
     numbers = None if shard_func is None else Calls("save(shard_func)", shard_func, plan.spec)
     try:
-        made_by = recipe(plan)
         job.begin()
     except BaseException:
         job.forget_folder()
         raise
     try:
+        made_by = recipe(job.plan)
         with reporting(progress, f"saving {target.path}:") as tell:
             finished = _write(job, numbers, workers, most_threads, tell)
     except BaseException:
@@ -140,8 +139,7 @@ def _write(
     ends = Ends(_total(plan, shards), shards)
     is_numbered = journal is not None and journal.state is None
     if is_numbered or (journal is None and numbers is None and (workers or 1) > 1 and len(ends.bounds)):
-        # A seed that was drawn is another one in the run that goes on; the state of an iterator keeps it.
-        source = None if has_drawn(plan) else plan.rows
+        source = plan.rows
         if source is not None:
             return write_by_number(job, source, ends, workers or 1, tell)
     rows = RowIterator(plan, most_threads)

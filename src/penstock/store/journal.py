@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, Final
 
-from penstock.errors import ArgumentError, FailedPreconditionError, LimitError, NotFoundError, SidecarError
+from penstock.errors import FailedPreconditionError, LimitError, NotFoundError, SidecarError
 from penstock.fs.folders import list_folder, read_regular, remove_file, remove_tree, replace_file
 from penstock.fs.locks import FolderLock, lock_folder
 from penstock.records.schema_json import MalformedError
@@ -60,12 +60,14 @@ class Journal:
         group_rows: Rows that were written at a time.
         finished: The shards that are whole, in the order of their rows.
         state: Of the iterator after their rows; None where rows are reached by number, and shards may lack in between.
+        seeds: Of the pipeline, those that were drawn.
     """
 
     settings: Settings
     group_rows: int
     finished: tuple[SavedShard, ...]
     state: dict[str, Any] | None
+    seeds: tuple[tuple[int, int], ...] = ()
 
     @property
     def rows(self) -> int:
@@ -81,6 +83,7 @@ class Journal:
             "group_rows": self.group_rows,
             "finished": [shard_to_json(shard) for shard in self.finished],
             "state": self.state,
+            "seeds": [list(pair) for pair in self.seeds],
         }
         replace_file(os.path.join(folder, UNFINISHED), seal(document), durable=durable)
 
@@ -119,10 +122,13 @@ def _read(folder: str) -> Journal | None:
             document["element_spec"],
             document["content"],
         )
+        seeds = tuple((first, second) for first, second in document["seeds"])
         if not is_size(document["group_rows"]) or not isinstance(document["state"], dict | None):
             return None
-        return Journal(settings, document["group_rows"], finished, document["state"])
-    except (NotFoundError, ArgumentError, LimitError, SidecarError, MalformedError, KeyError, TypeError):
+        if not all(is_size(seed) for pair in seeds for seed in pair):
+            return None
+        return Journal(settings, document["group_rows"], finished, document["state"], seeds)
+    except (NotFoundError, LimitError, SidecarError, MalformedError, KeyError, TypeError, ValueError):
         return None  # killed before its first shard, or damaged: nothing of it can be relied on
 
 

@@ -322,6 +322,16 @@ class Node(ABC):
         return 1
 
     @property
+    def parts(self) -> Sequence[Node]:
+        """The nodes that it runs as: itself, but where it stands for several."""
+        return (self,)
+
+    @property
+    def users_functions(self) -> list[Callable[..., Any]]:
+        """Its arguments that are functions."""
+        return [value for value in vars(self).values() if callable(value) and not isinstance(value, type)]
+
+    @property
     def is_shuffled(self) -> bool:
         """Whether epochs differ, so that each iterator over a dataset begins a new one."""
         return False

@@ -16,11 +16,12 @@ from threading import local
 from types import FunctionType, MethodType
 from typing import Any, Final, TypeVar
 
+import numpy as np
+
 from penstock.graph.adapted import Adapted
 from penstock.graph.uses import content_of, is_library, names_in
 
 __all__ = [
-    "UNCOUNTED",
     "AtPlace",
     "count_alone",
     "count_here",
@@ -28,15 +29,16 @@ __all__ = [
     "drawn_here",
     "draws_at_random",
     "is_placed",
+    "note_unnoted",
     "place_here",
+    "seeds_here",
+    "unnoted",
 ]
-
-UNCOUNTED: Final = "by row, drawing numbers that are not counted"
-"""The state of a node whose function has drawn alone."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _DRAWING: dict[str, Any] = {}
 _BESIDE: dict[str, str] = {}
+_NODE: Final = 0x2545F4914F
 _DEEPEST: Final = 8
 _MOST_ITEMS: Final = 64
 _MOST_FOREIGN: Final = 500  # functions of other packages that are looked through
@@ -48,11 +50,13 @@ class _Here(local):
 
     Attributes:
         alone: How many operations have drawn where there was no place.
+        noted: Of how many of these it is known whose they are.
     """
 
     place: Any = None
     drawn: int = 0
     alone: int = 0
+    noted: int = 0
 
 
 _HERE: Final = _Here()
@@ -82,6 +86,14 @@ def count_here() -> int:
     return _HERE.drawn - 1
 
 
+def seeds_here() -> tuple[int, int] | None:
+    """Two numbers for a node that is made without a seed for the row that this thread works on; None without one."""
+    if not isinstance(_HERE.place, np.ndarray):
+        return None
+    number, epoch, first, second, _ = map(int, _HERE.place)
+    return number + first + count_here() * _NODE, epoch + second
+
+
 def drawn_here() -> int:
     """How many times `count_here` was called for this row."""
     return _HERE.drawn
@@ -95,6 +107,16 @@ def count_alone() -> None:
 def drawn_alone() -> int:
     """How many operations of this thread have drawn so."""
     return _HERE.alone
+
+
+def unnoted() -> int:
+    """How many operations of this thread have drawn so, but for those that were noted."""
+    return _HERE.alone - _HERE.noted
+
+
+def note_unnoted(before: int) -> None:
+    """Note that it is known whose they are, but for as many as there were before."""
+    _HERE.noted = _HERE.alone - before
 
 
 @dataclass(frozen=True)
@@ -161,6 +183,8 @@ class _Search:
         if id(value) in self._seen or not depth:
             return False
         self._seen.add(id(value))
+        if isinstance(value, FunctionType) and _never_draws(value.__module__):
+            value = inspect.unwrap(value)  # penstock.tf's of one of penstock's
         if any(value is drawing or type(value) is drawing for drawing in _DRAWING.values()):
             return True
         if isinstance(value, FunctionType):

@@ -16,6 +16,7 @@ from penstock.column.make import chunk_of
 from penstock.column.packing import spec_of
 from penstock.errors import ArgumentTypeError, FailedPreconditionError, FunctionError, PenstockError
 from penstock.graph.node import Node, PlainRows, RowSource, SpecUnknown
+from penstock.graph.placed import note_unnoted, unnoted
 from penstock.spec import Spec
 
 __all__ = ["AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
@@ -42,17 +43,23 @@ class Plan:
             FailedPreconditionError: Only a row can tell, and there is none.
             FunctionError: Only a row can tell, and a function fails on all of them.
         """
+        drawn = unnoted()
         try:
-            return self.node.spec(*(plan.spec for plan in self.inputs))
-        except SpecUnknown:
-            pass
-        found = self._seen_spec()
+            found = self._told_spec()
+        finally:
+            note_unnoted(drawn)  # rows that only tell a spec are none of the run that asks for it
         if found is not None:
             return found
         raise FailedPreconditionError(
             f"element_spec: {type(self.node).__name__} runs a function that only a row can tell the result of, and "
             "there are no rows. Say what it returns by output_signature=."
         )
+
+    def _told_spec(self) -> Spec | None:
+        try:
+            return self.node.spec(*(plan.spec for plan in self.inputs))
+        except SpecUnknown:
+            return self._seen_spec()
 
     @property
     def line(self) -> list[Plan]:

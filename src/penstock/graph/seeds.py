@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from penstock import _native
 from penstock.errors import ArgumentTypeError
+from penstock.graph.placed import seeds_here
 
 __all__ = ["Drawn", "SeedPair", "epoch_seeds", "next_seeds", "seed_pair", "set_seed"]
 
@@ -78,7 +79,8 @@ def set_seed(seed: int | None) -> None:
 def seed_pair(seed: int | None) -> SeedPair:
     """The seeds of an operation that is made now, from the seed it was given.
 
-    Without a seed, and with no global one, they are drawn from the system and differ each time.
+    Without a seed, and with no global one, they are drawn from the system and differ each time; those of a dataset
+    that a function makes for a row are counted by the row, where the function is known to draw.
 
     Args:
         seed: Any integer, or None.
@@ -89,7 +91,8 @@ def seed_pair(seed: int | None) -> SeedPair:
     >>> seed_pair(1), seed_pair(-1)
     ((87654321, 1), (87654321, 2147483646))
     """
-    given = _GLOBAL.pair(None if seed is None else _integer("seed", seed))
+    here = seeds_here() if seed is None else None
+    given = here or _GLOBAL.pair(None if seed is None else _integer("seed", seed))
     pair = given[0] % _LARGEST, given[1] % _LARGEST
     if isinstance(given, Drawn):
         return Drawn(pair)

@@ -10,16 +10,14 @@ from itertools import starmap
 from pathlib import PurePath
 from time import perf_counter
 from typing import Any, Final, Generic, Literal, Self, TypeVar
-from warnings import warn
 
 import numpy as np
 
 from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
 from penstock.column.packing import normal_function_result, spec_of
-from penstock.errors import ArgumentTypeError, FunctionError, PenstockError, SpecError, UncountedWarning
+from penstock.errors import ArgumentTypeError, FunctionError, PenstockError, SpecError
 from penstock.graph.node import END, Failing, Rows, SpecUnknown, State, _End
-from penstock.graph.placed import UNCOUNTED, drawn_alone
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.nodes.sizes import bounded_rows
@@ -48,7 +46,7 @@ _C = TypeVar("_C", bound="Calls")
 # States of a node that calls a function; None as long as no row has told which.
 TRACED: Final = "traced"
 BY_ROW: Final = "by row"
-HOW: Final = (None, TRACED, BY_ROW, UNCOUNTED)
+HOW: Final = (None, TRACED, BY_ROW)
 
 # A slow function is to hand over what it has after this time.
 _PACE_SECONDS: Final = 0.008
@@ -86,7 +84,6 @@ class Calls:
 
     Attributes:
         seen: The spec of what it returned first, where nobody has said it.
-        draws_alone: Whether it has drawn random numbers that no state counts.
     """
 
     where: str
@@ -95,7 +92,6 @@ class Calls:
     result: Spec | None = None
     _is_checked: bool = field(default=False, init=False)
     seen: Spec | None = field(default=None, init=False)
-    draws_alone: bool = field(default=False, init=False)
 
     @cached_property
     def traced(self) -> Trace | Untraceable:
@@ -184,16 +180,13 @@ class Calls:
         """The state of a node that runs it as it is run now."""
         if not self.is_settled:
             return None
-        if self.is_traced:
-            return TRACED
-        return UNCOUNTED if self.draws_alone else BY_ROW
+        return TRACED if self.is_traced else BY_ROW
 
     def settle(self, state: State, plan: Plan) -> None:
         """Run as it ran when the state of its node was made, whatever rows come next. `plan` is that of its node."""
         if state == TRACED:
             self._is_checked = True
-        elif state in (BY_ROW, UNCOUNTED):
-            self.draws_alone |= state == UNCOUNTED
+        elif state == BY_ROW:
             self._distrust()
             if not self.is_settled:
                 with suppress(PenstockError):  # the input has changed and has no such rows any more
@@ -246,16 +239,7 @@ class Calls:
 
     def called(self, chunk: Chunk, first: int) -> tuple[list[Any], list[tuple[int, Exception]]]:
         """What the function returns for every row, and the errors of rows for which it failed, with their places."""
-        before = drawn_alone()
-        results = _called(self.function, chunk, first, self.where)
-        if drawn_alone() != before:
-            self.note_alone()
-        return results
-
-    def note_alone(self) -> None:
-        """Say that the function has drawn random numbers that no state counts."""
-        self.draws_alone = True
-        warn(_uncounted(self.where, self.function), UncountedWarning, stacklevel=2)
+        return _called(self.function, chunk, first, self.where)
 
     def packed(self, results: list[Any], failed: list[tuple[int, Exception]], first: int) -> Chunk | Failing:
         """The rows that a function returned, and the errors of others with their places."""
@@ -353,19 +337,6 @@ def pulled(calls_over: Callable[[Spec], _C], rows: Rows) -> tuple[_C, Chunk] | L
     calls = calls_over(rows.spec)
     chunk = calls.pull(rows)
     return END if chunk is END else (calls, chunk)
-
-
-def _uncounted(where: str, function: Callable[..., Any]) -> str:
-    name = getattr(function, "__name__", type(function).__name__)
-    found = f"{where}: {name} draws random numbers that are not counted by row: a run that goes on after a stop gives "
-    if where == "map":
-        return found + (
-            "other rows. Its call of ps.image.random_* was not found: name it in the function itself, or take "
-            "ps.image.stateless_random_* with a seed from the row."
-        )
-    return found + (
-        "other rows. Only map counts: draw there, or take ps.image.stateless_random_* with a seed from the row."
-    )
 
 
 def _called(

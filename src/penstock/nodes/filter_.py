@@ -14,8 +14,10 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import InvalidArgumentError
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
+from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.nodes.calls import HOW, Calls, CallsBySpec, function_error, pulled
+from penstock.nodes.places import WithoutPlaces, at_places, with_places
 from penstock.nodes.processes import Group, calls_at_a_time, group_of, how_called, threads_for
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
@@ -43,7 +45,7 @@ class Predicate(Calls):
     @cached_property
     def for_workers(self) -> Calls:
         """The function with its answers checked where it runs."""
-        return _Asked(self.where, _Checked(self.where, self.function), self.rows, _BOOL, self)
+        return Calls(self.where, _Checked(self.where, self.function), self.rows, _BOOL)
 
     def answers(self, chunk: Chunk, first: int) -> Answers:
         """The answers for the rows of a chunk, of which the first has this position."""
@@ -82,18 +84,6 @@ class _Checked:
         return bool(result)
 
 
-@dataclass
-class _Asked(Calls):
-    """A predicate as workers call it."""
-
-    asker: Predicate | None = None
-
-    def note_alone(self) -> None:
-        self.draws_alone = True
-        if self.asker is not None:
-            self.asker.note_alone()
-
-
 def _is_answer(result: Any) -> bool:
     return isinstance(result, bool | np.bool_) or (
         isinstance(result, np.ndarray) and result.shape == () and result.dtype == np.bool_
@@ -120,7 +110,8 @@ def filter_(
 
     Args:
         plan: The rows.
-        predicate: Takes a row (a tuple as several arguments) and returns a scalar bool. Traced as in `map`.
+        predicate: Takes a row (a tuple as several arguments) and returns a scalar bool. Traced as in `map`; what draws
+            at random in it is counted by row as there.
         num_parallel_calls: Threads that run it at a time, for functions that wait or leave the interpreter;
             `ps.AUTOTUNE` for as many as help.
         workers: "process" for Python functions that hold the interpreter, as in `map`.
@@ -136,6 +127,9 @@ def filter_(
     [np.int64(0), np.int64(3)]
     """
     calls = calls_at_a_time("filter", "predicate", predicate, num_parallel_calls, workers)
+    if is_placed(predicate):
+        kept = Plan(FilterAtPlaces(predicate, calls, workers), (with_places(plan),))
+        return Plan(WithoutPlaces(), (kept,))
     return Plan(Filter(predicate, calls, workers), (plan,))
 
 
@@ -157,9 +151,14 @@ class Filter(Node):
     workers: str = "thread"
     _calls: CallsBySpec[Predicate] = field(default_factory=CallsBySpec, init=False, repr=False, compare=False)
 
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The predicate as it is called."""
+        return self.predicate
+
     def calls(self, rows: Spec) -> Predicate:
         """The predicate over rows of a spec; traced once."""
-        return self._calls.of(rows, lambda: Predicate("filter", self.predicate, rows))
+        return self._calls.of(rows, lambda: Predicate("filter", self.function, rows))
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         return rows
@@ -194,7 +193,7 @@ class Filter(Node):
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         for i, row in enumerate(rows):
             try:
-                answer = call(self.predicate, row)
+                answer = call(self.function, row)
             except Exception as error:
                 raise function_error(error, "filter", i) from error
             if answer:
@@ -206,6 +205,21 @@ class Filter(Node):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls(_is_even), cls(_is_there), cls(_is_large)]
+
+
+@dataclass(frozen=True)
+class FilterAtPlaces(Filter):
+    """As `Filter`, over rows with their places: what draws in the function counts from the place.
+
+    Args:
+        predicate: The function.
+        parallel: As of `Filter`.
+        workers: As of `Filter`.
+    """
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        return at_places(self.predicate)
 
 
 def _answers_of(group: Group, chunk: Chunk, first: int) -> Answers:

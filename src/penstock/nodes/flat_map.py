@@ -8,7 +8,7 @@ from typing import Any
 from penstock.graph.node import method
 from penstock.graph.plan import Plan
 from penstock.nodes.inner import check_function
-from penstock.nodes.interleave import Interleave
+from penstock.nodes.interleave import interleaved
 
 __all__ = ["flat_map"]
 
@@ -19,7 +19,8 @@ def flat_map(plan: Plan, map_func: Callable[..., Any]) -> Plan:
 
     Args:
         plan: The rows.
-        map_func: Takes a row (the parts of a tuple as several arguments) and returns a dataset.
+        map_func: Takes a row (the parts of a tuple as several arguments) and returns a dataset. What it names that
+            draws at random, also in maps of that dataset, is counted by row as in `map`.
 
     Raises:
         ArgumentTypeError: `map_func` is no function; or, as rows are taken, it returns something else than a dataset.
@@ -30,4 +31,4 @@ def flat_map(plan: Plan, map_func: Callable[..., Any]) -> Plan:
     [0, 0, 1, 0, 1, 2]
     """
     check_function("flat_map", "map_func", map_func)
-    return Plan(Interleave(map_func, 1, where="flat_map"), (plan,))
+    return interleaved(plan, map_func, 1, where="flat_map")

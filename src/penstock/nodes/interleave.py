@@ -29,16 +29,18 @@ from penstock.graph.node import (
     method,
     transform,
 )
+from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.inner import check_function, inner_plan
+from penstock.nodes.places import at_places, with_places
 from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.same_form import chunk_in_form
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.spec import Spec
 
-__all__ = ["Interleave"]
+__all__ = ["Interleave", "interleaved"]
 
 _CYCLE_LENGTH: Final = 16
 _MOST_PULLS: Final = 256
@@ -60,7 +62,8 @@ def interleave(
 
     Args:
         plan: The rows.
-        map_func: Takes a row (the parts of a tuple as several arguments) and returns a dataset.
+        map_func: Takes a row (the parts of a tuple as several arguments) and returns a dataset. What it names that
+            draws at random, also in maps of that dataset, is counted by row as in `map`.
         cycle_length: Datasets that are open at a time. By default 16, on every machine; tf.data takes the number of
             its processors.
         block_length: Rows that a dataset gives in its turn; 1 by default.
@@ -84,7 +87,23 @@ def interleave(
         want = f"ps.AUTOTUNE or at most cycle_length, {cycle}"
         raise ArgumentError("interleave", "num_parallel_calls", got=calls, want=want)
     block = 1 if block_length is None else whole_number("interleave", "block_length", block_length, above=0)
-    return Plan(Interleave(map_func, cycle, block, reads_ahead=num_parallel_calls is not None), (plan,))
+    return interleaved(plan, map_func, cycle, block, reads_ahead=num_parallel_calls is not None)
+
+
+def interleaved(
+    plan: Plan,
+    map_func: Callable[..., Any],
+    cycle_length: int,
+    block_length: int = 1,
+    *,
+    reads_ahead: bool = False,
+    where: str = "interleave",
+) -> Plan:
+    """The plan of it, with places for a function that draws: what it or its datasets draw counts from the row."""
+    is_at_places = is_placed(map_func)
+    kind = InterleaveAtPlaces if is_at_places else Interleave
+    node = kind(map_func, cycle_length, block_length, reads_ahead, where)
+    return Plan(node, (with_places(plan) if is_at_places else plan,))
 
 
 def _number(name: str, value: int | None, default: int) -> int:
@@ -116,6 +135,11 @@ class Interleave(Node):
     reads_ahead: bool = False
     where: str = field(default="interleave", repr=False)
 
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function as it is called."""
+        return self.map_func
+
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         raise SpecUnknown
 
@@ -143,7 +167,7 @@ class Interleave(Node):
 
     def open(self, row: Any, number: int) -> Plan:
         """The dataset of a row."""
-        plan = inner_plan(self.map_func, row, where=self.where, number=number)
+        plan = inner_plan(self.function, row, where=self.where, number=number)
         # Read ahead or not, it has the same mark.
         return Plan(Prefetch(1 if self.reads_ahead else 0), (plan,))
 
@@ -185,6 +209,23 @@ class Interleave(Node):
             cls(_numbers, 4, 2),
             cls(_numbers, 16, 5),
         ]
+
+
+@dataclass(frozen=True)
+class InterleaveAtPlaces(Interleave):
+    """As `Interleave`, over rows with their places: what draws in the function and its datasets counts from the place.
+
+    Args:
+        map_func: The function.
+        cycle_length: As of `Interleave`.
+        block_length: As of `Interleave`.
+        reads_ahead: As of `Interleave`.
+        where: As of `Interleave`.
+    """
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        return at_places(self.map_func)
 
 
 def _is_place(value: Any) -> bool:

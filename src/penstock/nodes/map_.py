@@ -26,10 +26,8 @@ from penstock.graph.node import (
     method,
     transform,
 )
-from penstock.graph.placed import AtPlace, is_placed
+from penstock.graph.placed import is_placed
 from penstock.graph.plan import AsOne, Plan
-from penstock.graph.recorded import RecordedFunction
-from penstock.graph.seeds import seed_pair
 from penstock.nodes.calls import (
     HOW,
     Calls,
@@ -41,7 +39,7 @@ from penstock.nodes.calls import (
 )
 from penstock.nodes.maps import joined_maps
 from penstock.nodes.pieces import in_pieces
-from penstock.nodes.places import Places
+from penstock.nodes.places import at_places, with_places
 from penstock.nodes.processes import calls_at_a_time, group_of, how_called, threads_for
 from penstock.spec import Spec
 from penstock.trace import call
@@ -99,8 +97,7 @@ def map_(
     calls = calls_at_a_time("map", "map_func", map_func, num_parallel_calls, workers)
     result = None if output_signature is None else Spec(output_signature)
     if is_placed(map_func):
-        places = Places(seed_pair(None), seed_pair(0)[0])
-        return Plan(MapAtPlaces(map_func, calls, result, workers), (Plan(places, (plan,)),))
+        return Plan(MapAtPlaces(map_func, calls, result, workers), (with_places(plan),))
     return Plan(Map(map_func, calls, result, workers), (plan,))
 
 
@@ -215,9 +212,7 @@ class MapAtPlaces(Map):
 
     @property
     def function(self) -> Callable[..., Any]:
-        # One of a recipe takes the place itself.
-        is_recorded = isinstance(self.map_func, RecordedFunction)
-        return self.map_func if is_recorded else AtPlace(self.map_func, call)
+        return at_places(self.map_func)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, ClassVar, Final
@@ -14,14 +14,35 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, State, Step
-from penstock.graph.seeds import SeedPair
+from penstock.graph.placed import AtPlace
+from penstock.graph.plan import Plan
+from penstock.graph.recorded import RecordedFunction
+from penstock.graph.seeds import SeedPair, seed_pair
 from penstock.nodes.drawn import is_seeds, is_whole
 from penstock.spec import Spec, TensorSpec
+from penstock.trace import call
 
-__all__ = ["Places"]
+__all__ = ["Places", "WithoutPlaces", "at_places", "with_places"]
 
 _WIDTH: Final = 5
 _BITS: Final = (1 << 61) - 1  # sums of a few of them stay in int64
+
+
+def with_places(plan: Plan) -> Plan:
+    """Pairs of the rows of a plan and their places, for a function that draws."""
+    return Plan(Places(seed_pair(None), seed_pair(0)[0]), (plan,))
+
+
+def at_places(
+    function: Callable[..., Any], call: Callable[[Callable[..., Any], Any], Any] = call
+) -> Callable[..., Any]:
+    """A user's function of rows as one of pairs; one of a recipe takes the place itself.
+
+    Args:
+        function: The user's.
+        call: How it is called with a row.
+    """
+    return function if isinstance(function, RecordedFunction) else AtPlace(function, call)
 
 
 @dataclass(frozen=True)
@@ -112,3 +133,44 @@ class _Placed:
 
     def gather(self, rows: IntArray) -> Chunk:
         return self.node.placed(self.rows.gather(rows), rows, self.node.start(0))
+
+
+@dataclass(frozen=True)
+class WithoutPlaces(Node):
+    """The rows of pairs of a row and its place."""
+
+    by_itself: ClassVar[bool] = True
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return Spec(rows.structure[0])
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return n
+
+    def step(self, state: State, rows: Rows) -> Step:
+        chunk = rows.pull()
+        return state, chunk if chunk is END else _without_places(chunk)
+
+    def before(self, state: State, row: int, *n: int) -> Before:
+        return state, (row,)
+
+    def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return (row for row, _ in rows)
+
+    def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
+        return _Unplaced(rows)
+
+
+def _without_places(chunk: Chunk) -> Chunk:
+    return Chunk(chunk.structure[0], len(chunk)).came_from(chunk)
+
+
+@dataclass(frozen=True)
+class _Unplaced:
+    rows: RowSource
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        return _without_places(self.rows.gather(rows))

@@ -33,6 +33,7 @@ from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError
 from penstock.graph.cores import usable_cores
 from penstock.graph.node import AUTOTUNE, Failing, Rows
+from penstock.graph.placed import count_alone
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.calls import Calls
 from penstock.nodes.worker import Answer, Request, SentError, Shared, live, receive
@@ -200,7 +201,7 @@ class Group:
                 parts += [(place + 1, stop), (start, place)]
                 continue
             if draws_alone:
-                self._calls.note_alone()
+                count_alone()
             rows += [] if made is None else [made]
             errors += [
                 (start + sent[0], _received(sent, self._calls.where, first + start)) for sent in failed

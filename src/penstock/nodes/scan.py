@@ -9,25 +9,28 @@ from typing import Any
 from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result, pack_row, spec_of
 from penstock.errors import ArgumentTypeError
-from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, transform
+from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, method, transform
+from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.nodes.calls import BY_ROW, CallsBySpec, InOrder, function_error, pulled, results_of, sampled
 from penstock.nodes.inner import check_function
+from penstock.nodes.places import at_places, with_places
 from penstock.spec import Spec, flatten, pack, relax
 
-__all__ = ["Scan"]
+__all__ = ["Scan", "scan"]
 
 
-@transform("scan")
-@dataclass(frozen=True)
-class Scan(Node):
+@method("scan")
+def scan(plan: Plan, initial_state: Any, scan_func: Callable[[Any, Any], Any]) -> Plan:
     """What a function makes of a state and each row: `state, result = scan_func(state, row)`, row after row.
 
     The function is called for every row, in order; it cannot be traced, since each call needs the one before.
 
     Args:
+        plan: The rows.
         initial_state: A structure of values, packed as rows are.
         scan_func: Takes the state and a row; returns the next state, of the same structure and dtypes, and a row.
+            What draws at random in it is counted by row, as in `map`.
 
     Raises:
         ArgumentTypeError: `scan_func` is no function.
@@ -38,14 +41,32 @@ class Scan(Node):
     >>> list(ps.Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total)))
     [np.int64(0), np.int64(0), np.int64(1), np.int64(3)]
     """
+    check_function("scan", "scan_func", scan_func)
+    if is_placed(scan_func):
+        return Plan(ScanAtPlaces(initial_state, scan_func), (with_places(plan),))
+    return Plan(Scan(initial_state, scan_func), (plan,))
+
+
+@transform("scan")
+@dataclass(frozen=True)
+class Scan(Node):
+    """What a function makes of a state and each row.
+
+    Args:
+        initial_state: A structure of values.
+        scan_func: The function.
+    """
 
     initial_state: Any
     scan_func: Callable[[Any, Any], Any]
     _calls: CallsBySpec[InOrder] = field(default_factory=CallsBySpec, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_function("scan", "scan_func", self.scan_func)
         object.__setattr__(self, "initial_state", pack_row(self.initial_state))
+
+    def called(self, state: Any, row: Any) -> Any:
+        """What the function returns."""
+        return self.scan_func(state, row)
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         return self.calls(rows).spec
@@ -100,7 +121,7 @@ class Scan(Node):
         Raises:
             ArgumentTypeError: The function returns no pair, or a state of another dtype or structure.
         """
-        made = self.scan_func(state, row)
+        made = self.called(state, row)
         if not isinstance(made, tuple | list) or len(made) != 2:
             raise ArgumentTypeError("scan", "result of scan_func", got=made, want="a pair (state, row)")
         after = pack_row(made[0])
@@ -129,6 +150,19 @@ class Scan(Node):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls(0, _counted), cls((0.0, b""), _joined)]
+
+
+@dataclass(frozen=True)
+class ScanAtPlaces(Scan):
+    """As `Scan`, over rows with their places: what draws in the function counts from the place.
+
+    Args:
+        initial_state: As of `Scan`.
+        scan_func: As of `Scan`.
+    """
+
+    def called(self, state: Any, row: Any) -> Any:
+        return at_places(self.scan_func, lambda function, own: function(state, own))(*row)
 
 
 def _counted(count: Any, row: dict[str, Any]) -> tuple[Any, Any]:

@@ -8,23 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, transform
+from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
+from penstock.graph.placed import is_placed
+from penstock.graph.plan import Plan
 from penstock.nodes.calls import CallsBySpec, pulled
 from penstock.nodes.filter_ import Predicate
 from penstock.nodes.inner import check_function
+from penstock.nodes.places import WithoutPlaces, at_places, with_places
 from penstock.spec import Spec
 from penstock.trace import call
 
-__all__ = ["TakeWhile"]
+__all__ = ["TakeWhile", "take_while"]
 
 
-@transform("take_while")
-@dataclass(frozen=True)
-class TakeWhile(Node):
+@method("take_while")
+def take_while(plan: Plan, predicate: Callable[..., Any]) -> Plan:
     """The rows before the first for which a function returns False.
 
     Args:
-        predicate: Takes a row (a tuple as several arguments) and returns a scalar bool. Traced as in `map`.
+        plan: The rows.
+        predicate: Takes a row (a tuple as several arguments) and returns a scalar bool. Traced as in `map`; what draws
+            at random in it is counted by row as there.
 
     Raises:
         ArgumentTypeError: `predicate` is no function.
@@ -35,16 +39,32 @@ class TakeWhile(Node):
     >>> list(ps.Dataset.range(9).take_while(lambda x: x < 2))
     [np.int64(0), np.int64(1)]
     """
+    check_function("take_while", "predicate", predicate)
+    if is_placed(predicate):
+        return Plan(WithoutPlaces(), (Plan(TakeWhileAtPlaces(predicate), (with_places(plan),)),))
+    return Plan(TakeWhile(predicate), (plan,))
+
+
+@transform("take_while")
+@dataclass(frozen=True)
+class TakeWhile(Node):
+    """The rows before the first for which a function returns False.
+
+    Args:
+        predicate: The function.
+    """
 
     predicate: Callable[..., Any]
     _calls: CallsBySpec[Predicate] = field(default_factory=CallsBySpec, init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        check_function("take_while", "predicate", self.predicate)
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The predicate as it is called."""
+        return self.predicate
 
     def calls(self, rows: Spec) -> Predicate:
         """The predicate over rows of a spec; traced once."""
-        return self._calls.of(rows, lambda: Predicate("take_while", self.predicate, rows))
+        return self._calls.of(rows, lambda: Predicate("take_while", self.function, rows))
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         return rows
@@ -81,7 +101,7 @@ class TakeWhile(Node):
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         for row in rows:
-            if not call(self.predicate, row):
+            if not call(self.function, row):
                 return
             yield row
 
@@ -91,6 +111,19 @@ class TakeWhile(Node):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls(_is_small), cls(_is_not_seven)]
+
+
+@dataclass(frozen=True)
+class TakeWhileAtPlaces(TakeWhile):
+    """As `TakeWhile`, over rows with their places: what draws in the function counts from the place.
+
+    Args:
+        predicate: The function.
+    """
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        return at_places(self.predicate)
 
 
 def _is_small(row: dict[str, Any]) -> Any:

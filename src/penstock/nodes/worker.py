@@ -11,7 +11,6 @@ import signal
 import socket
 import sys
 import traceback
-import warnings
 from contextlib import suppress
 from itertools import accumulate, pairwise
 from struct import Struct
@@ -19,8 +18,9 @@ from threading import Thread
 from typing import Any, Final, NoReturn, TypeAlias
 
 from penstock.column.chunk import Chunk
-from penstock.errors import InvalidArgumentError, UncountedWarning
+from penstock.errors import InvalidArgumentError
 from penstock.graph.node import Failing
+from penstock.graph.placed import drawn_alone
 from penstock.nodes.calls import Calls, function_error
 from penstock.spec import Spec
 
@@ -125,7 +125,6 @@ def _settle(connection: socket.socket) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    warnings.simplefilter("ignore", UncountedWarning)  # the one that iterates tells it
     gc.freeze()  # looking through inherited objects would copy their pages
     if (random := sys.modules.get("numpy.random")) is not None:
         random.seed()  # forked workers would all draw the same numbers; Python's own module sees to it itself
@@ -161,11 +160,13 @@ def _serve(connection: socket.socket, shared: Shared, calls: Calls) -> None:
 
 def _answer(calls: Calls, request: Request) -> Answer:
     chunk, first, calls.seen = request
+    before = drawn_alone()
     made = calls.by_row(chunk, first)
+    draws_alone = drawn_alone() != before
     if isinstance(made, Failing):
         errors = [_sent(place, error) for place, error in made.take_errors()]
-        return made.rows, errors, calls.seen, calls.draws_alone
-    return made, [], calls.seen, calls.draws_alone
+        return made.rows, errors, calls.seen, draws_alone
+    return made, [], calls.seen, draws_alone
 
 
 def _unsendable(error: Exception, n: int, where: str) -> list[SentError]:

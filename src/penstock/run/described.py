@@ -11,10 +11,10 @@ from penstock.errors import ArgumentError
 from penstock.fs.paths import file_name
 from penstock.graph.fingerprint import call_text
 from penstock.graph.node import node_classes, registered
-from penstock.graph.placed import UNCOUNTED
 from penstock.graph.state import from_json
 from penstock.run.position import open_state, reading_state
 from penstock.run.told import Told
+from penstock.run.uncounted import uncounted_in
 
 __all__ = ["SourcePlace", "StateDescription", "describe_state"]
 
@@ -151,7 +151,7 @@ def _described(opened: dict[str, Any], nbytes: int) -> StateDescription:
         places,
         dict(opened.get("held", {})),
         dict(_left_out(mark, iter(pipeline))),
-        tuple(_uncounted(mark, iter(pipeline))),
+        uncounted_in(opened),
     )
 
 
@@ -162,16 +162,6 @@ def _left_out(mark: Any, nodes: Iterator[_Entry]) -> Iterator[tuple[str, int]]:
         yield name, n
     for below in mark[4]:
         yield from _left_out(below, nodes)
-
-
-def _uncounted(mark: Any, nodes: Iterator[_Entry]) -> Iterator[str]:
-    """The nodes that have drawn so, by the states that they are in."""
-    name, _, _ = next(nodes)
-    states = mark[1] if isinstance(mark[1], tuple) else (mark[1],)
-    if any(isinstance(one, str) and one == UNCOUNTED for one in states):
-        yield name
-    for below in mark[4]:
-        yield from _uncounted(below, nodes)
 
 
 def _epochs(mark: Any) -> Iterator[int]:

@@ -30,6 +30,7 @@ from penstock.run.maker import Maker
 from penstock.run.marks import Mark, is_mark
 from penstock.run.steps import Meter, OpenEdge, Raised
 from penstock.run.told import Told
+from penstock.run.uncounted import Uncounted
 from penstock.spec import Spec
 
 __all__ = ["Edge", "Mark"]
@@ -53,12 +54,15 @@ class Edge:
         meter: Meter | None = None,
         most_threads: int | None = None,
         open_edge: OpenEdge | None = None,
+        uncounted: Uncounted | None = None,
     ) -> None:
         """The rows from the start of a new epoch, or from a mark with the rows on hold at `held`.
 
         With `after` they are those of the epoch that follows the mark's. AUTOTUNE uses at most `most_threads` for a
-        node, here and below. `open_edge` opens the edges below, the first time.
+        node, here and below. `open_edge` opens the edges below, the first time. What functions draw at random that no
+        state counts is noted in `uncounted`, from all edges below as well.
         """
+        self._uncounted = Uncounted() if uncounted is None else uncounted
         self._open_first = open_edge
         self._plan, self._meter, self._most_threads = plan, meter, most_threads
         self._group_rows = 1
@@ -73,13 +77,21 @@ class Edge:
 
     def _begin(self, epoch: int, place: Any = None, *, after: bool = False) -> None:
         self._epoch = epoch
-        most = self._most_threads
-        is_plain = self._meter is None and most is None
-        open_edge = self._open_first or (
-            Edge if is_plain else partial(Edge, meter=self._meter, most_threads=most)
+        most, uncounted = self._most_threads, self._uncounted
+        open_edge = self._open_first or partial(
+            Edge, meter=self._meter, most_threads=most, uncounted=uncounted
         )
         self._open_first = None
-        self._maker = Maker(self._plan, open_edge, epoch, place, self._meter, after=after, most_threads=most)
+        self._maker = Maker(
+            self._plan,
+            open_edge,
+            epoch,
+            place,
+            self._meter,
+            after=after,
+            most_threads=most,
+            uncounted=uncounted,
+        )
         if self._group_rows > 1:
             self._maker.in_groups(self._group_rows)
         self._clear()
@@ -285,12 +297,12 @@ class Edge:
 
     def branch(self, plan: Plan, mark: Mark | None = None) -> Self:
         """The rows of another plan, from a mark or from the start."""
-        return type(self)(plan, _of(mark, plan), most_threads=self._most_threads)
+        return type(self)(plan, _of(mark, plan), most_threads=self._most_threads, uncounted=self._uncounted)
 
     def again(self, mark: Mark | None = None) -> Self:
         """The rows of this edge's own plan, from a mark or from where it stands."""
         mark = self.mark() if mark is None else _of(mark, self._plan)
-        return type(self)(self._plan, mark, meter=self._meter)
+        return type(self)(self._plan, mark, meter=self._meter, uncounted=self._uncounted)
 
     def _pass_again(self, limit: int, wanted: IntArray, known: set[tuple[int, str]]) -> int:
         """Pass over rows that were given before, errors that were raised before among them; 0 at the end.

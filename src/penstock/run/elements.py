@@ -18,9 +18,13 @@ _GROUPS: Final = frozenset({"rebatch", "bucket_by_sequence_length"})
 _LIKE_THEIR_INPUT: Final = frozenset(
     {
         "CacheOnDisk",
+        "FilterAtPlaces",
         "MapAtPlaces",
         "Places",
+        "ScanAtPlaces",
         "ShuffleAll",
+        "TakeWhileAtPlaces",
+        "WithoutPlaces",
         "assert_cardinality",
         "cache",
         "distribute",

@@ -23,6 +23,7 @@ from penstock.run.same_pipeline import check_pipeline
 from penstock.run.shares import Standing, standing_of, with_skipped
 from penstock.run.state_writer import StateWriter
 from penstock.run.their_arguments import carried_over, plan_of
+from penstock.run.uncounted import Uncounted, uncounted_in
 
 __all__ = ["OptionalRow", "RowIterator"]
 
@@ -61,11 +62,12 @@ class RowIterator(Iterator[Any]):
         self._plan, self._most_threads = plan, most_threads
         self._lock = Lock()
         self._n = self._skip = 0
-        self._writer = StateWriter(plan)
+        self._uncounted = Uncounted()
+        self._writer = StateWriter(plan, self._uncounted)
         self._stand(self._open())
 
     def _open(self, mark: Mark | None = None) -> Edge:
-        return Edge(self._plan, mark, most_threads=self._most_threads)
+        return Edge(self._plan, mark, most_threads=self._most_threads, uncounted=self._uncounted)
 
     def _stand(self, edge: Edge) -> None:
         self._edge = edge
@@ -216,13 +218,14 @@ class RowIterator(Iterator[Any]):
         """
         allow = (allow,) if isinstance(allow, str) else allow
         with reading_state("set_state"):
-            standings, theirs = [], self._plan
+            standings, theirs, uncounted = [], self._plan, list[str]()
             given: Any = state  # also text, of which `open_state` says what to do
             is_of_ranks = isinstance(given, Sequence) and not isinstance(given, str | bytes)
             for one in given if is_of_ranks else (given,):
                 opened = open_state(one, "set_state")
                 check_pipeline(opened["pipeline"], self._plan, strict=strict, allow=allow, stacklevel=2)
                 theirs = plan_of(opened["pipeline"], self._plan)
+                uncounted += uncounted_in(opened)
                 standings.append(
                     Standing(from_json(opened.get("mark")), opened["rows"], opened.get("skip", 0))
                 )
@@ -235,6 +238,7 @@ class RowIterator(Iterator[Any]):
                 rows -= skip - (further[3] - mark[3])  # fewer where the rows end before
                 mark, skip = further, 0
             edge = self._open(mark)
+        self._uncounted.add(uncounted)
         with self._lock:
             self._stand(edge)
             self._n, self._skip = rows, skip

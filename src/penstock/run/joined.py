@@ -13,6 +13,7 @@ from penstock.graph.node import Failing, Partly, State, Work
 from penstock.graph.plan import Plan
 from penstock.run.marks import Mark
 from penstock.run.steps import InputEdge, Made, Meter, OpenEdge, Place, Steps, Task
+from penstock.run.uncounted import Uncounted
 
 __all__ = ["LineSteps", "steps_of"]
 
@@ -25,6 +26,7 @@ def steps_of(
     meter: Meter | None,
     *,
     after: bool = False,
+    uncounted: Uncounted | None = None,
 ) -> Steps | LineSteps:
     """The steps of a plan's node, together with those of the nodes below it where that is cheaper.
 
@@ -36,8 +38,8 @@ def steps_of(
         given = [mark[2] for mark in _marks(place, len(line))]
         line = line[: next((i + 1 for i, n in enumerate(given) if n), len(line))]
     if len(line) == 1:
-        return Steps(plan, open_edge, epoch, place, meter, after=after)
-    return LineSteps(line, open_edge, epoch, place, after=after)
+        return Steps(plan, open_edge, epoch, place, meter, after=after, uncounted=uncounted)
+    return LineSteps(line, open_edge, epoch, place, after=after, uncounted=uncounted)
 
 
 def _marks(place: Place, n: int) -> list[Mark]:
@@ -86,9 +88,17 @@ class LineSteps:
     """
 
     def __init__(
-        self, line: Sequence[Plan], open_edge: OpenEdge, epoch: int, place: Place | None, *, after: bool
+        self,
+        line: Sequence[Plan],
+        open_edge: OpenEdge,
+        epoch: int,
+        place: Place | None,
+        *,
+        after: bool,
+        uncounted: Uncounted | None = None,
     ) -> None:
         """`line` are plans from the last one down, each the input of the one before."""
+        self._uncounted = uncounted
         self._line, self._open_edge, self._epoch = line, open_edge, epoch
         self._steps: Steps | _JoinedSteps | None = None
         below, nodes = line[-1].inputs[0], [plan.node for plan in line]
@@ -147,8 +157,8 @@ class LineSteps:
         plan, place, open_edge = self._line[0], self.place, _Adopting(self._edge, self._open_edge)
         one = plan.as_one
         if one is None or one.n > len(self._line):
-            return Steps(plan, open_edge, self._epoch, place, None)
-        return _JoinedSteps(one.n, one.plan, open_edge, self._epoch, place)
+            return Steps(plan, open_edge, self._epoch, place, None, uncounted=self._uncounted)
+        return _JoinedSteps(one.n, one.plan, open_edge, self._epoch, place, self._uncounted)
 
 
 class _Adopting:
@@ -174,13 +184,15 @@ class _Adopting:
 class _JoinedSteps:
     """As `Steps`, of the last n nodes of a plan at once."""
 
-    def __init__(self, n: int, plan: Plan, open_edge: OpenEdge, epoch: int, place: Place) -> None:
+    def __init__(
+        self, n: int, plan: Plan, open_edge: OpenEdge, epoch: int, place: Place, uncounted: Uncounted | None
+    ) -> None:
         """`plan` is of the node that stands for them, over what is below all of them."""
         marks = _marks(place, n)
         below = marks[-1][4]
         self._between = [_Between.of(mark, below[0][3]) for mark in marks]
         states = (*(mark[1] for mark in reversed(marks)), place[0])
-        self._steps = Steps(plan, open_edge, epoch, (states, below), None)
+        self._steps = Steps(plan, open_edge, epoch, (states, below), None, uncounted=uncounted)
 
     @property
     def place(self) -> Place:

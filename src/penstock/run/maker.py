@@ -15,6 +15,7 @@ from penstock.run.joined import steps_of
 from penstock.run.pool import Pool, Ticket
 from penstock.run.steps import Made, Meter, OpenEdge, Place, Raised, Steps, Task
 from penstock.run.tuning import Tuner
+from penstock.run.uncounted import Uncounted
 
 __all__ = ["Maker", "Ready"]
 
@@ -44,17 +45,18 @@ class Maker:
         *,
         after: bool = False,
         most_threads: int | None = None,
+        uncounted: Uncounted | None = None,
     ) -> None:
         """From the start, from a place, or from the start of the epoch after that of a place.
 
-        AUTOTUNE uses at most so many threads.
+        AUTOTUNE uses at most so many threads. What functions draw uncounted is noted in `uncounted`.
         """
         self._plan, self._open_edge, self._epoch, self._meter = plan, open_edge, epoch, meter
         threads = plan.node.threads()
         self._pool = Pool(threads) if threads > 1 else None
         self._width = max(threads, 1)
         self._may_share = threads < 0 and most_threads != 1
-        self._most_threads = most_threads
+        self._most_threads, self._uncounted = most_threads, uncounted
         self._tuner: Tuner | None = None
         self._group_rows = 1
         self._begin(place, after=after)
@@ -67,7 +69,15 @@ class Maker:
     def _begin(self, place: Place | None, *, after: bool = False) -> None:
         # Chains of a hundred nodes are as deep in calls: where nothing runs as one, one call fewer for each.
         make = steps_of if self._plan.node.may_join(*self._plan.inputs) else Steps
-        self._steps = make(self._plan, self._open_edge, self._epoch, place, self._meter, after=after)
+        self._steps = make(
+            self._plan,
+            self._open_edge,
+            self._epoch,
+            place,
+            self._meter,
+            after=after,
+            uncounted=self._uncounted,
+        )
         if self._group_rows > 1:
             self._steps.in_groups(self._group_rows)
         self.place = self._steps.place

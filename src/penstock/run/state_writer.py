@@ -22,6 +22,7 @@ from penstock.run.position import (
     lean_bytes,
     rest_digest,
 )
+from penstock.run.uncounted import Uncounted
 
 __all__ = ["StateWriter"]
 
@@ -39,6 +40,7 @@ class _Place:
     notes: Any
     written: State
     begun: blake2b
+    uncounted: tuple[str, ...]
 
     def is_of(self, mark: Mark) -> bool:
         epoch, state, _, _, inputs, notes = mark
@@ -53,8 +55,8 @@ class _Place:
 class StateWriter:
     """Makes the states of an iterator over a plan; any thread may."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan, self._lock = plan, Lock()
+    def __init__(self, plan: Plan, uncounted: Uncounted) -> None:
+        self._plan, self._uncounted, self._lock = plan, uncounted, Lock()
         self._arrays = Written()
         self._place: _Place | None = None
 
@@ -68,7 +70,7 @@ class StateWriter:
             skip: Rows to pass over after the mark.
         """
         place = self._place
-        if place is None or not place.is_of(mark):
+        if place is None or not place.is_of(mark) or place.uncounted != self._uncounted.names:
             with self._lock:
                 self._place = place = self._written(mark)
         given, position = mark[2] - ahead, mark[3] - ahead
@@ -93,12 +95,15 @@ class StateWriter:
         }
         if held := held_rows(state, inputs, self._plan, name_of):
             document["held"] = dict(held)
+        if uncounted := self._uncounted.names:
+            document["uncounted"] = list(uncounted)
         document["pipeline"], packed = self._pipeline
         if lean_bytes([document["pipeline"], below, inner, said]) > _LONG:
             document["version"] = STATE_VERSION
             document["pipeline"], below, inner = packed, pack(below), pack(inner)
         document["mark"] = [epoch, below, given, position, inner, said]
-        return _Place(epoch, state, inputs, notes, State(document), begun_checksum(rest_digest(document)))
+        begun = begun_checksum(rest_digest(document))
+        return _Place(epoch, state, inputs, notes, State(document), begun, uncounted)
 
     @cached_property
     def _pipeline(self) -> tuple[Any, Any]:

@@ -10,7 +10,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.graph.node import END, Broken, Failing, Node, State, Step, Work, _End
+from penstock.graph.placed import unnoted
 from penstock.graph.plan import Plan
+from penstock.run.uncounted import Uncounted
 
 __all__ = ["InputEdge", "Made", "Meter", "OpenEdge", "Place", "Raised", "Steps", "Task"]
 
@@ -94,9 +96,14 @@ class Steps:
         meter: Meter | None,
         *,
         after: bool = False,
+        uncounted: Uncounted | None = None,
     ) -> None:
-        """From the start, from a place, or from the start of the epoch after that of a place."""
+        """From the start, from a place, or from the start of the epoch after that of a place.
+
+        What functions draw at random that no state counts is noted in `uncounted`.
+        """
         self._node = node = plan.node
+        self._uncounted = Uncounted() if uncounted is None else uncounted
         self._step = node.step if meter is None else meter.step(plan, node.step)
         self._holds = type(node).held is not Node.held
         if place is None:
@@ -119,7 +126,7 @@ class Steps:
 
     def next(self) -> Made:
         """What the next step makes. Errors are made, not raised, so that they keep their place."""
-        before = self.place
+        before, drawn = self.place, unnoted()
         try:
             self._state, made = self._step(self._state, *self._given)
         except Broken as broken:
@@ -129,6 +136,9 @@ class Steps:
         except Exception as error:  # noqa: BLE001  (raised again where the rows are asked for)
             self.place = self._place()
             return self.place, Raised(error)
+        finally:
+            if unnoted() != drawn:
+                self._uncounted.note(self._node, drawn)
         if self._holds:
             for edge, positions in zip(self._edges, self._node.held(self._state), strict=True):
                 edge.keep(positions)
@@ -138,7 +148,9 @@ class Steps:
         if made is END:
             # The epoch that follows may depend on whether this one has come to its end.
             return self.place, END
-        return before, Task(made, self.place) if callable(made) else made
+        if callable(made):
+            return before, Task(self._uncounted.watched(self._node, made), self.place)
+        return before, made
 
     def in_groups(self, size: int) -> None:
         """Make chunks of multiples of so many rows, where the source can; before the first step."""

@@ -1,0 +1,234 @@
+"""Random numbers that no state counts: who drew them is told once, by a warning and by states."""
+
+import json
+import warnings
+from functools import partial
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import penstock as ps
+import penstock.tf as tf
+from penstock.errors import UncountedWarning
+from penstock.graph.plan import Plan
+from penstock.nodes.places import Places, WithoutPlaces
+from penstock.testing.laws import check_laws
+from penstock.testing.sources import Samples
+
+FACE = vars(ps)["ran" + "dom"].__dict__
+HIDDEN = [FACE["uni" + "form"]]  # what no search through the code of a function finds
+
+
+def hidden(*_):
+    return float(HIDDEN_CALL())
+
+
+class Hidden:
+    """A callable whose class is of no user, so that nobody looks through it."""
+
+    __slots__ = ()
+
+    def __call__(self):
+        return HIDDEN[0]([])
+
+
+Hidden.__module__ = "numpy.hidden"
+HIDDEN_CALL = Hidden()
+
+
+def generated():
+    for n in range(6):
+        yield np.float32(n + hidden())
+
+
+NUMBERS = ps.Dataset.range(6)
+REDUCER = ps.experimental.Reducer(lambda _: hidden(), lambda state, _: state, lambda state: state)
+DRAWING = {
+    "map": NUMBERS.map(lambda x: x + hidden()),
+    "filter": NUMBERS.filter(lambda _: hidden() >= 0),
+    "take_while": NUMBERS.take_while(lambda _: hidden() >= 0),
+    "scan": NUMBERS.scan(0.0, lambda state, x: (state, hidden() + float(x))),
+    "flat_map": NUMBERS.flat_map(lambda x: ps.Dataset.from_tensors(x + hidden())),
+    "interleave": NUMBERS.interleave(lambda x: ps.Dataset.from_tensors(x + hidden()), 2),
+    "group_by_reducer": NUMBERS.group_by_reducer(lambda x: x % 2, REDUCER),
+    "group_by_window": NUMBERS.group_by_window(lambda _: int(hidden() * 0), lambda _, rows: rows.batch(2), 2),
+    "bucket_by_sequence_length": NUMBERS.bucket_by_sequence_length(
+        lambda _: 1 + int(hidden() * 0), [4], [2, 2]
+    ),
+    "Generated": ps.Dataset.from_generator(generated),
+}
+
+
+def taken(it, n):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        rows = list(islice(it, n))
+    return rows, [one for one in found if one.category is UncountedWarning]
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_each_function_that_draws_uncounted_is_told_once_and_by_states(name):
+    it = iter(DRAWING[name].repeat(2).prefetch(0))
+    _, told = taken(it, 3)
+    assert len(told) == 1
+    assert f"{name}: " in str(told[0].message)
+    assert "a run that goes on after a stop gives other rows" in str(told[0].message)
+    state = json.loads(json.dumps(it.get_state()))
+    assert ps.describe_state(state).uncounted == (name,)
+    _, told = taken(it, 6)
+    assert not told
+
+
+@pytest.mark.filterwarnings("ignore::penstock.errors.UncountedWarning")
+def test_a_state_that_was_restored_tells_it_too():
+    it = iter(DRAWING["scan"])
+    next(it)
+    again = iter(DRAWING["scan"])
+    again.set_state(it.get_state())
+    assert ps.describe_state(again.get_state()).uncounted == ("scan",)
+
+
+def test_only_the_one_that_draws_is_named():
+    rows = NUMBERS.filter(lambda x: x.item() >= 0).map(lambda x: x + hidden()).filter(lambda x: x.item() > -1)
+    it = iter(rows.batch(2))
+    _, told = taken(it, 2)
+    assert [str(one.message)[:5] for one in told] == ["map: "]
+    assert ps.describe_state(it.get_state()).uncounted == ("map",)
+
+
+@pytest.mark.parametrize("ahead", [None, 2])
+def test_datasets_that_functions_return_are_told_of_once(ahead):
+    rows = NUMBERS.interleave(
+        lambda _: ps.Dataset.range(3).map(lambda y: y + hidden()), 2, num_parallel_calls=ahead
+    )
+    it = iter(rows)
+    _, told = taken(it, 18)
+    assert len(told) == 1
+    assert ps.describe_state(it.get_state()).uncounted == ("map",)
+
+
+def test_states_tell_nothing_of_functions_that_draw_nothing():
+    it = iter(NUMBERS.scan(np.int64(0), lambda state, x: (state + x, x)).batch(2))
+    _, told = taken(it, 2)
+    assert not told
+    assert "uncounted" not in it.get_state()
+
+
+@pytest.mark.filterwarnings("ignore::penstock.errors.UncountedWarning")
+def test_check_resume_tells_of_it():
+    report = ps.testing.check_resume(DRAWING["flat_map"], seconds=2, raise_on_failure=False)
+    assert not report.ok
+    assert "a function draws random numbers that no state counts: see describe_state" in report.warnings
+
+
+def augmented(x):
+    return x + ps.random.uniform([], 0, 1000, np.int64)
+
+
+COUNTED = {
+    "filter": lambda rows: rows.filter(lambda _: ps.random.uniform([]) < 0.5),
+    "filter, row by row": lambda rows: rows.filter(lambda _: bool(ps.random.uniform([]) < 0.5)),
+    "filter in threads": lambda rows: rows.filter(
+        lambda _: bool(ps.random.uniform([]) < 0.5), num_parallel_calls=2
+    ),
+    "take_while": lambda rows: rows.take_while(lambda _: ps.random.uniform([]) < 0.99),
+    "scan": lambda rows: rows.scan(np.int64(0), lambda state, x: (state + x, augmented(x))),
+    "flat_map": lambda rows: rows.flat_map(lambda x: ps.Dataset.from_tensors(augmented(x)).repeat(2)),
+    "interleave": lambda rows: rows.interleave(lambda _: ps.Dataset.range(3).map(augmented), 3),
+    "interleave, shuffled": lambda rows: rows.interleave(
+        lambda _: ps.Dataset.range(3).map(augmented).shuffle(3), 3
+    ),
+    "interleave ahead": lambda rows: rows.interleave(
+        lambda _: ps.Dataset.range(3).map(augmented), 3, num_parallel_calls=2
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_draws_are_counted_by_row_wherever_a_function_is_called_once_for_each(name):
+    def begun():
+        ps.set_seed(3)
+        made = COUNTED[name](ps.Dataset.range(60)).repeat(2)
+        ps.set_seed(None)
+        return made
+
+    whole, told = taken(iter(begun()), 400)
+    assert not told
+    assert taken(iter(begun()), 400)[0] == whole
+    assert name == "take_while" or whole[: len(whole) // 2] != whole[len(whole) // 2 :]
+    for stop in (1, 7, len(whole) // 2 + 1):
+        it = iter(begun())
+        next_rows = list(islice(it, stop))
+        state = json.loads(json.dumps(it.get_state()))
+        ps.random.uniform([])  # what the process has drawn since says nothing
+        again = iter(begun())
+        again.set_state(state)
+        assert next_rows + list(again) == whole
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_without_a_seed_each_run_draws_anew_and_goes_on_as_it_would(name):
+    rows = COUNTED[name](ps.Dataset.range(60))
+    report = ps.testing.check_resume(rows, seconds=2)
+    assert report.ok
+    made = [list(islice(iter(COUNTED[name](ps.Dataset.range(60))), 400)) for _ in range(2)]
+    assert name == "take_while" or made[0] != made[1]
+
+
+def test_rows_without_their_places_are_the_rows():
+    check_laws(lambda chunks: Plan(WithoutPlaces(), (Plan(Places((1, 2), 3), (Plan(Samples(23, chunks)),)),)))
+    assert len(ps.Dataset.range(4).map(augmented)) == 4
+
+
+def test_a_pipeline_written_down_keeps_its_places():
+    for name in ("filter", "take_while"):
+        ps.set_seed(3)
+        rows = COUNTED[name](ps.Dataset.range(60))
+        ps.set_seed(None)
+        assert list(ps.Dataset.from_json(rows.to_json())) == list(rows)
+
+
+def steps():
+    return {"flip": tf.image.random_flip_left_right}
+
+
+def turned(image):
+    return steps()["flip"](image)
+
+
+class Steps:
+    def __init__(self):
+        self.steps = {"first": partial(tf.image.random_brightness, max_delta=0.5)}
+
+    def __call__(self, image):
+        for step in self.steps.values():
+            image = step(image)
+        return image
+
+
+BARE = {
+    "bare": tf.image.random_flip_left_right,
+    "partial": partial(tf.image.random_brightness, max_delta=0.5),
+    "of a dict": turned,
+    "of an object": Steps(),
+    "decorated": tf.function(tf.image.random_flip_left_right),
+    "tf.random.shuffle": tf.random.shuffle,
+}
+
+
+@pytest.mark.parametrize("name", BARE)
+def test_functions_of_the_tf_face_are_counted_however_they_are_given(name):
+    images = np.arange(40 * 4 * 3 * 3, dtype=np.float32).reshape(40, 4, 3, 3)
+    ps.set_seed(1)
+    rows = tf.data.Dataset.from_tensor_slices(images).map(BARE[name]).as_numpy_iterator
+    ps.set_seed(None)
+    whole, told = taken((row.tolist() for row in rows()), 40)
+    assert not told
+    assert whole != images.tolist()
+    it = iter(tf.data.Dataset.from_tensor_slices(images).map(BARE[name]))
+    next(it)
+    state = it.get_state()
+    want = [np.asarray(row).tolist() for row in it]
+    it.set_state(state)
+    assert [np.asarray(row).tolist() for row in it] == want

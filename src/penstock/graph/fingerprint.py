@@ -238,7 +238,10 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def fields_of(value: Any) -> list[Field[Any]]:
-    """The fields of a data class that take part in comparing it; none of anything else."""
+    """The fields of a data class that take part in comparing it; none of anything else.
+
+    One whose metadata say `changes_no_row` counts as if it had its default.
+    """
     return [part for part in fields(value) if part.compare] if is_dataclass(value) else []
 
 
@@ -402,9 +405,13 @@ def _deeper(value: Any, depth: int) -> Iterator[bytes]:
     elif callable(value):
         yield from _code(value, depth)
     elif is_dataclass(value):
-        yield from _parts([_as_marked(getattr(value, part.name)) for part in fields_of(value)], depth)
+        yield from _parts([_as_marked(_that_counts(value, part)) for part in fields_of(value)], depth)
     elif hasattr(value, "tolist"):
         yield from _parts(value.tolist(), depth)
+
+
+def _that_counts(value: Any, part: Field[Any]) -> Any:
+    return part.default if "changes_no_row" in part.metadata else getattr(value, part.name)
 
 
 def _code(function: Callable[..., Any], depth: int) -> Iterator[bytes]:

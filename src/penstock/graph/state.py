@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from penstock.errors import ArgumentError
 
-__all__ = ["Written", "from_json", "pack", "to_json", "unpack"]
+__all__ = ["Written", "from_json", "pack", "pack_nodes", "to_json", "unpack", "unpack_nodes"]
 
 _WIDTHS = (1, 2, 3, 4, 8)
 _THREE = 3
@@ -143,6 +143,45 @@ def unpack(document: Any) -> Any:
     if not (isinstance(document, dict) and document.keys() == {"zlib"}):
         return document
     return json.loads(_inflated(_read_bytes(document["zlib"]), _MOST_TEXT))
+
+
+def pack_nodes(pipeline: list[Any]) -> Any:
+    """As `pack`, of the nodes of a pipeline; those that are alike take little each.
+
+    They are written as a table: the kinds of nodes (name, names of arguments, inputs), which of them each node is,
+    and for every kind the values of each argument, node after node.
+    """
+    kinds: list[Any] = []
+    columns: list[list[list[Any]]] = []
+    order = []
+    for name, arguments, n in pipeline:
+        kind = [name, list(arguments), n]
+        if kind not in kinds:
+            kinds.append(kind)
+            columns.append([[] for _ in arguments])
+        order.append(kinds.index(kind))
+        for column, value in zip(columns[order[-1]], arguments.values(), strict=True):
+            column.append(value)
+    both = pack({"kinds": kinds, "order": order, "columns": columns}), pack(pipeline)
+    packed = [one for one in both if isinstance(one, dict) and one.keys() == {"zlib"}]
+    return min(packed, key=lambda one: len(one["zlib"]), default=pipeline)
+
+
+def unpack_nodes(document: Any) -> Any:
+    """The pipeline that was packed, or the same where nothing was.
+
+    Raises:
+        ValueError, TypeError, KeyError, IndexError: It was packed by somebody else.
+    """
+    table = unpack(document)
+    if not isinstance(table, dict):
+        return table
+    kinds, rows = table["kinds"], [zip(*columns, strict=True) for columns in table["columns"]]
+    nodes = []
+    for i in table["order"]:
+        name, arguments, n = kinds[i]
+        nodes.append([name, dict(zip(arguments, next(rows[i], ()), strict=True)), n])
+    return nodes
 
 
 def _inflated(data: bytes, most: int) -> bytes:

@@ -6,7 +6,7 @@ user (dtype, shape). The two differ: a uint8 image may be stored as one bytes va
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
@@ -118,13 +118,15 @@ class Schema:
         lists: Feature lists of a SequenceExample; the shape of such a field is that of one step.
         origin: Where the schema is from: "inferred", "features", or the name of a sidecar file.
         sampled: Records looked at, where it was inferred.
+
+    Where it is from changes no row: to a state schemas of the same fields are one.
     """
 
     record: RecordKind
     fields: tuple[Field, ...] = ()
     lists: tuple[Field, ...] = ()
-    origin: str = "features"
-    sampled: int = 0
+    origin: str = field(default="features", metadata={"changes_no_row": True})
+    sampled: int = field(default=0, metadata={"changes_no_row": True})
 
     @property
     def spec(self) -> Spec:

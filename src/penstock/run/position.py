@@ -12,7 +12,7 @@ from typing import Any, Final, Self, TypeGuard
 from penstock.errors import ArgumentError, LimitError, PenstockError, SidecarError
 from penstock.fs.files import ReadFile
 from penstock.fs.folders import replace_file
-from penstock.graph.state import unpack
+from penstock.graph.state import unpack, unpack_nodes
 from penstock.run.elements import elements_of
 from penstock.run.told import Told
 
@@ -246,7 +246,7 @@ def open_state(state: Any, where: str) -> dict[str, Any]:
 def _unpacked(state: dict[str, Any]) -> dict[str, Any]:
     if state["version"] <= PLAIN_VERSION:
         return state
-    pipeline, mark = unpack(state["pipeline"]), state.get("mark")
+    pipeline, mark = unpack_nodes(state["pipeline"]), state.get("mark")
     if not isinstance(pipeline, list):
         raise ValueError("a pipeline is a list")
     if _is_mark(mark):

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from penstock.graph.fingerprint import name_of, short_fingerprint
 from penstock.graph.plan import Plan
-from penstock.graph.state import Written, pack, to_json
+from penstock.graph.state import Written, pack, pack_nodes, to_json
 from penstock.run.edge import Mark
 from penstock.run.marks import held_rows, latest_epoch
 from penstock.run.position import (
@@ -109,4 +109,4 @@ class StateWriter:
     def _pipeline(self) -> tuple[Any, Any]:
         """The fingerprint, and its packed form."""
         pipeline = short_fingerprint(self._plan)
-        return pipeline, pack(pipeline)
+        return pipeline, pack_nodes(pipeline)

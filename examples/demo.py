@@ -127,7 +127,7 @@ def repair() -> None:
     title("7. Read around it, then repaired")
     whole = ps.open("damaged.tfrecord", on_corrupt="skip")
     print(f"{sum(1 for _ in whole)} of 250 rows are read; left out: {len(whole.damage)}")
-    command_line("repair", "damaged.tfrecord", "repaired.tfrecord")
+    command_line("repair", "damaged.tfrecord", "repaired.tfrecord", want=1)
     print(f"repaired.tfrecord holds {len(ps.open('repaired.tfrecord'))} rows")
 
 

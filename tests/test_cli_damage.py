@@ -86,11 +86,16 @@ def test_verify_says_what_a_file_is_that_is_no_tfrecord(tmp_path, capsys):
 
 def test_repair_saves_the_good_records_and_reports_the_lost(tmp_path, damaged, capsys):
     good = str(tmp_path / "good.tfrecord")
-    assert run(["repair", damaged, good]) == 0
+    assert run(["repair", damaged, good]) == 1, "records were lost"
     assert payloads(good) == [b"one", b"three"]
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{good}: 2 good records saved, 1 damaged place"
     assert lines[1].startswith("  record 1 at byte 19: data checksum")
+
+
+def test_repair_of_a_whole_file_is_good(tmp_path):
+    path = written(tmp_path / "a.tfrecord", [b"one", b"two"])
+    assert run(["repair", path, str(tmp_path / "good.tfrecord")]) == 0
 
 
 def test_repair_does_not_change_the_damaged_file(tmp_path, damaged):
@@ -105,7 +110,7 @@ def test_repair_replaces_a_file_only_with_overwrite(tmp_path, damaged, capsys):
     assert run(["repair", damaged, str(good)]) == 3
     assert good.read_bytes() == b"mine"
     assert "pass --overwrite" in capsys.readouterr().err
-    assert run(["repair", "--overwrite", "--json", damaged, str(good)]) == 0
+    assert run(["repair", "--overwrite", "--json", damaged, str(good)]) == 1
     assert json.loads(capsys.readouterr().out)["records"] == 2
     assert payloads(good) == [b"one", b"three"]
 

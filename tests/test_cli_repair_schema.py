@@ -34,14 +34,14 @@ def rows(path):
 
 def test_what_is_saved_keeps_its_dtypes(tmp_path, typed):
     damage(typed[0])
-    assert run(["repair", typed[0], str(tmp_path / "good.tfrecord")]) == 0
+    assert run(["repair", typed[0], str(tmp_path / "good.tfrecord")]) == 1
     assert rows(tmp_path / "good.tfrecord") == [("b", 0.2, "2020-02-01")]
     assert run(["verify", str(tmp_path / "good.tfrecord")]) == 0
 
 
 def test_a_shard_mended_in_place_stays_in_its_set(tmp_path, typed, capsys):
     damage(typed[0])
-    assert run(["repair", typed[0], typed[0], "--overwrite"]) == 0
+    assert run(["repair", typed[0], typed[0], "--overwrite"]) == 1
     assert rows(f"{tmp_path}/a-*.tfrecord") == [
         ("b", 0.2, "2020-02-01"),
         ("c", 0.3, "2020-02-02"),
@@ -54,7 +54,7 @@ def test_shards_mended_one_by_one_become_a_set(tmp_path, typed):
     (tmp_path / "good").mkdir()
     damage(typed[1])
     for path in reversed(typed):
-        assert run(["repair", path, str(tmp_path / "good" / os.path.basename(path))]) == 0
+        assert run(["repair", path, str(tmp_path / "good" / os.path.basename(path))]) == (path == typed[1])
     assert [word for word, _, _ in rows(tmp_path / "good")] == ["a", "b", "d"]
     assert run(["verify", str(tmp_path / "good")]) == 0
 

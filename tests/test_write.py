@@ -12,6 +12,7 @@ import pytest
 
 from penstock import _native
 from penstock.column.values import Ragged
+from penstock.dataset import Dataset
 from penstock.errors import (
     AlreadyExistsError,
     ArgumentError,
@@ -601,3 +602,21 @@ def test_a_cut_off_write_is_told_as_such(tmp_path):
     sidecar.write_bytes(cut_off.to_bytes())
     with pytest.raises(SidecarError, match="overwrite=True"):
         open_files(tmp_path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs links")
+@pytest.mark.parametrize(
+    ("above", "told"),
+    [("circle", "links that lead in a circle"), ("file", "no folder is above it, but a file")],
+)
+def test_a_place_to_which_no_way_leads_is_one_clear_error(tmp_path, above, told):
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    (tmp_path / "file").write_bytes(b"")
+    path = tmp_path / above / "a"
+    with pytest.raises(NotFoundError, match=told):
+        write(path, {"n": [1]})
+    with pytest.raises(NotFoundError, match=told):
+        write(path, {"n": [1]}, shards=2, overwrite=True)
+    with pytest.raises(NotFoundError, match=told):
+        Dataset.range(3).save(path, progress=False)
+    assert names(tmp_path) == ["circle", "file"]

@@ -7,6 +7,7 @@ import os
 import click
 
 from penstock.cli.damage import json_damage, say_damage
+from penstock.cli.failure import DAMAGE, GOOD
 from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, overwrite_option, print_json, say
 from penstock.cli.parallel import for_each_file
@@ -27,21 +28,25 @@ __all__ = ["command"]
 @overwrite_option
 @limits_options
 @json_option
-def command(source: str, target: str | None, overwrite: bool, limits: Limits, as_json: bool) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context, source: str, target: str | None, overwrite: bool, limits: Limits, as_json: bool
+) -> None:
     """Save the good records of SRC to DST, byte for byte, and report what is lost.
 
-    SRC is not changed. DST appears only when it is whole. Exits with 0 once the good records are saved, however many
-    were lost; the report names each. A schema that penstock keeps beside SRC is kept beside DST too.
+    SRC is not changed. DST appears only when it is whole. Exits with 0 where nothing was damaged, and with 1 where
+    the good records are saved and others are lost; the report names each place. A schema that penstock keeps beside
+    SRC is kept beside DST too.
 
     Where SRC is the folder of a saved dataset, and no DST is given, the latest of its versions all of whose bytes are
     as they were saved becomes the current one, which is what it takes when CURRENT or the latest manifest is damaged.
+    Exits with 1 where a later version had to be left out.
 
     Example: penstock repair damaged.tfrecord good.tfrecord
     """
     folder = SavedFolder(source)
     if os.path.isdir(folder.path) and (folder.is_saved or folder.manifests_there()):
-        _restore(folder, target, as_json)
-        return
+        ctx.exit(DAMAGE if _restore(folder, target, as_json) else GOOD)
     if target is None:
         raise ArgumentError("repair", "DST", got=None, want="the file to save the good records to")
     [(_, future)] = for_each_file(
@@ -53,13 +58,15 @@ def command(source: str, target: str | None, overwrite: bool, limits: Limits, as
         report = future.result()
     if as_json:
         print_json({"target": target, **json_damage(report)})
-        return
-    lost = count_text(len(report.damage), "damaged place") if report.damage else "no damage"
-    say(f"{escape(target)}: {count_text(report.records, 'good record')} saved, {lost}")
-    say_damage(report)
+    else:
+        lost = count_text(len(report.damage), "damaged place") if report.damage else "no damage"
+        say(f"{escape(target)}: {count_text(report.records, 'good record')} saved, {lost}")
+        say_damage(report)
+    ctx.exit(DAMAGE if report.damage else GOOD)
 
 
-def _restore(folder: SavedFolder, target: str | None, as_json: bool) -> None:
+def _restore(folder: SavedFolder, target: str | None, as_json: bool) -> bool:
+    """Whether versions were left out."""
     if target is not None:
         help = "A saved dataset is mended in its place; to copy its rows, use penstock convert."
         raise ArgumentError(
@@ -69,11 +76,12 @@ def _restore(folder: SavedFolder, target: str | None, as_json: bool) -> None:
     manifest, wrong = folder.restore(lambda found: _check(folder, found))
     if as_json:
         print_json({"path": folder.path, "was": before, "version": manifest.version, "left_out": wrong})
-        return
+        return bool(wrong)
     what = "is the current version as before" if before == manifest.version else "is the current version now"
     say(f"{escape(folder.path)}: version {manifest.version}, {count_text(manifest.rows, 'row')}, {what}")
     for fault in wrong:
         say(f"  left out: {escape(' '.join(fault.split()))}")
+    return bool(wrong)
 
 
 def _current(folder: SavedFolder) -> int | None:

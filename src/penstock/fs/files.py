@@ -19,7 +19,7 @@ import numpy as np
 from penstock.errors import AlreadyExistsError, ArgumentError, FailedPreconditionError, NotFoundError
 from penstock.fs.disk import Data, Disk, the_disk
 from penstock.fs.locks import held, hold
-from penstock.fs.paths import local_path, require_regular
+from penstock.fs.paths import local_path, no_way_to, require_regular
 from penstock.fs.temporary import new_token, temporary_name
 
 __all__ = [
@@ -302,6 +302,8 @@ class AtomicWriter:
             mode = self._disk.status(self.path).st_mode
         except FileNotFoundError:
             return
+        except OSError as error:
+            raise no_way_to(self.path, error) from None
         require_regular(self.path, mode)
         if not self.overwrite:
             raise AlreadyExistsError(

@@ -17,7 +17,7 @@ from penstock.errors import (
 )
 from penstock.fs.disk import Data, the_disk
 from penstock.fs.files import AtomicWriter
-from penstock.fs.paths import TEMPORARY_SUFFIX, kind_of
+from penstock.fs.paths import TEMPORARY_SUFFIX, kind_of, no_way_to
 from penstock.fs.temporary import remove_abandoned
 
 __all__ = [
@@ -52,6 +52,8 @@ def make_folder(path: str, *, durable: bool = True) -> None:
         raise AlreadyExistsError(f"{path}: something of that name is there already.") from None
     except FileNotFoundError:
         raise NotFoundError(f"{path}: the folder above it is not there; make it first.") from None
+    except OSError as error:
+        raise no_way_to(path, error) from None
     if durable:
         try:
             sync_folder(os.path.dirname(path))

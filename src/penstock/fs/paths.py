@@ -28,6 +28,7 @@ __all__ = [
     "local_path",
     "matching",
     "names_pattern",
+    "no_way_to",
     "require_regular",
 ]
 
@@ -232,11 +233,18 @@ def regular_status(path: str) -> os.stat_result:
             raise NotFoundError(f"{path}: no such file. {_nearest(path)}") from None
         raise NotFoundError(f"{path}: a link to {os.readlink(path)}, which is not there.") from None
     except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise
-        raise NotFoundError(f"{path}: links that lead in a circle, and to no file.") from None
+        raise no_way_to(path, error) from None
     require_regular(path, status.st_mode)
     return status
+
+
+def no_way_to(path: str, error: OSError) -> OSError:
+    """What to raise where the system finds no way to a path; the error itself where it is another one."""
+    if error.errno == errno.ELOOP:
+        return NotFoundError(f"{path}: links that lead in a circle, and to no file.")
+    if error.errno == errno.ENOTDIR:
+        return NotFoundError(f"{path}: no folder is above it, but a file.")
+    return error
 
 
 def regular_path(path: str) -> str:

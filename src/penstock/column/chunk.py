@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ from penstock.column.base import Column, IntArray, offsets_of
 from penstock.column.gather import asked_for, gather_from
 from penstock.column.origins import Origins
 from penstock.column.unify import join_columns
-from penstock.spec import Spec, flatten, form, is_structure, pack
+from penstock.spec import Spec, flatten, is_structure, pack
 
 __all__ = ["Chunk"]
 
@@ -151,12 +150,17 @@ class Chunk:
         return next(iter(self.slice(i, i + 1)))
 
     def __iter__(self) -> Iterator[Any]:
+        # No Python code runs in these iterators, so that a signal never comes between taking a row and giving it.
         if self.template is None and self.columns:
             return self.columns[0].each()
-        make = _row_maker(_Form(self.template))
+        leaves = zip(*(column.each() for column in self.columns), strict=True)
         if not self.columns:
-            return map(make, repeat((), self._n))
-        return map(make, zip(*(column.each() for column in self.columns), strict=True))
+            return iter([pack(self.template, ()) for _ in range(self._n)])
+        if type(self.template) is tuple and not any(map(is_structure, self.template)):
+            return leaves
+        if isinstance(self.template, dict) and not any(map(is_structure, self.template.values())):
+            return map(dict, map(zip, repeat(tuple(self.template)), leaves))
+        return iter([pack(self.template, values) for values in leaves])
 
     def __repr__(self) -> str:
         return f"Chunk({self._n} rows, {self.spec.structure})"
@@ -166,31 +170,3 @@ def _origins(chunks: Sequence[Chunk]) -> Origins | None:
     if all(chunk.origins is None for chunk in chunks):
         return None
     return Origins.concat([(chunk.origins, len(chunk)) for chunk in chunks])
-
-
-class _Form:
-    """A structure without its leaves, as a key."""
-
-    def __init__(self, structure: Any) -> None:
-        self.structure = structure
-        self.key = form(structure)
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Form) and self.key == other.key
-
-
-@lru_cache(maxsize=256)
-def _row_maker(wanted: _Form) -> Callable[[tuple[Any, ...]], Any]:
-    """How to make a row from its leaf values; the usual flat forms without recursion."""
-    structure = wanted.structure
-    if not is_structure(structure):
-        return lambda leaves: leaves[0]
-    if isinstance(structure, dict) and not any(map(is_structure, structure.values())):
-        names = tuple(structure)
-        return lambda leaves: dict(zip(names, leaves, strict=True))
-    if type(structure) is tuple and not any(map(is_structure, structure)):
-        return lambda leaves: leaves
-    return lambda leaves: pack(structure, leaves)

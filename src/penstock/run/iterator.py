@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from operator import length_hint
 from threading import Lock
 from typing import Any
 
@@ -61,7 +62,7 @@ class RowIterator(Iterator[Any]):
         keep_between_chunks()
         self._plan, self._most_threads = plan, most_threads
         self._lock = Lock()
-        self._n = self._skip = 0
+        self._n = self._skip = 0  # the rows at hand are counted already
         self._uncounted = Uncounted()
         self._writer = StateWriter(plan, self._uncounted)
         self._stand(self._open())
@@ -71,37 +72,49 @@ class RowIterator(Iterator[Any]):
 
     def _stand(self, edge: Edge) -> None:
         self._edge = edge
-        self._rows: Iterator[Any] = iter(())
-        self._ahead = 0
+        self._left: Iterator[int] = iter(range(0))
+        self._rows: Iterator[tuple[int, Any]] = zip(self._left, ())  # noqa: B905
         self._process = os.getpid()
         self._interrupted_at: Mark | None = None
 
+    @property
+    def _ahead(self) -> int:
+        """How many rows are at hand."""
+        return length_hint(self._left)
+
     def __next__(self) -> Any:
-        with self._lock:
-            if not self._ahead:
-                self._pull()
-            self._ahead -= 1
-            self._n += 1
-            return next(self._rows)
+        while True:
+            # The rows at hand come out of iterators in C, which count them too: no other thread and no signal comes
+            # between taking a row and giving it, so that Ctrl-C loses none.
+            for _, row in self._rows:
+                return row
+            self._pull()
 
     def _pull(self) -> None:
-        mark = self._edge.mark() if self._interrupted_at is None else self._interrupted_at
-        before = self._n, self._skip
-        if self._interrupted_at is not None or self._process != os.getpid():
-            self._stand(self._open(mark))  # after an interrupt, or in a forked process without our threads
-        try:
-            self._pass_over()
-            chunk = self._edge.pull()
-            if chunk is END:
-                raise StopIteration
-            self._rows, self._ahead = iter(chunk), len(chunk)
-        except Exception:
-            raise
-        except BaseException:
-            # Such as Ctrl-C: what was pulled by whom is not known, so that it is made again.
-            self._interrupted_at = mark
-            self._n, self._skip = before
-            raise
+        with self._lock:
+            if self._ahead:  # another thread has pulled them
+                return
+            mark = self._edge.mark() if self._interrupted_at is None else self._interrupted_at
+            before = self._n, self._skip
+            # After an interrupt, or in a forked process, without our threads.
+            if self._interrupted_at is not None or self._process != os.getpid():
+                self._stand(self._open(mark))
+            try:
+                self._pass_over()
+                chunk = self._edge.pull()
+                if chunk is END:
+                    raise StopIteration
+                n = self._n + len(chunk)
+                left = iter(range(len(chunk)))
+                rows = zip(left, chunk)  # noqa: B905  (`left` first: a row that fails is counted)
+                self._n, self._left, self._rows = n, left, rows
+            except Exception:
+                raise
+            except BaseException:
+                # Such as Ctrl-C: what was pulled by whom is not known, so that it is made again.
+                self._interrupted_at = mark
+                self._n, self._skip = before
+                raise
 
     def _pass_over(self) -> None:
         """Pass over the rows that are to be skipped. An error counts as one; one that is not of a row is raised."""
@@ -154,13 +167,14 @@ class RowIterator(Iterator[Any]):
         return OptionalRow(tuple(islice(self, 1)))
 
     def __repr__(self) -> str:
-        return f"RowIterator after {self._n} rows of {self._plan.node}"
+        return f"RowIterator after {self._n - self._ahead} rows of {self._plan.node}"
 
     def get_state(self) -> State:
         """Where this iterator stands, as a small dict that `json.dumps` writes as it is."""
         with self._lock:
             mark = self._interrupted_at or self._edge.mark()
-            return self._writer.write(mark, self._ahead, self._n, self._skip)
+            ahead = self._ahead
+            return self._writer.write(mark, ahead, self._n - ahead, self._skip)
 
     def state_dict(self) -> State:
         """Where this iterator stands; `get_state` by PyTorch's name."""
@@ -174,7 +188,8 @@ class RowIterator(Iterator[Any]):
         """What gives the state as it is now: to be called, once or never, when it is known whether it is needed."""
         with self._lock:
             mark = self._interrupted_at or self._edge.mark()
-            return partial(self._writer.write, mark, self._ahead, self._n, self._skip)
+            ahead = self._ahead
+            return partial(self._writer.write, mark, ahead, self._n - ahead, self._skip)
 
     def set_state(
         self,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from penstock.errors import ArgumentError, DataLossError, PenstockError
 from penstock.fs.disk import the_disk
 from penstock.fs.folders import make_folder, remove_file
-from penstock.fs.locks import FolderLock
+from penstock.fs.locks import FolderLock, locked
 from penstock.graph.content import content_digest, drawn_seeds, with_drawn_seeds
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn
@@ -47,7 +47,11 @@ class Job:
 
     def begin(self) -> None:
         """Take up an unfinished save, or begin a new data folder; what else killed saves left is removed."""
-        found = find_unfinished(self.target, self.settings) if self.resume else None
+        found = None
+        if self.resume:
+            settings = self.settings  # it may take its time, for which no other save has to wait
+            with locked(self.target.path):
+                found = find_unfinished(self.target, settings)
         if found is not None:
             self.folder, self.lock, self.journal = found
             self.plan = with_drawn_seeds(self.plan, [Drawn(pair) for pair in self.journal.seeds])

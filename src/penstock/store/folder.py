@@ -83,10 +83,23 @@ class SavedFolder:
         Raises:
             SidecarError: CURRENT or the manifest is damaged.
         """
+        pointer = self._pointer()
+        while pointer is not None:
+            try:
+                return self._named(pointer)
+            except SidecarError:
+                before, pointer = pointer, self._pointer()
+                if pointer == before:  # else it was replaced meanwhile, and maybe removed
+                    raise
+        return None
+
+    def _pointer(self) -> bytes | None:
         try:
-            pointer = self._bytes_of(CURRENT)
+            return self._bytes_of(CURRENT)
         except (NotFoundError, NotADirectoryError):
             return None
+
+    def _named(self, pointer: bytes) -> Manifest:
         found = _POINTER.match(pointer.decode("latin-1"))
         if found is None:
             raise self._damaged(CURRENT, f"it holds {pointer[:80]!r}")
@@ -204,7 +217,7 @@ class SavedFolder:
         name = f"data-{secrets.token_hex(8)}"
         with locked(self.path):  # between the two steps it looks as if left over
             make_folder(self.at(name))
-            return name, lock_folder(self.at(name))
+            return name, lock_folder(self.at(name), wait=True)  # for who asks just now whether it is held
 
     def commit(self, manifest: Manifest, base: int, *, durable: bool = True) -> Manifest:
         """Make `manifest` the version after `base` (0 for none), with that number.
@@ -299,10 +312,11 @@ class SavedFolder:
         found = []
         for name in names:
             if name in unneeded:
-                lock = lock_folder(self.at(name))
-                if lock is not None:
-                    lock.release()
-                    found.append(name)
+                with suppress(FileNotFoundError):  # another save has failed, and removes its own meanwhile
+                    lock = lock_folder(self.at(name))
+                    if lock is not None:
+                        lock.release()
+                        found.append(name)
             elif name.endswith(TEMPORARY_SUFFIX) and name.startswith("."):
                 found.append(name)
         return found

@@ -93,3 +93,55 @@ def test_what_functions_of_an_installed_package_use_of_it_counts(
         by_name.append(content_digest(ps.Dataset.range(3).map(lambda x: package.prep(x + 0)).plan))
     assert (digests[0] == digests[1]) is is_same
     assert (by_name[0] == by_name[1]) is is_same
+
+
+INSTALLED_CLASS = """
+__version__ = "1.0"
+calls = 0
+def helper(x): return x * 2
+class Base:
+    def scaled(self, x): return helper(x)
+class Prep(Base):
+    calls = 0
+    def __init__(self, more): self.more = more
+    def __call__(self, x): return self.scaled(x) + self.more
+    @staticmethod
+    def go(x): return x * 2
+"""
+
+
+def enclosing(prep: Any) -> Any:
+    return lambda x: prep(x + 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_same"),
+    [
+        ("return self.scaled(x) + self.more", "return self.scaled(x) - self.more", False),
+        ("return helper(x)", "return helper(x) + 1", False),
+        ("def helper(x): return x * 2", "def helper(x): return x * 3", False),
+        ('"1.0"', '"1.1"', False),
+        ("calls = 0", "calls = 7", True),
+    ],
+)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda package: package.Prep(1),
+        lambda package: enclosing(package.Prep(1)),
+        lambda package: lambda x: package.Prep(1)(x + 0),
+        lambda package: package.Prep(1).scaled,
+    ],
+)
+def test_classes_of_an_installed_package_count(
+    function: Any, old: str, new: str, is_same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    package = ModuleType("an_installed_package")
+    package.__file__ = str(tmp_path / "site-packages" / "an_installed_package.py")
+    monkeypatch.setitem(sys.modules, package.__name__, package)
+    digests = []
+    assert old in INSTALLED_CLASS
+    for code in (INSTALLED_CLASS, INSTALLED_CLASS.replace(old, new)):
+        exec(code, package.__dict__)
+        digests.append(content_digest(ps.Dataset.range(3).map(function(package)).plan))
+    assert (digests[0] == digests[1]) is is_same

@@ -36,7 +36,8 @@ __all__ = ["content_digest", "drawn_seeds", "has_drawn", "with_drawn_seeds"]
 
 _DEEPEST: Final = 40
 _STEADY: Final = frozenset({"numpy", "penstock", *sys.stdlib_module_names})
-_MOST_PASSED: Final = 1000
+# Functions and classes of one package; of large ones the version has to tell the rest.
+_MOST_PASSED: Final = 200
 _PLAIN: Final = (bool, int, float, complex, str, np.dtype, type(None), type(Ellipsis))
 
 
@@ -136,7 +137,7 @@ class _Walk:
     def __init__(self) -> None:
         self.digest = _native.Digest()
         self._within: set[int] = set()
-        self._passed: set[int] = set()
+        self._passed: dict[str, set[int]] = {}
 
     def add(self, value: Any) -> None:
         """Take a value into the digest."""
@@ -212,11 +213,13 @@ class _Walk:
             self.digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8))
 
     def _named(self, value: Any) -> None:
-        """A class, module or built-in function: by name, and by its methods where a user wrote it."""
+        """A class, module or built-in function: by name; a class also by its methods."""
         self._note(str(getattr(value, "__module__", "")), getattr(value, "__qualname__", value.__name__))
         if isinstance(value, type):
             for kind in value.__mro__:
-                if not is_library(kind.__module__):
+                if is_library(kind.__module__):
+                    self._class_of_package(kind)
+                else:
                     self._each("class", _members(kind))
         if isinstance(value, BuiltinFunctionType) and not isinstance(value.__self__, ModuleType | type(None)):
             self.add(value.__self__)
@@ -241,14 +244,29 @@ class _Walk:
     def _of_package(self, function: FunctionType) -> None:
         """What a function of an installed package uses of that package itself; Python's own change with Python."""
         package = function.__module__.partition(".")[0]
-        if package in _STEADY or id(function) in self._passed or len(self._passed) == _MOST_PASSED:
+        if not self._is_new_of(package, function):
             return
-        self._passed.add(id(function))
-        self._note("package", str(getattr(sys.modules.get(package), "__version__", "")))
         values = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
         values += map(content_of, function.__closure__ or ())
         self._each("around", (value for value in values if _is_lasting(value, package)))
         self._each("used", _lasting(function.__globals__, sorted(names_in(function.__code__)), package))
+
+    def _class_of_package(self, kind: type) -> None:
+        """The methods of a class of an installed package: what it counts or keeps in its attributes changes."""
+        if self._is_new_of(kind.__module__.partition(".")[0], kind):
+            self._each("class", (part for part in _members(kind) if isinstance(part, FunctionType)))
+
+    def _is_new_of(self, package: str, part: Any) -> bool:
+        """Whether part of a package is to be looked into; notes the version of the package."""
+        if package in _STEADY:
+            return False
+        passed = self._passed.setdefault(package, set())
+        if not passed:
+            self._note("package", package, str(getattr(sys.modules.get(package), "__version__", "")))
+        if id(part) in passed or len(passed) == _MOST_PASSED:
+            return False
+        passed.add(id(part))
+        return True
 
     def _object(self, value: Any) -> None:
         parts = fields_of(value)
@@ -296,7 +314,7 @@ def _used_of(modules: Iterable[Any], names: list[str]) -> Iterator[Any]:
 
 
 def _lasting(around: Mapping[str, Any], names: list[str], package: str) -> Iterator[Any]:
-    """The functions and constants of a package, also of its modules, that names mean.
+    """The functions, classes and constants of a package, also of its modules, that names mean.
 
     Constants have names in capitals: others may be what the package counts or keeps in.
     """
@@ -309,13 +327,13 @@ def _lasting(around: Mapping[str, Any], names: list[str], package: str) -> Itera
                 if value.__name__.partition(".")[0] == package and id(value) not in seen:
                     seen.add(id(value))
                     waiting.append(vars(value))
-            elif (name.isupper() or isinstance(value, FunctionType)) and _is_lasting(value, package):
+            elif (name.isupper() or isinstance(value, FunctionType | type)) and _is_lasting(value, package):
                 yield value
 
 
 def _is_lasting(value: Any, package: str) -> bool:
-    """Whether it is a function of the package, or a value whose bytes are known."""
-    if isinstance(value, FunctionType):
+    """Whether it is a function or a class of the package, or a value whose bytes are known."""
+    if isinstance(value, FunctionType | type):
         return (value.__module__ or "").partition(".")[0] == package
     if isinstance(value, tuple | list | frozenset):
         return all(isinstance(part, _PLAIN) for part in value)

@@ -206,6 +206,11 @@ class _Shards:
                 f"{node.path}: its shards are of the format {node.manifest.format!r}, which this penstock does not "
                 "know. Upgrade it with: pip install -U penstock"
             )
+        if node.manifest.compression not in format.compressions:
+            raise FailedPreconditionError(
+                f"{node.path}: its shards are compressed by {node.manifest.compression!r}, which this penstock does "
+                f"not know for the format {format.name!r}. Upgrade it with: pip install -U penstock"
+            )
         self._node, self._format = node, format
         self._folder = SavedFolder(node.path)
         self._lock = Lock()

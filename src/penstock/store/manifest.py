@@ -33,6 +33,7 @@ __all__ = [
 FORMAT: Final = "penstock.dataset"
 _VERSION: Final = 1
 _DIGEST: Final = re.compile(r"[0-9a-f]{32}\Z")
+_NAME: Final = re.compile(r"[A-Za-z0-9._=-]+\Z")
 _FOLDER: Final = re.compile(r"data-[0-9a-f]{16}\Z")
 _MOST_NESTED: Final = 64
 _HELP: Final = "Restore the file from a copy, or load another version: penstock versions DIR lists them."
@@ -265,7 +266,8 @@ def shard_from_json(document: Any) -> SavedShard:
     rows, nbytes = document.get("rows"), document.get("bytes")
     folder, _, name = place.partition("/") if isinstance(place, str) else ("", "", "")
     parts = name.split("/")
-    if not _FOLDER.match(folder) or len(parts) > 2 or not all(map(is_safe_name, parts)):
+    is_named = all(is_safe_name(part) and _NAME.match(part) for part in parts)
+    if not _FOLDER.match(folder) or len(parts) > 2 or not is_named:
         raise MalformedError(f"a shard has the name {place!r}")
     if not isinstance(digest, str) or not _DIGEST.match(digest):
         raise MalformedError(f"{place} has the digest {digest!r}")

@@ -1,5 +1,6 @@
 """snapshot: a cache on disk by tf.data's name."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,11 @@ import pytest
 
 import penstock as ps
 from penstock.errors import ArgumentError
+from penstock.graph.plan import Plan
+from penstock.nodes.snapshot import snapshot
 from penstock.store.cache_folder import cache_entries
+from penstock.testing.laws import check_laws
+from penstock.testing.sources import Samples
 
 
 def test_the_first_pass_writes_and_later_ones_read(tmp_path: Path):
@@ -29,6 +34,113 @@ def test_the_compressions_of_tensorflow_are_known(tmp_path: Path, compression: A
 
 
 @pytest.mark.parametrize("name", ["compression", "reader_func", "shard_func"])
-def test_what_it_cannot_do_is_refused_with_a_way_out(tmp_path: Path, name: str):
+def test_wrong_arguments_are_named(tmp_path: Path, name: str):
     with pytest.raises(ArgumentError, match=f"snapshot: {name} is "):
-        ps.Dataset.range(5).snapshot(tmp_path, **{name: len if name != "compression" else "lzma"})
+        ps.Dataset.range(5).snapshot(tmp_path, **{name: "lzma"})
+
+
+# --- shards and how they are read ---
+
+
+def in_turn(shards: ps.Dataset) -> ps.Dataset:
+    return shards.shuffle(8, seed=1).interleave(lambda shard: shard, cycle_length=3)
+
+
+def number_of(number: Any) -> Any:
+    return number % 4
+
+
+@pytest.mark.parametrize("shard_func", [None, number_of])
+def test_the_laws_hold(tmp_path: Path, shard_func: Any):
+    folders = (tmp_path / str(i) for i in range(10_000))
+
+    def numbers(sizes: Any) -> Plan:
+        return ps.Dataset(Plan(Samples(20, sizes))).map(lambda row: row["number"]).plan
+
+    check_laws(lambda sizes: snapshot(numbers(sizes), tmp_path / "one", None, in_turn, shard_func))
+    check_laws(lambda sizes: snapshot(numbers(sizes), next(folders), None, in_turn, shard_func))
+
+
+def test_a_function_says_which_shard_a_row_is_for_and_another_how_shards_are_read(tmp_path: Path):
+    def one_after_the_other(shards: ps.Dataset) -> ps.Dataset:
+        return shards.flat_map(lambda shard: shard)
+
+    rows = ps.Dataset.range(10).snapshot(
+        tmp_path, reader_func=one_after_the_other, shard_func=lambda n: (n + 1) % 3
+    )
+    assert list(rows) == list(rows) == [2, 5, 8, 0, 3, 6, 9, 1, 4, 7]
+    assert len(cache_entries(str(tmp_path))) == 1
+    batches = ps.Dataset.range(10).snapshot(
+        tmp_path,
+        reader_func=lambda shards: shards.flat_map(lambda shard: shard.batch(3)),
+        shard_func=lambda n: n % 2,
+    )
+    assert [batch.tolist() for batch in batches] == [[0, 2, 4], [6, 8], [1, 3, 5], [7, 9]]
+
+
+def test_without_a_reader_shards_take_turns(tmp_path: Path):
+    rows = ps.Dataset.range(7).snapshot(tmp_path, shard_func=lambda n: n // 5)
+    assert list(rows) == [0, 5, 1, 6, 2, 3, 4]
+
+
+def test_the_rows_are_made_once_and_the_spec_makes_none_of_them(tmp_path: Path):
+    made: list[int] = []
+
+    def numbers() -> Iterator[int]:
+        for n in range(40):
+            made.append(n)
+            yield n
+
+    rows = ps.Dataset.from_generator(numbers, output_signature=ps.TensorSpec((), int))
+    shuffled = rows.snapshot(tmp_path / "cache", reader_func=lambda shards: shards.interleave(lambda x: x))
+    assert shuffled.element_spec == ps.TensorSpec((), int)
+    del made[:]
+    assert sorted(shuffled) == sorted(shuffled) == list(range(40))
+    assert made == list(range(40))
+
+
+def test_no_rows_have_no_shards(tmp_path: Path):
+    assert list(ps.Dataset.range(0).snapshot(tmp_path, shard_func=lambda n: n % 2)) == []
+
+
+def test_a_position_goes_on_where_nothing_is_kept(tmp_path: Path):
+    def rows(folder: str) -> Any:
+        ds = ps.Dataset.range(50).snapshot(tmp_path / folder, reader_func=in_turn, shard_func=lambda n: n % 5)
+        return iter(ds)
+
+    one = rows("a")
+    for _ in range(17):
+        next(one)
+    state = one.get_state()
+    other = rows("b")
+    other.set_state(state)
+    assert list(other) == list(one)
+
+
+@pytest.mark.parametrize(
+    ("shard_func", "message"),
+    [
+        (lambda n: n - 1, "result of shard_func for row 0 is -1, wanted from 0 to 99999"),
+        (lambda n: n * 0.5, "result of shard_func is .*, wanted one int for each row"),
+    ],
+)
+def test_a_number_that_is_no_shard_is_an_error(tmp_path: Path, shard_func: Any, message: str):
+    with pytest.raises(ArgumentError, match=message):
+        list(ps.Dataset.range(5).snapshot(tmp_path, shard_func=shard_func))
+
+
+def test_a_reader_that_gives_no_dataset_is_an_error(tmp_path: Path):
+    with pytest.raises(ArgumentError, match="snapshot: result of reader_func is 3"):
+        ps.Dataset.range(5).snapshot(tmp_path, reader_func=lambda _: 3)
+
+
+def test_the_recipe_makes_it_again(tmp_path: Path):
+    rows = ps.Dataset.range(9).snapshot(
+        tmp_path, reader_func=lambda shards: shards.flat_map(itself), shard_func=lambda n: n % 2
+    )
+    again = ps.Dataset.from_json(rows.to_json(), [itself])
+    assert list(again) == list(rows) == [0, 2, 4, 6, 8, 1, 3, 5, 7]
+
+
+def itself(shard: ps.Dataset) -> ps.Dataset:
+    return shard

@@ -19,7 +19,7 @@ from penstock.graph.plan import Plan
 from penstock.nodes.arguments import is_count
 from penstock.spec import Spec
 
-__all__ = ["Keeper", "Keeping", "Kept"]
+__all__ = ["Keeper", "Keeping", "Kept", "alike"]
 
 # In place of the mark of the input, of which there is nothing more to read.
 _COMPLETE: Final = ()
@@ -150,7 +150,7 @@ class Keeping(Node):
             return None
         kept = self.kept(rows.plan)
         # Where epochs are alike it does not matter of which one the rows are.
-        if kept is None or (rows.plan.is_shuffled and not _alike(origin, kept.origin)):
+        if kept is None or (rows.plan.is_shuffled and not alike(origin, kept.origin)):
             return None
         rows.scratch["kept"] = kept
         return kept
@@ -214,16 +214,16 @@ def _is_mark(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 6
 
 
-def _alike(one: Any, other: Any) -> bool:
+def alike(one: Any, other: Any) -> bool:
     """Whether two plain values are equal."""
     if isinstance(one, tuple | list):
         same_size = isinstance(other, tuple | list) and len(one) == len(other)
-        return same_size and all(map(_alike, one, other))
+        return same_size and all(map(alike, one, other))
     if isinstance(one, dict):
         return (
             isinstance(other, dict)
             and one.keys() == other.keys()
-            and all(_alike(one[k], other[k]) for k in one)
+            and all(alike(one[k], other[k]) for k in one)
         )
     if isinstance(one, np.ndarray):
         return isinstance(other, np.ndarray) and np.array_equal(one, other)

@@ -6,13 +6,17 @@ import os
 from collections.abc import Callable
 from typing import Any, Final
 
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import method
-from penstock.graph.plan import Plan
+from penstock.graph.plan import Plan, plan_of
+from penstock.graph.recipe import dataset_of
 from penstock.nodes.cache_on_disk import on_disk
+from penstock.nodes.interleave import Interleave
+from penstock.nodes.snapshot_shards import SnapshotShards
 
 __all__ = ["snapshot"]
 
+_IN_TURN: Final = 16
 _COMPRESSIONS: Final = {
     None: "none",
     "": "none",
@@ -36,18 +40,24 @@ def snapshot(
 ) -> Plan:
     """The same rows, written by the first complete pass and read by all later ones: `cache(path)` by tf.data's name.
 
-    The files are penstock's own (`penstock cache list PATH`), not those of `tf.data.Dataset.snapshot`. Rows come in the
-    order in which they were written, with and without TensorFlow's `reader_func`.
+    The files are penstock's own (`penstock cache list PATH`), not those of `tf.data.Dataset.snapshot`. Without a
+    `reader_func` and a `shard_func` rows come in the order in which they were written.
+
+    With one of them every pass reads shards, also the first, which writes all rows before it gives one; in TensorFlow
+    the first pass gives the rows as it writes them. So all passes have the order that `reader_func` says, and a
+    position is found again exactly.
 
     Args:
         plan: The rows.
         path: A folder, made where it is not there.
         compression: "AUTO" and None for none, "SNAPPY" for lz4, "GZIP" for zstd: the nearest that Arrow files have.
-        reader_func: Only None.
-        shard_func: Only None.
+        reader_func: Takes a dataset of the shards, each a dataset of its rows, and returns the dataset of the rows that
+            are given, as `lambda shards: shards.shuffle(8).interleave(lambda shard: shard)`. None: 16 shards in turn.
+        shard_func: Takes a row and returns the number of its shard. None: 16 shards, to which the rows go in turn.
 
     Raises:
-        ArgumentError: An unknown compression, a `reader_func` or a `shard_func`; otherwise as `cache`.
+        ArgumentError: An unknown compression; otherwise as `cache`. While iterating, a number that is no shard's.
+        ArgumentTypeError: A function that is none, or one that returns something else.
         DependencyError: pyarrow is not installed.
 
     >>> import tempfile
@@ -55,17 +65,27 @@ def snapshot(
     >>> ds = ps.Dataset.range(3).snapshot(tempfile.mkdtemp())
     >>> list(ds), list(ds)
     ([np.int64(0), np.int64(1), np.int64(2)], [np.int64(0), np.int64(1), np.int64(2)])
+    >>> def odd_first(shards):
+    ...     return shards.skip(1).concatenate(shards.take(1)).flat_map(lambda shard: shard)
+    >>> ds = ps.Dataset.range(5).snapshot(tempfile.mkdtemp(), reader_func=odd_first, shard_func=lambda n: n % 2)
+    >>> [int(n) for n in ds]
+    [1, 3, 0, 2, 4]
     """
     name = compression.upper() if isinstance(compression, str) else compression
     if name not in _COMPRESSIONS:
         want = '"AUTO", "GZIP", "SNAPPY" or None'
         raise ArgumentError("snapshot", "compression", got=compression, want=want)
-    if reader_func is not None:
-        help = (
-            "Rows are read in the order in which they were written; shuffle or interleave after snapshot()."
-        )
-        raise ArgumentError("snapshot", "reader_func", got=reader_func, want="None", help=help)
-    if shard_func is not None:
-        help = "Shards end by their size; to choose the shard of each row, use save(path, shard_func=...)."
-        raise ArgumentError("snapshot", "shard_func", got=shard_func, want="None", help=help)
-    return Plan(on_disk("snapshot", plan, path, None, _COMPRESSIONS[name]), (plan,))
+    for argument, function in (("reader_func", reader_func), ("shard_func", shard_func)):
+        if function is not None and not callable(function):
+            raise ArgumentTypeError("snapshot", argument, got=function, want="a function, or None")
+    kept = Plan(on_disk("snapshot", plan, path, None, _COMPRESSIONS[name]), (plan,))
+    if reader_func is None and shard_func is None:
+        return kept
+    datasets = Plan(SnapshotShards(shard_func), (kept,))
+    if reader_func is None:
+        return Plan(Interleave(_itself, _IN_TURN), (datasets,))
+    return plan_of(reader_func(dataset_of(datasets)), "snapshot", "result of reader_func")
+
+
+def _itself(dataset: Any) -> Any:
+    return dataset

@@ -8,12 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from penstock.column.base import IntArray
-from penstock.column.chunk import Chunk
-from penstock.column.fixed import FixedColumn
-from penstock.errors import ArgumentError, ArgumentTypeError
-from penstock.graph.node import Failing
+from penstock.errors import ArgumentError
 from penstock.nodes.calls import Calls
+from penstock.nodes.shard_numbers import shard_numbers
 from penstock.run.iterator import RowIterator
 from penstock.saving.groups import Ends, Groups
 from penstock.saving.job import Job
@@ -21,9 +18,8 @@ from penstock.store.manifest import SavedShard
 from penstock.store.progress import Progress
 from penstock.store.staged import StagedShard
 
-__all__ = ["MOST_SHARDS", "write_by_function"]
+__all__ = ["write_by_function"]
 
-MOST_SHARDS: Final = 100_000
 _MOST_OPEN: Final = 512
 
 
@@ -40,7 +36,7 @@ def write_by_function(
     )
     try:
         while (group := groups.next()) is not None:
-            which = _shard_numbers(numbers.over(group, done), done)
+            which = shard_numbers("save", numbers.over(group, done), done)
             for number in np.unique(which).tolist():
                 if number not in staged:
                     _check_few(len(staged))
@@ -55,22 +51,6 @@ def write_by_function(
     finally:
         for shard in staged.values():
             shard.discard()
-
-
-def _shard_numbers(made: Chunk | Failing, first: int) -> IntArray:
-    if isinstance(made, Failing):
-        raise made.take_errors()[0][1]
-    column = made.structure
-    values = column.values if isinstance(column, FixedColumn) else np.zeros(0)
-    if values.shape != (len(made),) or values.dtype.kind not in "iu" or column.valid is not None:
-        want = "one int for each row"
-        raise ArgumentTypeError("save", "result of shard_func", got=made.spec.structure, want=want)
-    wrong = np.flatnonzero((values < 0) | (values >= MOST_SHARDS))
-    if len(wrong):
-        want = f"from 0 to {MOST_SHARDS - 1}"
-        place = f"result of shard_func for row {first + int(wrong[0])}"
-        raise ArgumentError("save", place, got=int(values[wrong[0]]), want=want)
-    return values.astype(np.int64)
 
 
 def _check_few(n: int) -> None:

@@ -14,8 +14,9 @@ from penstock.graph.node import INFINITE
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import argument_of_function
 from penstock.nodes.calls import Calls
+from penstock.nodes.shard_numbers import MOST_SHARDS
 from penstock.run.iterator import RowIterator
-from penstock.saving.by_function import MOST_SHARDS, write_by_function
+from penstock.saving.by_function import write_by_function
 from penstock.saving.by_number import write_by_number
 from penstock.saving.groups import Ends
 from penstock.saving.in_order import write_in_order

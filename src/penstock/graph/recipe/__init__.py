@@ -30,7 +30,7 @@ from penstock.graph.recipe.document import (
 )
 from penstock.graph.recipe.functions import Functions
 from penstock.graph.recipe.nodes import recorded
-from penstock.graph.recipe.reading import set_dataset_reader
+from penstock.graph.recipe.reading import dataset_of, set_dataset_reader
 from penstock.graph.recipe.shown import shown
 from penstock.graph.recipe.text import recipe_text
 
@@ -41,6 +41,7 @@ __all__ = [
     "argument_differences",
     "argument_of_function",
     "changed_inputs",
+    "dataset_of",
     "function_of_argument",
     "plan_of_recipe",
     "plan_of_text",

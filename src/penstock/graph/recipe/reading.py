@@ -25,7 +25,7 @@ from penstock.graph.seeds import Drawn
 from penstock.spec import Spec
 from penstock.spec.written import dtype_from_json, leaf_from_json, structure_from_json
 
-__all__ = ["Reading", "set_dataset_reader"]
+__all__ = ["Reading", "dataset_of", "set_dataset_reader"]
 
 _FLOATS: Final = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
@@ -35,6 +35,11 @@ _dataset: list[Callable[[Plan], Any]] = []
 def set_dataset_reader(make: Callable[[Plan], Any]) -> None:
     """Say how a plan becomes a dataset where one is an argument; the floor that has datasets says it once."""
     _dataset[:] = [make]
+
+
+def dataset_of(plan: Plan) -> Any:
+    """A plan as the dataset that users have."""
+    return _dataset[0](plan)
 
 
 @dataclass

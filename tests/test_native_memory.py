@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from penstock import _native
 
 PASSES = """
 import ctypes, resource
@@ -34,3 +37,11 @@ def test_memory_is_kept_also_after_another_library_has_set_that_back(tmp_path):
     )
     pages_taken_anew = float(done.stdout)
     assert pages_taken_anew < 0.5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="memory is placed by the system there")
+@pytest.mark.parametrize("n", [1_008, 1_024, 5_000, 100_001, 1 << 20, (1 << 25) + 3])
+def test_what_is_large_begins_where_tensorflow_and_jax_take_it_without_a_copy(n):
+    made = [_native.frame_records(bytes(n), np.array([0, n]))[0] for _ in range(5)]
+    assert [values.ctypes.data % 64 for values in made] == [0] * 5
+    assert all(len(values) == n + 16 and not values[12:-4].any() for values in made)

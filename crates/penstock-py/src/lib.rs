@@ -1,5 +1,7 @@
 //! The only crate that knows Python: read the arguments, leave the interpreter, hand back.
 
+#[cfg(unix)]
+mod aligned;
 mod buffer;
 mod colour;
 mod columns;

@@ -8,9 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import penstock as ps
+from penstock import _native
 from penstock.graph.content import content_digest
 
 LIBRARY = """
@@ -145,3 +147,28 @@ def test_classes_of_an_installed_package_count(
         exec(code, package.__dict__)
         digests.append(content_digest(ps.Dataset.range(3).map(function(package)).plan))
     assert (digests[0] == digests[1]) is is_same
+
+
+def test_rows_in_memory_are_gone_through_once(monkeypatch: pytest.MonkeyPatch):
+    seen: list[int] = []
+
+    class Counting:
+        def __init__(self) -> None:
+            self._digest = counted()
+
+        def update(self, data: Any) -> None:
+            seen.append(memoryview(data).nbytes)
+            self._digest.update(data)
+
+        def hexdigest(self) -> str:
+            return str(self._digest.hexdigest())
+
+    counted = _native.Digest
+    monkeypatch.setattr(_native, "Digest", Counting)
+    values = np.arange(1 << 17)
+    plan = ps.Dataset.from_tensor_slices(values).map(lambda x: x + 1).plan
+    first = content_digest(plan)
+    assert sum(n for n in seen if n > 1 << 16) == values.nbytes
+    values = values.copy()
+    values[77777] = 0
+    assert content_digest(ps.Dataset.from_tensor_slices(values).map(lambda x: x + 1).plan) != first

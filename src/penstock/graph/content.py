@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import starmap
 from threading import Lock
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
@@ -20,12 +21,12 @@ from typing import Any, Final
 import numpy as np
 
 from penstock import _native
-from penstock.column.batches import Batches
+from penstock.column.batches import Batches, RowsInMemory
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, NotFoundError
 from penstock.fs.files import identity
 from penstock.graph.adapted import Adapted
-from penstock.graph.fingerprint import fields_of, fingerprint
+from penstock.graph.fingerprint import fields_of, fingerprint, values_digest
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn
@@ -189,7 +190,8 @@ class _Walk:
             self._note("set", *sorted(_digest([part]) for part in value))
         elif isinstance(value, Node):
             names = [part.name for part in fields_of(value) if part.name not in value.changes_no_row]
-            self._each(kind.__qualname__, [getattr(value, name) for name in names if name != "paths"])
+            arguments = {name: getattr(value, name) for name in names if name != "paths"}
+            self._each(kind.__qualname__, starmap(partial(_argument, value), arguments.items()))
         elif isinstance(value, type | ModuleType | np.ufunc | BuiltinFunctionType):
             self._named(value)
         elif isinstance(value, partial):
@@ -284,6 +286,14 @@ class _Walk:
                 help = "Keep rows in memory with cache(), or make the value of numbers, strings and arrays."
                 want = "values that can be told from others, as a cache on disk is for one pipeline only"
                 raise ArgumentError("cache", "the pipeline", got=value, want=want, help=help) from error
+
+
+def _argument(node: Node, name: str, value: Any) -> Any:
+    """An argument of a node; of rows and arrays in memory what the fingerprint has found out of their values."""
+    digest = values_digest(node, name, value)
+    if digest is None:
+        return value
+    return (digest, value.spec if isinstance(value, RowsInMemory) else None)
 
 
 def _members(kind: type) -> Iterator[Any]:

@@ -46,6 +46,7 @@ __all__ = [
     "fingerprint",
     "name_of",
     "short_fingerprint",
+    "values_digest",
 ]
 
 Fingerprint: TypeAlias = list[Any]
@@ -55,6 +56,7 @@ _FEW: Final = 4
 _ROWS: Final = 32
 _ARRAY_BYTES: Final = 1 << 14
 _DEEPEST: Final = 6
+_DIGITS: Final = 12
 
 # Of files: not in states of before, and not known of files elsewhere.
 _WHERE_KNOWN: Final = frozenset({"names", "ends", "blocks"})
@@ -216,13 +218,16 @@ def _arguments(node: Node) -> dict[str, Any]:
             named |= _arguments(value)
         elif value is None or not _is_default(value, part.default):
             named[part.name] = _described(value)
-            if (values := _whole(node, part.name, value)) is not None:
-                named[part.name + _VALUES] = values
+            if (values := values_digest(node, part.name, value)) is not None:
+                named[part.name + _VALUES] = values[:_DIGITS]
     return named
 
 
-def _whole(node: Node, name: str, value: Any) -> str | None:
-    """The digest of all values of an argument, worked out once for a node, whatever is put behind it."""
+def values_digest(node: Node, name: str, value: Any) -> str | None:
+    """The digest of all values of an argument, worked out once for a node, whatever is put behind it.
+
+    None where it holds no rows or arrays in memory, or those of which `whole_digest` gives none.
+    """
     if not isinstance(value, RowsInMemory | np.ndarray) or not hasattr(node, "__dict__"):
         return None
     known: dict[str, str | None] = node.__dict__.setdefault("_values", {})

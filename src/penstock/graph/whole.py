@@ -34,7 +34,7 @@ class _Elsewhere(Exception):
 
 
 def whole_digest(value: Any) -> str | None:
-    """12 hex digits of every value of a chunk or an array, missing ones as such.
+    """32 hex digits of every value of a chunk or an array, missing ones as such.
 
     None where they are Python objects or have more than 8 GiB; in pieces or mapped files, more than 64 MiB.
     """
@@ -48,7 +48,7 @@ def whole_digest(value: Any) -> str | None:
             digest.update(part)
     except _Elsewhere:
         return None
-    return str(digest.hexdigest())[:12]
+    return str(digest.hexdigest())
 
 
 def _of_chunk(chunk: Chunk) -> Iterator[Any]:

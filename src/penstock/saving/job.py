@@ -58,7 +58,7 @@ class Job:
         try:
             self.target.clean(keep=self.folder or None)
             if found is None:
-                self.folder, self.lock = self.target.new_data()
+                self.folder, self.lock = self.target.new_data(durable=self.durable)
             for shard in () if self.journal is None else self.journal.finished:
                 self._check(shard)
         except BaseException:

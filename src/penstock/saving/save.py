@@ -80,7 +80,7 @@ def save(
     _check_switches(resume, durable, progress)
     made.check(plan.spec)
     target = SavedFolder(path)
-    is_new = target.prepare()
+    is_new = target.prepare(durable=durable)
     base = target.current()
     if base is not None and mode == "error":
         done = " If an earlier run of this save made it, it is finished: load it." if resume else ""

@@ -87,7 +87,7 @@ class Filler:
         saved = entry.saved
         saved.clean(keep=None if found is None else found[0])
         self._folder, self._data_lock = (
-            saved.new_data() if found is None else (found[0], lock_folder(saved.at(found[0])))
+            saved.new_data(durable=False) if found is None else (found[0], lock_folder(saved.at(found[0])))
         )
         self._finished: list[SavedShard] = [] if found is None else list(found[1].shards)
         self._origin = origin if found is None else found[1].origin

@@ -191,7 +191,7 @@ class SavedFolder:
 
     # --- writing ---
 
-    def prepare(self) -> bool:
+    def prepare(self, *, durable: bool = True) -> bool:
         """Make the folder where it is not there; whether it was not.
 
         Raises:
@@ -199,7 +199,7 @@ class SavedFolder:
             NotFoundError: The folder above is not there.
         """
         if not os.path.lexists(self.path):
-            make_folder(self.path)
+            make_folder(self.path, durable=durable)
             return True
         if not os.path.isdir(self.path):
             want = "wanted a folder of a saved dataset or a free name"
@@ -212,11 +212,11 @@ class SavedFolder:
             )
         return False
 
-    def new_data(self) -> tuple[str, FolderLock | None]:
+    def new_data(self, *, durable: bool = True) -> tuple[str, FolderLock | None]:
         """The name of a new data folder, and the lock that tells others that it is being written."""
         name = f"data-{secrets.token_hex(8)}"
         with locked(self.path):  # between the two steps it looks as if left over
-            make_folder(self.at(name))
+            make_folder(self.at(name), durable=durable)
             return name, lock_folder(self.at(name), wait=True)  # for who asks just now whether it is held
 
     def commit(self, manifest: Manifest, base: int, *, durable: bool = True) -> Manifest:

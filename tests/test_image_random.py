@@ -406,3 +406,54 @@ def test_killed_in_the_middle_of_an_epoch_it_goes_on(tmp_path):
     parts = [line for _ in range(4) for line in islice(run(tmp_path / "state", 33), 200)]
     assert os.path.exists(tmp_path / "state")
     assert parts == whole
+
+
+def test_a_part_of_a_photograph_is_drawn_and_decoded_alone():
+    picture = np.random.default_rng(2).integers(0, 255, (48, 64, 3)).astype(np.uint8)
+    data = ps.io.encode_jpeg(picture, quality=95)
+
+    def part(encoded):
+        box = ps.image.sample_distorted_bounding_box(
+            ps.io.extract_jpeg_shape(encoded),
+            np.zeros((1, 0, 4), np.float32),
+            area_range=(0.1, 0.9),
+            use_image_if_no_bounding_boxes=True,
+        )
+        window = np.stack([box.begin[0], box.begin[1], box.size[0], box.size[1]])
+        cut = ps.io.decode_and_crop_jpeg(encoded, window, channels=3)
+        return ps.image.resize(cut, [8, 8]), window
+
+    ps.set_seed(1)
+    ds = ps.Dataset.from_tensors(data).repeat(12).map(part)
+    ps.set_seed(None)
+    made = list(ds)
+    for small, window in made:
+        assert 0.1 * 48 * 64 <= window[2] * window[3] <= 0.9 * 48 * 64
+        cut = ps.io.decode_and_crop_jpeg(data, window, channels=3)
+        np.testing.assert_array_equal(small, ps.image.resize(cut, [8, 8]))
+    assert len({tuple(window) for _, window in made}) > 6
+    it = iter(ds)
+    next(it)
+    again = iter(ds)
+    again.set_state(it.get_state())
+    assert [window.tolist() for _, window in again] == [window.tolist() for _, window in it]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"aspect_ratio_range": (2.0, 1.0)}, ArgumentError, "the smaller first"),
+        ({"max_attempts": 0}, ArgumentError, "at least one attempt"),
+        ({"image_size": (0, 5, 3)}, ValueError, "0 x 5 pixels"),
+        ({"bounding_boxes": [[[0.5, 0.5, 0.2, 0.9]]]}, ValueError, "no box in the picture"),
+        ({"use_image_if_no_bounding_boxes": False}, ValueError, "there are no bounding boxes"),
+    ],
+)
+def test_parts_that_cannot_be_drawn_are_refused(arguments, error, message):
+    given = {
+        "image_size": (9, 9, 3),
+        "bounding_boxes": np.zeros((1, 0, 4)),
+        "use_image_if_no_bounding_boxes": True,
+    }
+    with pytest.raises(error, match=message):
+        ps.image.sample_distorted_bounding_box(**{**given, **arguments})

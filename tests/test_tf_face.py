@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -200,14 +201,17 @@ def test_ragged_and_sparse_values_have_their_faces():
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("compat", "Only TensorFlow 2's names"),
+        ("compat.v1", "Only TensorFlow 2's names"),
+        ("nn.conv2d", "Layers are not penstock's"),
+        ("random.experimental.stateless_shuffle", "tf.random.shuffle in map"),
+        ("raw_ops", "the function that stands for it"),
         ("GradientTape", "tf.keras"),
         ("constnt", "Did you mean tf.constant"),
     ],
 )
 def test_names_that_are_missing_say_what_to_use(name, says):
     with pytest.raises(AttributeError, match=says):
-        getattr(tf, name)
+        attrgetter(name)(tf)
 
 
 @pytest.mark.parametrize(

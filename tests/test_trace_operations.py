@@ -149,6 +149,17 @@ CASES = {
         ps.image.crop_and_resize(np.ones((3, 4, 5, 1)), r["w"][None], r["j"][None], [2, 2]),
         ps.image.crop_and_resize(r["image"][None], [[0.0, 0.0, 1.0, 1.0]], [0], [1, 2]),
     ),
+    "image.distorted_box": lambda r: (
+        *ps.image.stateless_sample_distorted_bounding_box(
+            np.array([40, 60, 3]),
+            np.zeros((1, 0, 4)),
+            np.stack([r["i"], r["j"]]),
+            use_image_if_no_bounding_boxes=True,
+        ),
+        *ps.image.stateless_sample_distorted_bounding_box(
+            abs(r["j"]) * np.array([3, 5, 0]) + np.array([9, 9, 3]), [[[0.1, 0.2, 0.8, 0.9]]], (1, 2)
+        ),
+    ),
     "image.extract_patches": lambda r: (
         ps.image.extract_patches(r["t"][None], [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID"),
         ps.image.extract_patches(r["t"][None], [1, 2, 3, 1], [1, 1, 2, 1], [1, 2, 1, 1], "SAME"),

@@ -33,6 +33,10 @@ from penstock.image.crop import (
     pad_to_bounding_box,
     resize_with_crop_or_pad,
 )
+from penstock.image.distorted_box import (
+    sample_distorted_bounding_box,
+    stateless_sample_distorted_bounding_box,
+)
 from penstock.image.drawing import (
     random_brightness,
     random_contrast,
@@ -57,6 +61,7 @@ from penstock.image.stateless import (
     stateless_random_jpeg_quality,
     stateless_random_saturation,
 )
+from penstock.image.total_variation import total_variation
 from penstock.image.turn import flip_left_right, flip_up_down, rot90, transpose
 from penstock.image.with_pad import resize_with_pad
 from penstock.io import (
@@ -117,6 +122,7 @@ __all__ = [
     "rgb_to_yiq",
     "rgb_to_yuv",
     "rot90",
+    "sample_distorted_bounding_box",
     "stateless_random_brightness",
     "stateless_random_contrast",
     "stateless_random_crop",
@@ -125,6 +131,8 @@ __all__ = [
     "stateless_random_hue",
     "stateless_random_jpeg_quality",
     "stateless_random_saturation",
+    "stateless_sample_distorted_bounding_box",
+    "total_variation",
     "transpose",
     "yiq_to_rgb",
     "yuv_to_rgb",

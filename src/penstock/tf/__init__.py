@@ -21,6 +21,8 @@ import penstock as ps
 from penstock import errors
 from penstock.tf import (
     arranging,
+    bitwise,
+    compat,
     data,
     debugging,
     finding,
@@ -30,12 +32,15 @@ from penstock.tf import (
     making,
     math,
     nest,
+    nn,
+    numeric,
     ragged,
     random,
     sparse,
     strings,
     train,
 )
+from penstock.tf import dtype_names as dtypes
 from penstock.tf.branching import case, cond, map_fn, switch_case, vectorized_map, while_loop
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.debugging import Assert, assert_equal, assert_greater, assert_less
@@ -56,7 +61,6 @@ uint8, uint16, uint32, uint64 = DTYPES["uint8"], DTYPES["uint16"], DTYPES["uint3
 complex64, complex128 = DTYPES["complex64"], DTYPES["complex128"]
 string = DTYPES["string"]
 newaxis = None
-dtypes = import_module("penstock.tf.dtypes")
 
 _VERSION: Final = "2.21.0"
 __version__ = f"{_VERSION}+penstock.{ps.__version__}"
@@ -78,7 +82,9 @@ __all__ = [
     "assert_greater",
     "assert_less",
     "autograph",
+    "bitwise",
     "case",
+    "compat",
     "complex64",
     "complex128",
     "cond",
@@ -112,6 +118,7 @@ __all__ = [
     "name_scope",
     "nest",
     "newaxis",
+    "nn",
     "numpy_function",
     "py_function",
     "ragged",
@@ -160,7 +167,7 @@ def __dir__() -> list[str]:
 
 
 def _places() -> list[Any]:
-    return [ps, *module_names("math"), arranging, finding, making]
+    return [ps, *module_names("math"), arranging, finding, making, numeric]
 
 
 def _keras() -> Any:

@@ -14,7 +14,6 @@ from penstock.trace.value import Traced
 
 __all__ = [
     "add_n",
-    "atan2",
     "broadcast_to",
     "einsum",
     "matmul",
@@ -115,15 +114,6 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
     if np.ndim(num_or_size_splits) == 0:
         return list(np.split(array, int(num_or_size_splits), axis))
     return list(np.split(array, np.cumsum(num_or_size_splits)[:-1].tolist(), axis))
-
-
-def atan2(y: Any, x: Any) -> Any:
-    """The angle of points, from -pi to pi.
-
-    >>> round(float(atan2(np.float32(1), np.float32(1))), 6)
-    0.785398
-    """
-    return np.arctan2(*pair("atan2", y, x))
 
 
 def einsum(equation: str, *inputs: Any) -> Any:

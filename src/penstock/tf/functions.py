@@ -24,6 +24,7 @@ __all__ = [
     "numpy_function",
     "on_tensors",
     "print_",
+    "printed_value",
     "py_function",
 ]
 
@@ -239,16 +240,16 @@ def _printed(value: Any, nested: bool = False) -> str:
         return f"[{text}]" if isinstance(value, list) else f"({text})"
     if not isinstance(value, Tensor):
         return repr(value) if nested and isinstance(value, str) else str(value)
-    return _printed_array(unwrap(value))
+    return printed_value(unwrap(value))
 
 
-def _printed_array(value: Any) -> str:
+def printed_value(value: Any) -> str:
     """Three items at each end of an axis, as `tf.print` summarizes."""
     if isinstance(value, bytes):
         return f'"{value.decode(errors="replace")}"'
     if isinstance(value, np.ndarray) and value.ndim:
         is_long = len(value) > 6
-        shown = [_printed_array(part) for part in ([*value[:3], *value[-3:]] if is_long else value)]
+        shown = [printed_value(part) for part in ([*value[:3], *value[-3:]] if is_long else value)]
         if is_long:
             shown.insert(3, "...")
         return f"[{(' ' if value.ndim == 1 else chr(10) + ' ').join(shown)}]"

@@ -15,12 +15,14 @@ _TOP: Final = (
     "abs acos acosh add add_n argmax argmin argsort as_string asin asinh atan atan2 atanh bitcast "
     "boolean_mask broadcast_to cast ceil clip_by_norm clip_by_value complex concat cos cosh cumsum divide "
     "einsum ensure_shape equal exp expand_dims eye fill floor floordiv floormod gather gather_nd greater "
-    "greater_equal identity less less_equal linspace logical_and logical_not logical_or logical_xor "
-    "matmul maximum meshgrid minimum mod multiply negative norm not_equal one_hot ones ones_like pad pow "
+    "greater_equal histogram_fixed_width identity less less_equal linspace logical_and logical_not logical_or "
+    "logical_xor matmul maximum meshgrid minimum mod multiply negative norm not_equal one_hot ones ones_like pad pow "
     "range rank reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
-    "reduce_sum repeat reshape reverse roll round saturate_cast searchsorted sequence_mask shape sigmoid sign sin sinh "
+    "reduce_sum repeat reshape reverse roll round saturate_cast scalar_mul searchsorted sequence_mask shape sigmoid "
+    "sign sin sinh "
     "size slice sort split sqrt square squeeze stack stop_gradient strided_slice subtract tan tanh "
-    "tensordot tile transpose truediv unique unique_with_counts unstack where zeros zeros_like "
+    "tensordot tile transpose truediv truncatediv truncatemod unique unique_with_counts unstack where zeros "
+    "zeros_like "
 )
 
 TOP: Final = frozenset(_TOP.split())

@@ -13,7 +13,6 @@ from __future__ import annotations
 from functools import partial
 from secrets import randbits
 from threading import Lock
-from types import SimpleNamespace
 from typing import Any, Self, final
 
 import numpy as np
@@ -23,17 +22,13 @@ from penstock.graph.placed import count_alone, draws_at_random, place_here
 from penstock.random.counted import call_here
 from penstock.tf.dtypes import DTYPES
 from penstock.tf.functions import on_tensors
+from penstock.tf.missing import no_attribute
 from penstock.tf.names import lookup
 from penstock.tf.tensors import Tensor, unwrap, wrap
 
 __all__ = ["Generator", "experimental", "set_seed"]
 
 set_seed = ps.set_seed
-
-experimental = SimpleNamespace(
-    stateless_fold_in=on_tensors(ps.random.fold_in), stateless_split=on_tensors(ps.random.split)
-)
-"""Older names."""
 
 
 @final
@@ -102,6 +97,21 @@ class Generator:
         )
         return made
 
+
+class _Experimental:
+    """Older names."""
+
+    stateless_fold_in = staticmethod(on_tensors(ps.random.fold_in))
+    stateless_split = staticmethod(on_tensors(ps.random.split))
+    Generator = Generator
+
+    def __getattr__(self, name: str) -> Any:
+        raise no_attribute(
+            "tf.random.experimental", name, ("Generator", "stateless_fold_in", "stateless_split")
+        )
+
+
+experimental = _Experimental()
 
 draws_at_random(Generator)
 draws_at_random(Generator.make_seeds)

@@ -1,5 +1,19 @@
 """`tf.strings`: byte strings; functions of `ps.strings` that take and give tensors."""
 
-from penstock.tf.names import lookup
+from __future__ import annotations
 
-__getattr__, __dir__ = lookup("tf.strings", "strings")
+from typing import Any
+
+import penstock as ps
+from penstock.tf import characters
+from penstock.tf.names import from_modules
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return from_modules("tf.strings", name, [ps.strings, characters], __dir__())
+
+
+def __dir__() -> list[str]:
+    return sorted({*ps.strings.__all__, *characters.__all__})

@@ -1,0 +1,38 @@
+"""How much neighbouring pixels of a picture differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import ArgumentError
+from penstock.ops.face import face
+from penstock.ops.operands import numbers
+
+__all__ = ["total_variation"]
+
+
+@face
+def total_variation(images: Any) -> Any:
+    """The sum of the differences of pixels beside and below each other, in the dtype of the pixels.
+
+    Args:
+        images: `[height, width, channels]` or `[batch, height, width, channels]`, of which each picture has its own.
+
+    Raises:
+        ArgumentError: No picture.
+
+    >>> float(total_variation(np.array([[[0.0], [2.0]], [[1.0], [1.0]]])))
+    4.0
+    """
+    value = numbers("image.total_variation", "images", images)
+    if value.ndim not in (3, 4):
+        want = "[height, width, channels] or [batch, height, width, channels]"
+        raise ArgumentError("total_variation", "shape of images", got=value.shape, want=want)
+    down = value[..., 1:, :, :] - value[..., :-1, :, :]
+    across = value[..., :, 1:, :] - value[..., :, :-1, :]
+    axes = (-3, -2, -1)
+    return np.sum(np.abs(down), axis=axes, dtype=value.dtype) + np.sum(
+        np.abs(across), axis=axes, dtype=value.dtype
+    )

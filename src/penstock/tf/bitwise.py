@@ -1,0 +1,20 @@
+"""`tf.bitwise`: whole numbers as bits."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from penstock.tf import numeric
+from penstock.tf.names import from_modules
+
+_HERE: Final = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"})
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return from_modules("tf.bitwise", name, [numeric] if name in _HERE else [], __dir__())
+
+
+def __dir__() -> list[str]:
+    return sorted(_HERE)

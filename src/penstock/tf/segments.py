@@ -1,0 +1,171 @@
+"""Sums, means and the like of rows that belong together, by TensorFlow's names; of tensors outside of this file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.ops.operands import tensor as tensor_of
+from penstock.trace.value import Traced
+
+__all__ = [
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "unsorted_segment_max",
+    "unsorted_segment_mean",
+    "unsorted_segment_min",
+    "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n",
+    "unsorted_segment_sum",
+]
+
+
+def _values(where: str, data: Any, segment_ids: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    values, ids = tensor_of(where, "data", data), tensor_of(where, "segment_ids", segment_ids)
+    for one in (values, ids):
+        if isinstance(one, Traced):
+            raise one.recorder.fail(
+                f"calls tf.math.{where}, whose result has as many rows as there are segments"
+            )
+    values, ids = np.asarray(values), np.asarray(ids)
+    if ids.shape != values.shape[: ids.ndim] or not ids.ndim:
+        want = f"the first axes of data, {values.shape}"
+        raise ArgumentError(where, "shape of segment_ids", got=ids.shape, want=want)
+    return values.reshape(-1, *values.shape[ids.ndim :]), ids.reshape(-1)
+
+
+def _sorted(where: str, data: Any, segment_ids: Any) -> tuple[NDArray[Any], NDArray[Any], int]:
+    values, ids = _values(where, data, segment_ids)
+    if np.ndim(segment_ids) > 1 or (len(ids) and (ids[0] < 0 or (np.diff(ids) < 0).any())):
+        raise InvalidArgumentError(
+            f"{where}: segment ids are not increasing: they are one axis of rising numbers."
+        )
+    return values, ids, int(ids[-1]) + 1 if len(ids) else 0
+
+
+def _unsorted(where: str, data: Any, segment_ids: Any, num: Any) -> tuple[NDArray[Any], NDArray[Any], int]:
+    values, ids = _values(where, data, segment_ids)
+    count = int(num)
+    if count < 0 or (ids >= count).any():
+        raise InvalidArgumentError(f"{where}: segment_ids are below num_segments, which is {count}.")
+    return values[ids >= 0], ids[ids >= 0], count
+
+
+def _gathered(
+    join: Any, values: NDArray[Any], ids: NDArray[Any], count: int, first: Any, none: Any = None
+) -> NDArray[Any]:
+    """The rows of each segment joined, from `first` on; `none` stands for segments without rows."""
+    made = np.full((count, *values.shape[1:]), first, values.dtype)
+    with np.errstate(all="ignore"):
+        join.at(made, ids, values)
+    if none is not None:
+        made[np.bincount(ids, minlength=count) == 0] = none
+    return made
+
+
+def _mean(values: NDArray[Any], ids: NDArray[Any], count: int, root: Callable[[Any], Any]) -> NDArray[Any]:
+    sums = _gathered(np.add, values, ids, count, 0)
+    counts = np.maximum(np.bincount(ids, minlength=count), 1).reshape(-1, *[1] * (values.ndim - 1))
+    divided = np.floor_divide if values.dtype.kind in "iu" else np.true_divide
+    made: NDArray[Any] = divided(sums, root(counts.astype(values.dtype)))
+    return made
+
+
+def _least(dtype: np.dtype[Any]) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else np.finfo(dtype).min
+
+
+def _most(dtype: np.dtype[Any]) -> Any:
+    return np.iinfo(dtype).max if dtype.kind in "iu" else np.finfo(dtype).max
+
+
+def segment_sum(data: Any, segment_ids: Any) -> Any:
+    """The sums of rows of one number; 0 for numbers that no row has.
+
+    Args:
+        data: `[n, ...]`.
+        segment_ids: `[n]`: of each row a number; they rise.
+
+    Raises:
+        InvalidArgumentError: The numbers do not rise.
+
+    >>> segment_sum(np.array([1, 2, 3]), np.array([0, 0, 2])).tolist()
+    [3, 0, 3]
+    """
+    values, ids, count = _sorted("segment_sum", data, segment_ids)
+    return _gathered(np.add, values, ids, count, 0)
+
+
+def segment_prod(data: Any, segment_ids: Any) -> Any:
+    """The products of rows of one number, 1 where there are none; see `segment_sum`."""
+    values, ids, count = _sorted("segment_prod", data, segment_ids)
+    return _gathered(np.multiply, values, ids, count, 1)
+
+
+def segment_mean(data: Any, segment_ids: Any) -> Any:
+    """The means of rows of one number, 0 where there are none; see `segment_sum`."""
+    return _mean(*_sorted("segment_mean", data, segment_ids), root=lambda counts: counts)
+
+
+def segment_max(data: Any, segment_ids: Any) -> Any:
+    """The largest of rows of one number, 0 where there are none; see `segment_sum`."""
+    values, ids, count = _sorted("segment_max", data, segment_ids)
+    return _gathered(np.maximum, values, ids, count, _least(values.dtype), 0)
+
+
+def segment_min(data: Any, segment_ids: Any) -> Any:
+    """The smallest of rows of one number, 0 where there are none; see `segment_sum`."""
+    values, ids, count = _sorted("segment_min", data, segment_ids)
+    return _gathered(np.minimum, values, ids, count, _most(values.dtype), 0)
+
+
+def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    """The sums of rows of one number, in any order; rows of numbers below 0 are left out.
+
+    Args:
+        data: `[n, ...]`.
+        segment_ids: `[n]`, or of more axes that `data` begins with.
+        num_segments: What all numbers are below.
+
+    Raises:
+        InvalidArgumentError: A number is not.
+
+    >>> unsorted_segment_sum(np.array([1, 2, 3]), np.array([1, 0, 1]), 3).tolist()
+    [2, 4, 0]
+    """
+    return _gathered(np.add, *_unsorted("unsorted_segment_sum", data, segment_ids, num_segments), 0)
+
+
+def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    """The products of rows of one number, 1 where there are none; see `unsorted_segment_sum`."""
+    return _gathered(np.multiply, *_unsorted("unsorted_segment_prod", data, segment_ids, num_segments), 1)
+
+
+def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    """The means of rows of one number, 0 where there are none; see `unsorted_segment_sum`."""
+    parts = _unsorted("unsorted_segment_mean", data, segment_ids, num_segments)
+    return _mean(*parts, root=lambda counts: counts)
+
+
+def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    """The sums of rows of one number by the root of how many they are; see `unsorted_segment_sum`."""
+    return _mean(*_unsorted("unsorted_segment_sqrt_n", data, segment_ids, num_segments), root=np.sqrt)
+
+
+def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    """The largest of rows of one number, the smallest number of the dtype where there are none."""
+    parts = _unsorted("unsorted_segment_max", data, segment_ids, num_segments)
+    return _gathered(np.maximum, *parts, _least(parts[0].dtype))
+
+
+def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    """The smallest of rows of one number, the largest number of the dtype where there are none."""
+    parts = _unsorted("unsorted_segment_min", data, segment_ids, num_segments)
+    return _gathered(np.minimum, *parts, _most(parts[0].dtype))

@@ -1,0 +1,280 @@
+"""Arithmetic, segments, bits, characters and parts of pictures are TensorFlow's."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+tf = pytest.importorskip("tensorflow")
+
+import penstock.tf as ptf  # noqa: E402 (TensorFlow's log level comes first)
+
+RANDOM = np.random.default_rng(11)
+
+
+def of(module: Any, name: str) -> Any:
+    for part in name.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    if hasattr(value, "to_list"):
+        return value.to_list()
+    return np.asarray(value)
+
+
+def same(got: Any, want: Any, rtol: float = 0.0) -> None:
+    mine, theirs = plain(got), plain(want)
+    if isinstance(theirs, list):
+        assert isinstance(mine, list)
+        assert len(mine) == len(theirs)
+        for one, other in zip(mine, theirs, strict=True):
+            same(one, other, rtol)
+        return
+    if not isinstance(theirs, np.ndarray):
+        assert mine == theirs
+        return
+    assert mine.dtype == theirs.dtype
+    assert mine.shape == theirs.shape
+    if theirs.dtype.kind in "fc":
+        np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=rtol)
+    else:
+        np.testing.assert_array_equal(mine, theirs)
+
+
+FLOATS = [
+    RANDOM.normal(size=shape).astype(dtype) for shape in [(4,), (3, 5), (2, 3, 4)] for dtype in ("f4", "f8")
+]
+WHOLE = [
+    RANDOM.integers(-9, 9, size=shape).astype(dtype) for shape in [(6,), (3, 5)] for dtype in ("i4", "i8")
+]
+POSITIVE = [np.abs(value) % 0.9 + 0.05 for value in FLOATS]
+
+OF_FLOATS = {
+    "nn.softmax": ({}, {"axis": 0}),
+    "nn.log_softmax": ({}, {"axis": 0}),
+    "math.softmax": ({},),
+    "math.reduce_logsumexp": ({}, {"axis": -1}, {"axis": 0, "keepdims": True}),
+    "reduce_logsumexp": ({},),
+    "math.reduce_euclidean_norm": ({}, {"axis": 0}),
+    "math.cumprod": (
+        {},
+        {"axis": -1, "exclusive": True},
+        {"reverse": True},
+        {"reverse": True, "exclusive": True},
+    ),
+    "nn.relu": ({},),
+    "nn.relu6": ({},),
+    "nn.softsign": ({},),
+    "math.softsign": ({},),
+    "nn.zero_fraction": ({},),
+    "math.asinh": ({},),
+    "math.reciprocal_no_nan": ({},),
+    "nn.moments": ({"axes": [0]}, {"axes": [0], "keepdims": True}),
+    "math.is_non_decreasing": ({},),
+    "math.is_strictly_increasing": ({},),
+    "clip_by_norm": ({"clip_norm": 1.5}, {"clip_norm": 1.5, "axes": [0]}),
+}
+
+
+@pytest.mark.parametrize("name", OF_FLOATS)
+def test_functions_of_floats_are_the_same(name: str) -> None:
+    for value in FLOATS:
+        for arguments in OF_FLOATS[name]:
+            tolerance = 2e-6 if value.dtype == np.float32 else 1e-12
+            same(of(ptf, name)(value, **arguments), of(tf, name)(value, **arguments), tolerance)
+
+
+@pytest.mark.parametrize("name", ["math.atanh", "math.acosh", "math.asinh"])
+def test_inverses_of_hyperbolic_functions_are_the_same(name: str) -> None:
+    for value in POSITIVE:
+        given = value + 1 if name == "math.acosh" else value
+        same(of(ptf, name)(given), of(tf, name)(given), 1e-5 if value.dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize(
+    "name", ["math.xlogy", "math.xdivy", "math.atan2", "truncatemod", "dtypes.complex", "math.scalar_mul"]
+)
+def test_functions_of_two_floats_are_the_same(name: str) -> None:
+    for value in FLOATS:
+        other = np.abs(value) + value.dtype.type(0.25)
+        first = value[0] if name == "math.scalar_mul" else value
+        first = (
+            first.reshape(-1)[0]
+            if name == "math.scalar_mul"
+            else np.where(value > 1, 0, value).astype(value.dtype)
+        )
+        same(of(ptf, name)(first, other), of(tf, name)(first, other), 2e-6)
+
+
+@pytest.mark.parametrize("name", ["truncatediv", "truncatemod", "bitwise.bitwise_and", "bitwise.bitwise_or"])
+def test_functions_of_whole_numbers_are_the_same(name: str) -> None:
+    for value in WHOLE:
+        other = np.where(value == 0, 3, value[::-1])
+        other = np.where(other == 0, -2, other).astype(value.dtype)
+        same(of(ptf, name)(value, other), of(tf, name)(value, other))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint16"])
+def test_bits_are_the_same(dtype: str) -> None:
+    x = RANDOM.integers(0, 100, 20).astype(dtype)
+    y = RANDOM.integers(0, 9 if dtype != "int8" else 6, 20).astype(dtype)
+    for name in ("bitwise_xor", "left_shift", "right_shift"):
+        same(of(ptf.bitwise, name)(x, y), of(tf.bitwise, name)(x, y))
+    same(ptf.bitwise.invert(x), tf.bitwise.invert(x))
+
+
+SEGMENTS = ["sum", "mean", "max", "min", "prod"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("kind", SEGMENTS)
+def test_segments_are_the_same(kind: str, dtype: str) -> None:
+    for trial in range(8):
+        data = RANDOM.integers(-5, 6, size=(9, 3) if trial % 2 else (9,)).astype(dtype)
+        ids = np.sort(RANDOM.integers(0, 6, 9)).astype("int32" if trial % 3 else "int64")
+        if not (kind == "mean" and "int" in dtype):
+            name = f"math.segment_{kind}"
+            same(of(ptf, name)(data, ids), of(tf, name)(data, ids), 1e-6)
+        mixed = RANDOM.permutation(ids) - (trial % 4 == 0)
+        name = f"math.unsorted_segment_{kind}"
+        if not (kind == "mean" and "int" in dtype):
+            same(of(ptf, name)(data, mixed, 8), of(tf, name)(data, mixed, 8), 1e-6)
+    if "float" in dtype:
+        same(
+            ptf.math.unsorted_segment_sqrt_n(data, mixed, 8),
+            tf.math.unsorted_segment_sqrt_n(data, mixed, 8),
+            1e-6,
+        )
+
+
+def test_segments_out_of_order_are_refused_by_both() -> None:
+    for its in (ptf, tf):
+        with pytest.raises(its.errors.InvalidArgumentError, match="segment ids are not increasing"):
+            its.math.segment_sum(np.array([1, 2]), np.array([1, 0]))
+
+
+def test_tables_of_counts_are_the_same() -> None:
+    labels, found = RANDOM.integers(0, 5, 40), RANDOM.integers(0, 5, 40)
+    same(ptf.math.confusion_matrix(labels, found), tf.math.confusion_matrix(labels, found))
+    weights = RANDOM.integers(0, 4, 40)
+    given = {"num_classes": 7, "weights": weights, "dtype": "int64"}
+    same(ptf.math.confusion_matrix(labels, found, **given), tf.math.confusion_matrix(labels, found, **given))
+    for values in FLOATS:
+        bounds = np.array([-1, 1.5], values.dtype)
+        same(ptf.histogram_fixed_width(values, bounds, 7), tf.histogram_fixed_width(values, bounds, 7))
+    order = RANDOM.permutation(9).astype(np.int32)
+    same(ptf.math.invert_permutation(order), tf.math.invert_permutation(order))
+
+
+WORDS = [
+    b"\xff",
+    b"\xc3",
+    b"\xe6\xbc",
+    b"a",
+    "é".encode(),
+    "漢".encode(),
+    "😀".encode(),
+    b"\x01",
+    b"\x1f",
+    b"zz",
+]
+
+
+@pytest.mark.parametrize("errors", ["replace", "ignore"])
+def test_characters_begin_at_the_same_bytes(errors: str) -> None:
+    lines = [b"".join(RANDOM.choice(np.array(WORDS, object), n)) for n in [*range(6)] * 8]
+    same(
+        ptf.strings.unicode_split_with_offsets(lines, "UTF-8", errors),
+        tf.strings.unicode_split_with_offsets(lines, "UTF-8", errors),
+    )
+    for controls in (False, True):
+        given = {"errors": errors, "replace_control_characters": controls}
+        same(
+            ptf.strings.unicode_decode_with_offsets(lines, "UTF-8", **given),
+            tf.strings.unicode_decode_with_offsets(lines, "UTF-8", **given),
+        )
+    wide = ["aé漢😀".encode("utf-16-be"), b""]
+    same(
+        ptf.strings.unicode_decode_with_offsets(wide, "UTF-16-BE"),
+        tf.strings.unicode_decode_with_offsets(wide, "UTF-16-BE"),
+    )
+    same(
+        ptf.strings.unicode_split_with_offsets("né!", "UTF-8"),
+        tf.strings.unicode_split_with_offsets("né!", "UTF-8"),
+    )
+
+
+GRAMS: list[dict[str, Any]] = [
+    {"ngram_width": 2},
+    {"ngram_width": (1, 3), "separator": "-"},
+    {"ngram_width": 3, "pad_values": ("<", ">")},
+    {"ngram_width": 3, "pad_values": "#", "padding_width": 1},
+    {"ngram_width": 4, "preserve_short_sequences": True},
+    {"ngram_width": 6, "pad_values": "#", "padding_width": 1, "preserve_short_sequences": True},
+]
+
+
+@pytest.mark.parametrize("number", range(len(GRAMS)))
+def test_runs_of_strings_are_the_same(number: int) -> None:
+    for data in (["a", "b", "c"], ["a"], [["a", "b", "c", "d"], ["e", "f", "g", "h"]]):
+        same(ptf.strings.ngrams(data, **GRAMS[number]), tf.strings.ngrams(data, **GRAMS[number]))
+    rows = [["a", "b", "c", "d", "e"], [], ["f"], ["g", "h"]]
+    same(
+        ptf.strings.ngrams(ptf.ragged.constant(rows), **GRAMS[number]),
+        tf.strings.ngrams(tf.ragged.constant(rows), **GRAMS[number]),
+    )
+
+
+def test_values_are_written_into_a_text_the_same() -> None:
+    for template, values in [
+        ("n = {}", [np.arange(10)]),
+        ("{} and {}", (np.array([0.5, 1.0], "f4"), np.int32(3))),
+        ("{}: {}", (np.arange(12).reshape(3, 4), "text")),
+    ]:
+        same(ptf.strings.format(template, values), tf.strings.format(template, values))
+
+
+def boxes(its: Any, seed: Any, **arguments: Any) -> Any:
+    return its.image.stateless_sample_distorted_bounding_box(seed=seed, **arguments)
+
+
+def test_parts_of_pictures_that_a_seed_decides_are_the_same() -> None:
+    for trial in range(300):
+        corners = np.sort(RANDOM.random((1, int(RANDOM.integers(0, 4)), 2, 2)), axis=2)
+        given: dict[str, Any] = {
+            "image_size": np.array([*RANDOM.integers(1, 700, 2), 3], np.int32),
+            "bounding_boxes": corners.reshape(1, -1, 4).astype(np.float32),
+            "min_object_covered": float(RANDOM.choice([0, 0.1, 0.5, 1.0])),
+            "aspect_ratio_range": [0.75, 1.33] if trial % 2 else sorted(RANDOM.random(2) * 2 + 0.2),
+            "area_range": [0.08, 1.0] if trial % 3 else sorted(RANDOM.random(2) * 0.99 + 0.01),
+            "max_attempts": int(RANDOM.choice([1, 5, 100])),
+            "use_image_if_no_bounding_boxes": True,
+        }
+        seed = RANDOM.integers(-(2**31), 2**31, 2)
+        same(tuple(boxes(ptf, seed, **given)), tuple(boxes(tf, seed, **given)))
+
+
+def test_how_much_pixels_differ_is_the_same() -> None:
+    for shape in ((7, 5, 3), (2, 6, 4, 1)):
+        value = RANDOM.normal(size=shape).astype(np.float32)
+        same(ptf.image.total_variation(value), tf.image.total_variation(tf.constant(value)), 1e-5)
+        whole = RANDOM.integers(-90, 90, shape).astype(np.int32)
+        same(ptf.image.total_variation(whole), tf.image.total_variation(tf.constant(whole)))
+
+
+def test_text_and_bytes_are_the_same() -> None:
+    for value in ("né", b"n"):
+        for name in ("as_bytes", "as_text", "as_str", "as_str_any"):
+            assert of(ptf.compat, name)(value) == of(tf.compat, name)(value)
+    for its in (ptf, tf):
+        with pytest.raises(TypeError):
+            its.compat.as_bytes(3)

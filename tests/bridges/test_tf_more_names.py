@@ -278,3 +278,27 @@ def test_text_and_bytes_are_the_same() -> None:
     for its in (ptf, tf):
         with pytest.raises(TypeError):
             its.compat.as_bytes(3)
+
+
+def test_short_floats_of_a_seed_are_the_same() -> None:
+    for shape in ([], [7], [3, 5]):
+        for bounds in ((0, None), (-3.5, 2.25)):
+            given = (shape, np.array([4, 9]), *bounds)
+            same(
+                ptf.cast(ptf.random.stateless_uniform(*given, ptf.bfloat16), ptf.float32),
+                tf.cast(tf.random.stateless_uniform(*given, tf.bfloat16), tf.float32),
+            )
+        given = (shape, np.array([4, 9]), 0.5, 2.0)
+        same(
+            ptf.cast(ptf.random.stateless_normal(*given, ptf.bfloat16), ptf.float32),
+            tf.cast(tf.random.stateless_normal(*given, tf.bfloat16), tf.float32),
+        )
+
+
+def test_control_characters_are_refused_by_both_where_a_text_is_to_be_strict() -> None:
+    for its in (ptf, tf):
+        given = {"errors": "strict", "replace_control_characters": True}
+        assert its.strings.unicode_transcode("ab", "UTF-8", "UTF-16-BE", **given).numpy() == b"\0a\0b"
+        for to in ("UTF-8", "UTF-16-BE"):
+            with pytest.raises(its.errors.InvalidArgumentError):
+                its.strings.unicode_transcode(b"a\x01b", "UTF-8", to, **given)

@@ -26,6 +26,7 @@ from penstock.trace.value import Traced
 __all__ = ["fold_in", "shape_of", "split", "stateless_categorical", "stateless_normal", "stateless_uniform"]
 
 _MOST: Final = 1 << 31  # numbers of one call
+_FLOATS: Final = ("bfloat16", "float16", "float32", "float64")
 
 
 @face
@@ -44,7 +45,7 @@ def stateless_uniform(
         seed: Two whole numbers; in a function of `map` they may come from the row, such as from `enumerate`.
         minval: The smallest number; None, with `maxval`, for all whole numbers of the dtype.
         maxval: What all numbers are below; 1 for floats where None.
-        dtype: float16, float32, float64, int32 or int64; with neither bound also uint32 and uint64.
+        dtype: bfloat16, float16, float32, float64, int32 or int64; with neither bound also uint32 and uint64.
         alg: Taken and not used.
 
     Raises:
@@ -57,14 +58,14 @@ def stateless_uniform(
     where = "random.stateless_uniform"
     kind = dtype_of(where, "dtype", dtype)
     sizes = shape_of(where, shape)
-    if kind.kind == "f" and kind.itemsize <= 8:
+    if kind.name in _FLOATS:
         low, high = (
             _as(where, minval if minval is not None else 0, kind),
             _as(where, 1 if maxval is None else maxval, kind),
         )
         return _uniform(_seed(where, seed), sizes, str(kind)) * (high - low) + low
     if kind.name not in ("int32", "int64", "uint32", "uint64"):
-        want = "float16, float32, float64, int32, int64, uint32 or uint64"
+        want = f"{', '.join(_FLOATS)}, int32, int64, uint32 or uint64"
         raise ArgumentError(where, "dtype", got=kind, want=want)
     bits = _uniform(_seed(where, seed), sizes, f"uint{8 * kind.itemsize}")
     if minval is None and maxval is None:
@@ -96,7 +97,7 @@ def stateless_normal(
         seed: Two whole numbers; in a function of `map` they may come from the row, such as from `enumerate`.
         mean: What is added.
         stddev: What numbers are multiplied by.
-        dtype: float16, float32 or float64.
+        dtype: bfloat16, float16, float32 or float64.
         alg: Taken and not used.
 
     Raises:
@@ -108,8 +109,8 @@ def stateless_normal(
     """
     where = "random.stateless_normal"
     kind = dtype_of(where, "dtype", dtype)
-    if kind.name not in ("float16", "float32", "float64"):
-        raise ArgumentError(where, "dtype", got=kind, want="float16, float32 or float64")
+    if kind.name not in _FLOATS:
+        raise ArgumentError(where, "dtype", got=kind, want=" or ".join(_FLOATS))
     made = _normal(_seed(where, seed), shape_of(where, shape), str(kind))
     return made * _as(where, stddev, kind) + _as(where, mean, kind)
 
@@ -232,7 +233,7 @@ def _uniform_chunk(seeds: Any, shape: Sequence[int], kind: str) -> NDArray[Any]:
     pairs, dtype = _pairs(seeds), np.dtype(kind)
     made = (
         _floats_of(pairs, _count(shape), dtype)
-        if dtype.kind == "f"
+        if dtype.name in _FLOATS
         else _whole_of(pairs, _count(shape), dtype)
     )
     return made.reshape(len(pairs), *shape)
@@ -245,6 +246,10 @@ def _floats_of(pairs: IntArray, count: int, dtype: np.dtype[Any]) -> NDArray[Any
     if dtype == np.float16:
         halves = ((words & np.uint32(0x3FF)) | np.uint32(0x3C00)).astype(np.uint16)
         return halves.view(np.float16) - np.float16(1)
+    if dtype.name == "bfloat16":
+        short = ((words & np.uint32(0x7F)) | np.uint32(0x3F80)).astype(np.uint16)
+        made: NDArray[Any] = short.view(dtype) - dtype.type(1)
+        return made
     return ((words & np.uint32(0x7FFFFF)) | np.uint32(0x3F800000)).view(np.float32) - np.float32(1)
 
 

@@ -116,7 +116,7 @@ def unicode_transcode(
         output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
         errors: As of `unicode_decode`.
         replacement_char: As of `unicode_decode`.
-        replace_control_characters: As of `unicode_decode`.
+        replace_control_characters: As of `unicode_decode`; where `errors` is "strict", they are refused.
 
     >>> unicode_transcode(b"\xe9", "latin-1", "UTF-8")
     b'\xc3\xa9'
@@ -255,6 +255,10 @@ def _transcoded(column: BytesColumn, to: str, encoding: str, *how: Any) -> Bytes
     strings = whole(column)
     if to == "utf-8" and _ascii_or_utf8(strings, encoding, how[-1]) is not None:
         return strings
+    if how[0] == "strict" and how[-1]:  # in TensorFlow, and here alone, they are no text then
+        for text in _texts_of(strings, encoding, *how[:-1], False):
+            if any(character < " " for character in text):
+                raise InvalidArgumentError(f"unicode_transcode: {text[:80]!r} holds a control character.")
     return BytesColumn.of([text.encode(to) for text in _texts_of(strings, encoding, *how)])
 
 

@@ -361,6 +361,9 @@ def test_states_of_several_ranks_are_for_rows_that_are_distributed():
     [
         ("enumerate", lambda rows: rows.enumerate()),
         ("take", lambda rows: rows.take(10)),
+        ("shuffle", lambda rows: rows.shuffle(seed=1)),
+        ("flat_map", lambda rows: rows.flat_map(D.range)),
+        ("interleave", lambda rows: rows.interleave(D.range, cycle_length=2)),
         ("scan", lambda rows: rows.scan(np.int64(0), lambda total, x: (total + x, total))),
         ("group_by_window", lambda rows: rows.group_by_window(lambda x: x % 2, lambda _, w: w.batch(2), 2)),
         ("pack", lambda rows: rows.map(lambda x: np.arange(x % 3 + 1), output_signature=INTS).pack(4)),

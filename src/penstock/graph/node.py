@@ -427,6 +427,11 @@ class Node(ABC):
         """How it runs, in a few words for `Dataset.explain`; empty where there is nothing to say."""
         return ""
 
+    @property
+    def called_by(self) -> str:
+        """The method that the user called to make it; empty where that has its own name."""
+        return ""
+
     def how_over(self, *inputs: Plan) -> str:
         """As `how`, of nodes that need more of their inputs than specs."""
         return self.how(*(plan.spec for plan in inputs))

@@ -136,6 +136,10 @@ class Interleave(Node):
     where: str = field(default="interleave", repr=False)
 
     @property
+    def called_by(self) -> str:
+        return self.where
+
+    @property
     def function(self) -> Callable[..., Any]:
         """The function as it is called."""
         return self.map_func

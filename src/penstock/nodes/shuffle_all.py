@@ -46,6 +46,10 @@ class ShuffleAll(Node):
     reshuffle: bool = True
 
     @property
+    def called_by(self) -> str:
+        return "shuffle"
+
+    @property
     def is_shuffled(self) -> bool:
         return self.reshuffle
 

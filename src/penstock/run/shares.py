@@ -369,4 +369,4 @@ def _refusal_for(node: Node) -> ArgumentError:
 
 
 def _name(node: Node) -> str:
-    return call_of(node).partition("(")[0]
+    return node.called_by or call_of(node).partition("(")[0]

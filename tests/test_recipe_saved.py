@@ -1,10 +1,11 @@
 """Saved datasets know the pipeline that made them: loaded, printed, run again and compared."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,32 @@ def test_rerun_takes_functions_from_a_module(prepared: Path, capsys: pytest.Capt
         0,
         "5 rows: the same files, byte for byte\n",
     )
+
+
+def test_rerun_takes_functions_from_the_program_that_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Where it ran its functions were those of `__main__`."""
+    program = tmp_path / "the_program.py"
+    program.write_text(
+        "import penstock as ps\n"
+        "def odd_up(x):\n    return x + 1 if x % 2 else x\n"
+        "if __name__ == '__main__':\n    ps.Dataset.range(5).map(odd_up).save('a')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    subprocess.run([sys.executable, program], check=True)
+    assert said(capsys, "rerun", "a", "b", "--functions", "the_program") == (
+        0,
+        "5 rows: the same files, byte for byte\n",
+    )
+    program.write_text(program.read_text().replace("x + 1", "x + 100"))
+    monkeypatch.delitem(sys.modules, "the_program")
+    invalidate_caches()
+    code, text = said(capsys, "rerun", "a", "c", "--functions", "the_program")
+    assert code == 2
+    assert "__main__.odd_up (map.map_func, code " in text
+    monkeypatch.delitem(sys.modules, "the_program")
 
 
 def test_diff_of_saved_datasets_names_what_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

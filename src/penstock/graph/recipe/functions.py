@@ -91,7 +91,10 @@ class Lookup:
         given = self.functions
         if isinstance(given, ModuleType):
             # Only what the module itself defines: a recipe is not to reach what it happens to import.
-            mine = (value for value in vars(given).values() if _path(value) == path)
+            # The program itself is __main__ where it ran, and a module where it is imported.
+            name = path.removeprefix("__main__.") if path.startswith("__main__.") else None
+            paths = (path, None if name is None else f"{given.__name__}.{name}")
+            mine = (value for value in vars(given).values() if _path(value) in paths)
             return [value for value in mine if getattr(value, "__module__", None) == given.__name__]
         if isinstance(given, Mapping):
             names = (f"{path}#{mark.code}", path, path.partition(".")[2], mark.name)

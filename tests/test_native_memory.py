@@ -45,3 +45,38 @@ def test_what_is_large_begins_where_tensorflow_and_jax_take_it_without_a_copy(n)
     made = [_native.frame_records(bytes(n), np.array([0, n]))[0] for _ in range(5)]
     assert [values.ctypes.data % 64 for values in made] == [0] * 5
     assert all(len(values) == n + 16 and not values[12:-4].any() for values in made)
+
+
+NO_ROOM = """
+import resource, sys
+import numpy as np
+from penstock import _native
+
+kind, layout, missing = map(int, sys.argv[1:4])
+rows, count = 2_000, 100_000
+name, empty = b"a", np.zeros(rows, np.int64)
+blank = {1: [b"x"] * count, 2: np.ones(count, np.float32), 3: np.ones(count, np.int64)}[kind]
+plan = _native.ExamplePlan([(name, kind, layout, count, missing, blank if missing == 2 else None)])
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + (64 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    plan.decode(b"", empty, empty)
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on memory that holds")
+@pytest.mark.parametrize("missing", ["blank", "default"])
+@pytest.mark.parametrize(
+    ("kind", "layout"), [(1, 0), (2, 0), (3, 0), (1, 2)], ids=["strings", "floats", "ints", "raw"]
+)
+def test_values_for_which_there_is_no_memory_are_an_error_and_not_the_end(kind, layout, missing):
+    if layout == 2 and missing == "default":
+        pytest.skip("raw values have no default")
+    arguments = [str(kind), str(layout), "1" if missing == "blank" else "2"]
+    done = subprocess.run(
+        [sys.executable, "-c", NO_ROOM, *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("no memory for ")

@@ -1,33 +1,12 @@
-//! Columns while they are being filled, a row at a time, and as they are handed over.
+//! Columns while they are being filled, a row at a time.
 
 use crate::error::{self, reserve};
 use crate::example::message::{Take, floats_of};
 use crate::example::plan::{Default, Feature, Kind, Layout, Missing};
+use crate::finished::marks;
+pub use crate::finished::{Column, Values};
+use crate::room::{extend, push, repeat, room};
 use crate::wire::split_varint;
-
-/// The values of a column, joined.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Values {
-    /// Of byte strings, or of raw rows.
-    Bytes(Vec<u8>),
-    /// Of floats.
-    Floats(Vec<f32>),
-    /// Of integers.
-    Ints(Vec<i64>),
-}
-
-/// A finished column. Meanings are those of `Parts` in `_native.pyi`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// The values, joined.
-    pub values: Values,
-    /// Where each byte string begins in the values.
-    pub value_offsets: Option<Vec<i64>>,
-    /// Where each row begins, counted in values.
-    pub list_offsets: Option<Vec<i64>>,
-    /// Which rows are there, unless all are.
-    pub valid: Option<Vec<bool>>,
-}
 
 /// Where a record holds the row of a column, as bytes [start, end) of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +31,8 @@ pub enum Misfit {
     Length(usize, usize),
     /// The feature is not there.
     Missing,
+    /// There is no memory for them.
+    Memory,
 }
 
 /// A column that grows by appending; a row that turns out wrong is cut off again.
@@ -62,6 +43,8 @@ pub struct Builder<'p> {
     rows: usize,
     // Values of the row being filled.
     taken: usize,
+    // Whether there was no memory for one of them.
+    is_full: bool,
     floats: Vec<f32>,
     ints: Vec<i64>,
     bytes: Vec<u8>,
@@ -79,6 +62,7 @@ impl<'p> Builder<'p> {
             tag: tag_of(feature.kind),
             rows: 0,
             taken: 0,
+            is_full: false,
             floats: Vec::new(),
             ints: Vec::new(),
             bytes: Vec::new(),
@@ -159,12 +143,18 @@ impl<'p> Builder<'p> {
     /// Finish the row with the values taken since the last one.
     #[inline]
     pub fn end_row(&mut self) -> Result<(), Misfit> {
+        if self.is_full {
+            return Err(Misfit::Memory);
+        }
         match self.feature.layout {
             Layout::Fixed if self.taken != self.feature.count => {
                 return Err(Misfit::Count(self.taken, self.feature.count));
             }
             Layout::Fixed => {}
-            Layout::Ragged => self.list_offsets.push(offset(self.values())),
+            Layout::Ragged => {
+                let end = offset(self.values());
+                push(&mut self.list_offsets, end).ok_or(Misfit::Memory)?;
+            }
             Layout::Raw => self.check_raw()?,
         }
         self.taken = 0;
@@ -187,7 +177,9 @@ impl<'p> Builder<'p> {
     pub fn take_rows<'r>(&mut self, rows: impl Iterator<Item = (&'r [u8], Option<&'r Place>)>) -> Option<()> {
         match self.feature.kind {
             Kind::Float => self.take_each(rows, |column, record, start, end| {
-                column.floats.extend(floats_of(record.get(start..end)?));
+                let packed = record.get(start..end)?;
+                room(&mut column.floats, packed.len() / 4)?;
+                column.floats.extend(floats_of(packed));
                 Some(())
             }),
             Kind::Int64 => {
@@ -201,15 +193,15 @@ impl<'p> Builder<'p> {
     fn take_each<'r>(
         &mut self,
         rows: impl Iterator<Item = (&'r [u8], Option<&'r Place>)>,
-        push: impl Fn(&mut Self, &'r [u8], usize, usize) -> Option<()>,
+        append: impl Fn(&mut Self, &'r [u8], usize, usize) -> Option<()>,
     ) -> Option<()> {
         let is_ragged = self.feature.layout == Layout::Ragged;
         for (record, place) in rows {
             match place? {
-                Place::One(start, end) => push(self, record, *start, *end)?,
+                Place::One(start, end) => append(self, record, *start, *end)?,
                 Place::Many(values) => {
                     for &(start, end) in values {
-                        push(self, record, start, end)?;
+                        append(self, record, start, end)?;
                     }
                 }
                 Place::Missing => {
@@ -218,7 +210,8 @@ impl<'p> Builder<'p> {
                 }
             }
             if is_ragged {
-                self.list_offsets.push(offset(self.values()));
+                let end = offset(self.values());
+                push(&mut self.list_offsets, end)?;
             }
             self.rows = self.rows.saturating_add(1);
         }
@@ -231,12 +224,11 @@ impl<'p> Builder<'p> {
             && low >= 0x80
             && high < 0x80
         {
-            self.ints.push(i64::from(low & 0x7f) | i64::from(high) << 7);
-            return Some(());
+            return push(&mut self.ints, i64::from(low & 0x7f) | i64::from(high) << 7);
         }
         while !packed.is_empty() {
             let (value, rest) = split_varint(packed, 10)?;
-            self.ints.push(value.cast_signed());
+            push(&mut self.ints, value.cast_signed())?;
             packed = rest;
         }
         Some(())
@@ -248,15 +240,16 @@ impl<'p> Builder<'p> {
         match record.get(start..).and_then(<[u8]>::first_chunk::<SHORT_BYTES>) {
             Some(chunk) if value.len() <= SHORT_BYTES => {
                 let length = self.bytes.len().saturating_add(value.len());
-                self.bytes.extend_from_slice(chunk);
+                extend(&mut self.bytes, chunk)?;
                 self.bytes.truncate(length);
             }
-            _ => self.bytes.extend_from_slice(value),
+            _ => extend(&mut self.bytes, value)?,
         }
-        if self.feature.layout != Layout::Raw {
-            self.value_offsets.push(offset(self.bytes.len()));
+        if self.feature.layout == Layout::Raw {
+            return Some(());
         }
-        Some(())
+        let end = offset(self.bytes.len());
+        push(&mut self.value_offsets, end)
     }
 
     /// Finish the row as one that lacks the feature.
@@ -265,43 +258,43 @@ impl<'p> Builder<'p> {
             (Missing::Error, Layout::Ragged) => {}
             (Missing::Error, _) => return Err(Misfit::Missing),
             (Missing::Mark, _) => {
-                self.absent.push(self.rows);
-                self.take_blank();
+                push(&mut self.absent, self.rows).ok_or(Misfit::Memory)?;
+                self.take_blank().ok_or(Misfit::Memory)?;
             }
-            (Missing::Default(default), _) => self.take_default(default),
+            (Missing::Default(default), _) => self.take_default(default).ok_or(Misfit::Memory)?,
         }
         self.end_row()
     }
 
-    fn take_default(&mut self, default: &'p Default) {
+    fn take_default(&mut self, default: &'p Default) -> Option<()> {
         match default {
             Default::Bytes(values) => values.iter().for_each(|value| self.bytes(value)),
-            Default::Ints(values) => values.iter().for_each(|&value| self.int(value)),
+            Default::Ints(values) => {
+                extend(&mut self.ints, values)?;
+                self.taken = self.taken.saturating_add(values.len());
+            }
             Default::Floats(values) => {
-                self.floats.extend_from_slice(values);
+                extend(&mut self.floats, values)?;
                 self.taken = self.taken.saturating_add(values.len());
             }
         }
+        Some(())
     }
 
     // Zeros and empty strings under a mark.
-    fn take_blank(&mut self) {
+    fn take_blank(&mut self) -> Option<()> {
         let count = self.feature.count;
         match (self.feature.layout, self.feature.kind) {
-            (Layout::Ragged, _) => {}
-            (Layout::Raw, _) => {
-                self.bytes.resize(self.bytes.len().saturating_add(count), 0);
-                self.taken = 1;
+            (Layout::Ragged, _) => return Some(()),
+            (Layout::Raw, _) => repeat(&mut self.bytes, 0, count)?,
+            (Layout::Fixed, Kind::Float) => repeat(&mut self.floats, 0.0, count)?,
+            (Layout::Fixed, Kind::Int64) => repeat(&mut self.ints, 0, count)?,
+            (Layout::Fixed, Kind::Bytes) => {
+                repeat(&mut self.value_offsets, offset(self.bytes.len()), count)?;
             }
-            (Layout::Fixed, Kind::Float) => {
-                self.floats.resize(self.floats.len().saturating_add(count), 0.0);
-                self.taken = count;
-            }
-            (Layout::Fixed, _) => (0..count).for_each(|_| match self.feature.kind {
-                Kind::Int64 => self.int(0),
-                _ => self.bytes(&[]),
-            }),
         }
+        self.taken = if self.feature.layout == Layout::Raw { 1 } else { count };
+        Some(())
     }
 
     /// Cut off everything after the first `rows` rows.
@@ -327,22 +320,14 @@ impl<'p> Builder<'p> {
         }
         self.rows = rows;
         self.taken = 0;
+        self.is_full = false;
     }
 
     /// The finished column.
-    #[must_use]
-    pub fn finish(self) -> Column {
+    pub fn finish(self) -> error::Result<Column> {
         let is_strings = self.feature.kind == Kind::Bytes && self.feature.layout != Layout::Raw;
-        let valid = (!self.absent.is_empty()).then(|| {
-            let mut valid = vec![true; self.rows];
-            for row in self.absent {
-                if let Some(mark) = valid.get_mut(row) {
-                    *mark = false;
-                }
-            }
-            valid
-        });
-        Column {
+        let valid = if self.absent.is_empty() { None } else { Some(marks(self.rows, &self.absent)?) };
+        Ok(Column {
             values: match self.feature.kind {
                 Kind::Bytes => Values::Bytes(self.bytes),
                 Kind::Float => Values::Floats(self.floats),
@@ -351,28 +336,32 @@ impl<'p> Builder<'p> {
             value_offsets: is_strings.then_some(self.value_offsets),
             list_offsets: (self.feature.layout == Layout::Ragged).then_some(self.list_offsets),
             valid,
-        }
+        })
     }
 }
 
 impl<'a> Take<'a> for Builder<'_> {
     #[inline]
     fn floats(&mut self, packed: &'a [u8]) {
-        self.floats.extend(floats_of(packed));
+        match room(&mut self.floats, packed.len() / 4) {
+            Some(()) => self.floats.extend(floats_of(packed)),
+            None => self.is_full = true,
+        }
         self.taken = self.taken.saturating_add(packed.len() / 4);
     }
 
     #[inline]
     fn int(&mut self, value: i64) {
-        self.ints.push(value);
+        self.is_full |= push(&mut self.ints, value).is_none();
         self.taken = self.taken.saturating_add(1);
     }
 
     #[inline]
     fn bytes(&mut self, value: &'a [u8]) {
-        self.bytes.extend_from_slice(value);
+        self.is_full |= extend(&mut self.bytes, value).is_none();
         if self.feature.layout != Layout::Raw {
-            self.value_offsets.push(offset(self.bytes.len()));
+            let end = offset(self.bytes.len());
+            self.is_full |= push(&mut self.value_offsets, end).is_none();
         }
         self.taken = self.taken.saturating_add(1);
     }

@@ -1,6 +1,7 @@
 //! TFRecord framing (formats.md, section 1): find records in bytes, put records around bytes.
 
 use crate::crc::{crc32c, crc32c_from, crc32c_of_length, joined, masked};
+use crate::room::push;
 use crate::{Error, Result};
 
 /// Bytes before a payload: its length and the checksum of the length.
@@ -69,8 +70,8 @@ pub fn scan(data: &[u8], start: usize, stop: usize, rules: Rules) -> Result<Scan
         match record(rest, rules.verify, rules.max_record_bytes) {
             Ok(length) => {
                 let payload = scan.position.saturating_add(HEADER_BYTES);
-                scan.starts.push(payload as i64);
-                scan.lengths.push(length as i64);
+                push(&mut scan.starts, payload as i64).ok_or_else(no_memory)?;
+                push(&mut scan.lengths, length as i64).ok_or_else(no_memory)?;
                 scan.position = payload.saturating_add(length).saturating_add(FOOTER_BYTES);
             }
             Err(end) => {
@@ -82,6 +83,11 @@ pub fn scan(data: &[u8], start: usize, stop: usize, rules: Rules) -> Result<Scan
     scan.starts.shrink_to_fit();
     scan.lengths.shrink_to_fit();
     Ok(scan)
+}
+
+#[cold]
+fn no_memory() -> Error {
+    Error::Memory("no memory for the places of records".into())
 }
 
 /// Length of the payload of the record at the beginning of `rest`, or why there is none.

@@ -5,7 +5,7 @@ mod plain;
 use std::path::Path;
 
 use penstock_core::column::{Column, Values};
-use penstock_core::example::decode::DecodeError;
+use penstock_core::example::DecodeError;
 use penstock_core::example::encode::{self, Input, InputList, Source};
 use penstock_core::example::write::KeyOrder;
 use penstock_core::example::{Default, Feature, Kind, Layout, Missing, Plan, SequencePlan, message};

@@ -3,10 +3,11 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use penstock_core::column::{Column, Values};
 use penstock_core::error::Error;
-use penstock_core::example::decode::DecodeError;
 use penstock_core::example::message::{self, Features};
 use penstock_core::example::sequence::ListColumn;
-use penstock_core::example::{Default, Feature, Kind, Layout, Missing, Plan, SequencePlan as Sequences};
+use penstock_core::example::{
+    DecodeError, Default, Feature, Kind, Layout, Missing, Plan, SequencePlan as Sequences,
+};
 use penstock_core::frame::Rules;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -140,7 +141,7 @@ impl ExamplePlan {
                 Some(true) => py.check_signals()?,
             }
         }
-        let (columns, rows) = gathering.finish();
+        let (columns, rows) = gathering.finish().map_err(unread)?;
         Ok((rows == offsets.len()).then(|| all_parts(py, columns)))
     }
 }

@@ -88,7 +88,7 @@ pub fn begin_sync(py: Python<'_>, fd: i32, offset: i64, nbytes: i64) {
 
 #[pyfunction]
 pub fn file_versions(py: Python<'_>, paths: Vec<PathBuf>) -> Vec<Option<(u64, i64)>> {
-    py.detach(|| paths.iter().map(|path| files::version(path)).collect())
+    py.detach(|| files::versions(&paths))
 }
 
 #[pyfunction]

@@ -16,7 +16,7 @@ const BLOCK_BYTES: usize = 256 << 10;
 /// Fewer are not worth asking the system for.
 const SMALL_BYTES: usize = 16 << 10;
 /// Bytes to read before the interpreter may look at signals (Ctrl-C) again.
-const STEP_BYTES: usize = 32 << 20;
+const STEP_BYTES: usize = 8 << 20;
 
 /// How far to read.
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ pub fn rows(
         }
     }
     let rows = filling.rows();
-    Ok((filling.finish(), rows, offset + taken as u64))
+    Ok((filling.finish().map_err(refused)?, rows, offset + taken as u64))
 }
 
 /// How many bytes to have in the next block: not many more than the limits leave to be used.
@@ -144,9 +144,9 @@ impl<'a> Gathering<'a> {
     }
 
     /// The columns, of all records where no step has found a fault.
-    pub fn finish(self) -> (Vec<Column>, usize) {
+    pub fn finish(self) -> Result<(Vec<Column>, usize)> {
         let rows = self.filling.rows();
-        (self.filling.finish(), rows)
+        Ok((self.filling.finish().map_err(refused)?, rows))
     }
 }
 

@@ -2,97 +2,16 @@
 
 use std::collections::HashMap;
 
-use crate::column::{Builder, Column, Misfit};
+use crate::column::{Builder, Column};
 use crate::error::{Error, Result};
-use crate::wire::{Malformed, Span};
+use crate::wire::Span;
 
 use super::fast::{self, Guess};
 use super::form::{Forms, Look};
 use super::message::{Found, UNSET, read_list, walk_example};
 use super::plan::Plan;
 use super::strict;
-
-/// Bytes are not a message.
-pub const MALFORMED: u8 = 1;
-/// A feature has another kind.
-pub const WRONG_KIND: u8 = 2;
-/// A feature has another number of values.
-pub const WRONG_COUNT: u8 = 3;
-/// A feature is not there.
-pub const MISSING: u8 = 4;
-/// A raw value has another length.
-pub const WRONG_LENGTH: u8 = 5;
-/// A feature is not in the plan.
-pub const UNKNOWN: u8 = 6;
-/// TensorFlow cannot parse a list.
-pub const BAD_LIST: u8 = 7;
-/// TensorFlow finds no kind where it looks for one.
-pub const BAD_KIND: u8 = 8;
-
-/// Where and why decoding stopped. Meanings are those of `DecodeError` in `_native.pyi`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DecodeError {
-    /// Row in the batch.
-    pub row: usize,
-    /// Number in the plan, -1 for none.
-    pub feature: i64,
-    /// One of the constants above.
-    pub code: u8,
-    /// What was found.
-    pub found: usize,
-    /// What was wanted.
-    pub wanted: usize,
-    /// Byte in the record.
-    pub offset: usize,
-}
-
-/// What is wrong with one record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
-    pub slot: Option<usize>,
-    pub code: u8,
-    pub found: usize,
-    pub wanted: usize,
-    pub offset: usize,
-}
-
-impl Wrong {
-    pub(super) fn at(self, row: usize) -> DecodeError {
-        let feature = self.slot.and_then(|slot| i64::try_from(slot).ok()).unwrap_or(-1);
-        let Self { code, found, wanted, offset, .. } = self;
-        DecodeError { row, feature, code, found, wanted, offset }
-    }
-
-    pub(super) fn misfit(slot: usize, misfit: Misfit, offset: usize) -> Self {
-        let (code, found, wanted) = match misfit {
-            Misfit::Count(found, wanted) => (WRONG_COUNT, found, wanted),
-            Misfit::Length(found, wanted) => (WRONG_LENGTH, found, wanted),
-            Misfit::Missing => (MISSING, 0, 0),
-        };
-        Self { slot: Some(slot), code, found, wanted, offset }
-    }
-}
-
-impl Wrong {
-    /// A key at `start` that is not in the plan.
-    pub(super) fn unknown(start: usize, length: usize) -> Self {
-        Self { slot: None, code: UNKNOWN, found: start, wanted: length, offset: start }
-    }
-
-    /// A step is never missing: one that has no kind set has no values.
-    pub(super) fn of_step(self, wanted: usize) -> Self {
-        match self.code {
-            MISSING => Self { code: WRONG_COUNT, found: 0, wanted, ..self },
-            _ => self,
-        }
-    }
-}
-
-impl From<Malformed> for Wrong {
-    fn from(malformed: Malformed) -> Self {
-        Self { slot: None, code: MALFORMED, found: 0, wanted: 0, offset: malformed.offset }
-    }
-}
+use super::wrong::{DecodeError, WRONG_KIND, Wrong};
 
 /// A decoded batch.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,7 +120,7 @@ impl<'p> Filling<'p> {
                 && let Err(wrong) = self.take_one(records.get(next)?, &mut guess, &mut finder)
             {
                 self.cut();
-                return Ok(Some(wrong.at(self.rows)));
+                return wrong.at(self.rows).map(Some);
             }
             let (first, taken) = (self.rows == 0, alike.max(1));
             next = next.saturating_add(taken);
@@ -251,8 +170,7 @@ impl<'p> Filling<'p> {
     }
 
     /// A column for each feature of the plan.
-    #[must_use]
-    pub fn finish(self) -> Vec<Column> {
+    pub fn finish(self) -> Result<Vec<Column>> {
         self.columns.into_iter().map(Builder::finish).collect()
     }
 }
@@ -263,7 +181,7 @@ impl Plan {
         let mut filling = Filling::new(self, starts.len(), Records::new(data, starts, lengths)?.bytes())?;
         let error = filling.take(data, starts, lengths)?;
         let rows = filling.rows();
-        Ok(Decoded { columns: filling.finish(), rows, error })
+        Ok(Decoded { columns: filling.finish()?, rows, error })
     }
 
     fn take_record<'a>(

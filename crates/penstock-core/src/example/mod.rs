@@ -10,7 +10,9 @@ pub mod sequence;
 mod stream;
 mod strict;
 pub mod write;
+mod wrong;
 
-pub use decode::{DecodeError, Decoded, Filling};
+pub use decode::{Decoded, Filling};
 pub use plan::{Default, Feature, Kind, Layout, Missing, Plan};
 pub use sequence::SequencePlan;
+pub use wrong::DecodeError;

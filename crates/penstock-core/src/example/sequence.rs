@@ -4,12 +4,15 @@ use std::collections::HashMap;
 
 use crate::column::{Builder, Column, Misfit};
 use crate::error::Result;
+use crate::finished::marks;
+use crate::room::push;
 use crate::wire::Span;
 
-use super::decode::{DecodeError, Finder, Records, Wrong, take_found};
+use super::decode::{Finder, Records, take_found};
 use super::message::{Found, UNSET, walk_sequence_example};
 use super::plan::{Feature, Layout, Missing, Plan};
 use super::strict;
+use super::wrong::{DecodeError, Wrong};
 
 /// How to decode a batch of SequenceExamples.
 #[derive(Clone, Debug)]
@@ -67,13 +70,13 @@ impl SequencePlan {
             let record = records.get(row)?;
             if let Err(wrong) = self.take_record(record, &mut columns, &mut places) {
                 columns.cut(row);
-                error = Some(wrong.at(row));
+                error = Some(wrong.at(row)?);
                 break;
             }
         }
         let rows = error.map_or(records.len(), |error: DecodeError| error.row);
-        let context = columns.context.into_iter().map(Builder::finish).collect();
-        let lists = columns.lists.into_iter().map(ListBuilder::finish).collect();
+        let context = columns.context.into_iter().map(Builder::finish).collect::<Result<_>>()?;
+        let lists = columns.lists.into_iter().map(ListBuilder::finish).collect::<Result<_>>()?;
         Ok(DecodedSequences { context, lists, rows, error })
     }
 
@@ -112,7 +115,7 @@ impl SequencePlan {
             let taken = match steps {
                 None => list.end_missing_row(slot, record.len()),
                 Some(steps) => {
-                    strict::take_steps(record, slot, steps, &mut list.steps).map(|()| list.end_row())
+                    strict::take_steps(record, slot, steps, &mut list.steps).and_then(|()| list.end_row(slot))
                 }
             };
             taken.map_err(|wrong| self.in_lists(wrong))?;
@@ -151,8 +154,8 @@ impl<'p> ListBuilder<'p> {
         Self { steps: Builder::new(feature), ends: vec![0], absent: Vec::new() }
     }
 
-    fn end_row(&mut self) {
-        self.ends.push(self.steps.rows());
+    fn end_row(&mut self, slot: usize) -> std::result::Result<(), Wrong> {
+        push(&mut self.ends, self.steps.rows()).ok_or(Wrong::misfit(slot, Misfit::Memory, 0))
     }
 
     fn end_missing_row(&mut self, slot: usize, offset: usize) -> std::result::Result<(), Wrong> {
@@ -161,11 +164,11 @@ impl<'p> ListBuilder<'p> {
             (Missing::Error, Layout::Fixed | Layout::Raw) => {
                 return Err(Wrong::misfit(slot, Misfit::Missing, offset));
             }
-            (Missing::Mark, _) => self.absent.push(self.ends.len().saturating_sub(1)),
+            (Missing::Mark, _) => push(&mut self.absent, self.ends.len().saturating_sub(1))
+                .ok_or(Wrong::misfit(slot, Misfit::Memory, offset))?,
             _ => {}
         }
-        self.end_row();
-        Ok(())
+        self.end_row(slot)
     }
 
     fn cut(&mut self, rows: usize) {
@@ -174,14 +177,11 @@ impl<'p> ListBuilder<'p> {
         self.absent.retain(|&row| row < rows);
     }
 
-    fn finish(self) -> ListColumn {
+    fn finish(self) -> Result<ListColumn> {
         let rows = self.ends.len().saturating_sub(1);
-        let present = (!self.absent.is_empty()).then(|| {
-            let mut absent = self.absent.iter().peekable();
-            (0..rows).map(|row| absent.next_if_eq(&&row).is_none()).collect()
-        });
+        let present = if self.absent.is_empty() { None } else { Some(marks(rows, &self.absent)?) };
         let step_offsets = self.ends.iter().map(|&end| i64::try_from(end).unwrap_or(i64::MAX)).collect();
-        ListColumn { steps: self.steps.finish(), step_offsets, present }
+        Ok(ListColumn { steps: self.steps.finish()?, step_offsets, present })
     }
 }
 
@@ -225,7 +225,7 @@ impl<'a> ListFinder<'a> {
             for step in steps {
                 take_step(record, slot, step, &mut list.steps)?;
             }
-            list.end_row();
+            list.end_row(slot)?;
         }
         let set = self.unknown.values().filter(|(_, is_set)| *is_set);
         match set.map(|(key, _)| key).min_by_key(|key| key.start) {

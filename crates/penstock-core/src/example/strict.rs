@@ -5,10 +5,10 @@
 use crate::column::Builder;
 use crate::wire::{Malformed, Span};
 
-use super::decode::{BAD_KIND, BAD_LIST, WRONG_KIND, Wrong};
 use super::message::{BYTES, FLOAT, INT64, Take, UNSET};
 use super::plan::{Layout, Plan};
 use super::stream::Stream;
+use super::wrong::{BAD_KIND, BAD_LIST, WRONG_KIND, Wrong};
 
 const FIELD_1_LEN: u8 = 0x0a;
 const FIELD_2_LEN: u8 = 0x12;

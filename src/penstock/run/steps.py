@@ -108,7 +108,7 @@ class Steps:
         self._holds = type(node).held is not Node.held
         if place is None:
             self._state = node.start(epoch)
-            self._edges = tuple(open_edge(part) for part in plan.inputs)
+            self._edges = tuple(map(open_edge, plan.inputs))
         elif after:
             self._state = node.next_epoch(place[0], epoch)
             self._edges = tuple(map(partial(open_edge, after=True), plan.inputs, place[1]))

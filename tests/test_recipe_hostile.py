@@ -1,5 +1,6 @@
 """A recipe from anybody ends in a pipeline or in our errors, with little memory, and runs nothing."""
 
+import itertools
 import json
 import random
 import tracemalloc
@@ -181,6 +182,17 @@ def test_a_pipeline_of_the_longest_chain_runs():
     source = GOOD[0]["plans"][0]
     takes = [{"node": "take", "arguments": {"count": 3}, "inputs": [i]} for i in range(99)]
     assert len(list(ps.Dataset.from_json(json.dumps({"penstock recipe": 1, "plans": [source, *takes]})))) == 3
+
+
+def test_a_pipeline_of_the_longest_chain_goes_on_from_a_state():
+    ds = ps.Dataset.range(9).repeat(2)
+    for _ in range(98):
+        ds = ds.take(18)
+    rows = iter(ds)
+    list(itertools.islice(rows, 12))
+    other = iter(ds)
+    other.set_state(json.loads(json.dumps(rows.get_state())))
+    assert list(other) == list(range(3, 9))
 
 
 def test_a_small_recipe_takes_little_memory():

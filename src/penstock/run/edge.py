@@ -82,16 +82,9 @@ class Edge:
             Edge, meter=self._meter, most_threads=most, uncounted=uncounted
         )
         self._open_first = None
-        self._maker = Maker(
-            self._plan,
-            open_edge,
-            epoch,
-            place,
-            self._meter,
-            after=after,
-            most_threads=most,
-            uncounted=uncounted,
-        )
+        maker = Maker(self._plan, open_edge, epoch, self._meter, most_threads=most, uncounted=uncounted)
+        maker.begin(place, after=after)
+        self._maker = maker
         if self._group_rows > 1:
             self._maker.in_groups(self._group_rows)
         self._clear()

@@ -40,17 +40,12 @@ class Maker:
         plan: Plan,
         open_edge: OpenEdge,
         epoch: int,
-        place: Place | None,
         meter: Meter | None,
         *,
-        after: bool = False,
         most_threads: int | None = None,
         uncounted: Uncounted | None = None,
     ) -> None:
-        """From the start, from a place, or from the start of the epoch after that of a place.
-
-        AUTOTUNE uses at most so many threads. What functions draw uncounted is noted in `uncounted`.
-        """
+        """To be begun. AUTOTUNE uses at most so many threads. What functions draw uncounted is noted in `uncounted`."""
         self._plan, self._open_edge, self._epoch, self._meter = plan, open_edge, epoch, meter
         threads = plan.node.threads()
         self._pool = Pool(threads) if threads > 1 else None
@@ -59,14 +54,14 @@ class Maker:
         self._most_threads, self._uncounted = most_threads, uncounted
         self._tuner: Tuner | None = None
         self._group_rows = 1
-        self._begin(place, after=after)
 
     def in_groups(self, size: int) -> None:
         """Have chunks hold multiples of so many rows, where the source can; before the first is asked for."""
         self._group_rows = size
         self._steps.in_groups(size)
 
-    def _begin(self, place: Place | None, *, after: bool = False) -> None:
+    def begin(self, place: Place | None, *, after: bool = False) -> None:
+        """From the start, from a place, or from the start of the epoch after that of a place."""
         # Chains of a hundred nodes are as deep in calls: where nothing runs as one, one call fewer for each.
         make = steps_of if self._plan.node.may_join(*self._plan.inputs) else Steps
         self._steps = make(
@@ -93,7 +88,7 @@ class Maker:
         self._epoch = epoch
         if self._ahead is not None or self._line:
             # What was made ahead may be anywhere, also in an epoch further on: the place is not.
-            self._begin(place, after=True)
+            self.begin(place, after=True)
         else:
             self._steps.restart(epoch)
             self.place, self._end = self._steps.place, None
@@ -122,12 +117,12 @@ class Maker:
         try:
             reached, made = self._work(task) if ticket is None else self._take(ticket)
         except Broken as broken:
-            self._begin((broken.state, ()))
+            self.begin((broken.state, ()))
             return self.place, Raised(broken.error)
         except Exception as error:  # noqa: BLE001  (raised again where the rows are asked for)
             return task.after, Raised(error)
         if reached is not task.after[0] and reached != task.after[0]:
-            self._begin((reached, ()))
+            self.begin((reached, ()))
         if not isinstance(made, Partly):
             return before, made
         after = self._steps.further(before, len(made))

@@ -15,6 +15,8 @@ BENCH_ROUNDS ?= 3
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The tests begin hundreds of processes, which would each compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 BUILT := .venv/.built

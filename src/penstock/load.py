@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError, NotFoundError
+from penstock.frozen import frozen
 from penstock.graph.plan import Plan
 from penstock.sources.saved import saved_rows
 from penstock.sources.tf_saved import tf_rows
@@ -22,7 +22,7 @@ from penstock.store.tf_saved import open_tf_saved
 __all__ = ["Version", "gc", "load", "saved_folder", "versions"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Version:
     """A version of a saved dataset.
 

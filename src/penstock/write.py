@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
@@ -18,6 +17,7 @@ import numpy as np
 from penstock import _native
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.fs.locks import hold
 from penstock.fs.paths import local_path
@@ -46,7 +46,7 @@ _COPY_BYTES: Final = 8 << 20
 _ENCODERS: Final = 2
 
 
-@dataclass(frozen=True)
+@frozen
 class Written:
     """What `penstock.write` wrote.
 

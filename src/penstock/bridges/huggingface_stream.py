@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 import datasets as hf
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, FunctionError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Failing, Node, State, Step
 from penstock.sources.arrow import arrow_chunk, schema_chunk
 from penstock.spec import RaggedSpec, Spec, TensorSpec, pack
@@ -94,7 +95,7 @@ def _chunk(table: pa.Table, names: tuple[str, ...]) -> Chunk:
     return arrow_chunk(pa, whole.to_batches()[0]) if len(whole) else schema_chunk(pa, whole.schema)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Streamed(Node):
     """Rows of a stream.
 

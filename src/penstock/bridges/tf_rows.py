@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.values import Ragged, Sparse
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentTypeError, FunctionError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Node, State, Step
 from penstock.graph.plan import Plan
 from penstock.spec import (
@@ -86,7 +87,7 @@ def _tensor_leaf(spec: Any) -> LeafSpec:
     return TensorSpec(shape, dtype)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Elements(Node):
     """Elements of a `tf.data.Dataset`. The state is how many were asked for, or ~that once it has ended.
 

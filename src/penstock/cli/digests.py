@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock import _native
+from penstock.frozen import frozen
 from penstock.records.frames import Frames
 
 __all__ = ["Comparison", "compare", "digests_of"]
@@ -17,7 +17,7 @@ Rows = NDArray[np.int64]
 _WIDTH = 16
 
 
-@dataclass(frozen=True)
+@frozen
 class Comparison:
     """How the rows of B differ from those of A.
 

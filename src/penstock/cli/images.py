@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -16,6 +15,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, NotFoundError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Node, State, Step
 from penstock.graph.plan import Plan
 from penstock.show.media import IMAGE_ENDINGS
@@ -85,7 +85,7 @@ def _utf8(name: str) -> bytes:
     return name.encode(errors="backslashreplace")
 
 
-@dataclass(frozen=True)
+@frozen
 class _ImageFiles(Node):
     """Rows of image files. The state is the number of the file that is read next.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from penstock.cli.limits import DEFAULT_LIMITS, Limits
 from penstock.dataset import Dataset
+from penstock.frozen import frozen
 from penstock.fs.paths import INDEX_SUFFIX, SIDECAR_SUFFIX, expand
 from penstock.open import open as open_dataset
 from penstock.records.decode import Decoder
@@ -19,7 +19,7 @@ from penstock.store.folder import refuse_saved
 __all__ = ["Opened", "files_of", "open_files", "read_frames", "total_bytes"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Opened:
     """Files opened as a dataset.
 

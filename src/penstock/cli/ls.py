@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import click
 
@@ -18,6 +18,7 @@ from penstock.cli.rows import KIND_NAMES
 from penstock.cli.saved import bytes_of, loadable_among
 from penstock.cli.table import table
 from penstock.errors import DataLossError, LimitError
+from penstock.frozen import frozen
 from penstock.load import load
 from penstock.records.frames import FrameReader
 from penstock.records.index import index_for
@@ -30,7 +31,7 @@ __all__ = ["command"]
 _LOOKED_AT_RECORDS = 64
 
 
-@dataclass(frozen=True)
+@frozen
 class _Listed:
     file: str
     records: int | None

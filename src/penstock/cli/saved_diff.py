@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from penstock.cli.failure import DAMAGE, GOOD
 from penstock.cli.output import print_json, say
 from penstock.column.values import Ragged, Sparse
+from penstock.frozen import frozen
 from penstock.graph.recipe import RecipeDifference, argument_differences, recipe_differences
 from penstock.load import load
 from penstock.show.render import escape
@@ -20,7 +21,7 @@ from penstock.store.manifest import Manifest, spec_to_json
 __all__ = ["diff_saved"]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Rows:
     """Rows of both: how many, how many differ in their place, and the first few of those."""
 

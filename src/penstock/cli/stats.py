@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -18,6 +17,7 @@ from penstock.cli.schema import spec_text
 from penstock.cli.table import table
 from penstock.dataset import Dataset
 from penstock.errors import DataLossError, InvalidArgumentError, LimitError, PenstockError
+from penstock.frozen import frozen
 from penstock.load import load
 from penstock.show.render import count_text, escape, json_value, number_text, shorten, size_text, value_text
 from penstock.spec import LeafSpec
@@ -62,7 +62,7 @@ def command(
     ctx.exit(status)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Subject:
     """What is summarized: the rows, a name for each leaf, and what is said of where they are."""
 

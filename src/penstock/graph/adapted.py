@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from penstock.frozen import frozen
 
 __all__ = ["Adapted", "users_function"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Adapted:
     """A function as penstock calls it: all but the call sees the user's function, its name, code and signature.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.frozen import frozen
 from penstock.graph.node import RowSource, State
 from penstock.graph.plan import Plan
 
@@ -78,7 +79,7 @@ def _repeated(plan: Plan, state: State, below: tuple[Any, ...]) -> Plan | None:
     return made
 
 
-@dataclass(frozen=True)
+@frozen
 class _Epochs:
     """The rows of several epochs by number.
 

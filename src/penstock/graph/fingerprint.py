@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import Field, dataclass, fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from functools import partial
 from hashlib import blake2b
 from pathlib import PurePath
@@ -24,6 +24,7 @@ import numpy as np
 from penstock.column.batches import Batches, RowsInMemory
 from penstock.column.chunk import Chunk
 from penstock.errors import PenstockError
+from penstock.frozen import frozen
 from penstock.fs.files import ends_of, middle_of
 from penstock.fs.paths import names_pattern
 from penstock.graph.adapted import users_function
@@ -89,7 +90,7 @@ def short_fingerprint(plan: Plan) -> Fingerprint:
     ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Difference:
     """Where a pipeline is not the one of a state.
 
@@ -377,7 +378,7 @@ def _parts(value: Any, depth: int) -> Iterator[bytes]:
         yield from _deeper(value, depth + 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class _AsMarked:
     """A function that is part of another value: its mark alone counts, which a recipe keeps."""
 

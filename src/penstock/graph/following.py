@@ -16,6 +16,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.origins import Origins
+from penstock.frozen import frozen
 from penstock.graph.node import END, Node, PlainRows, Rows, RowSource, State, Step
 from penstock.graph.plan import Plan
 from penstock.spec import Spec
@@ -86,7 +87,7 @@ def opened_by(plan: Plan, row: Chunk) -> Plan:
     return sources.follow(plan, row.origins.grouped(len(row)).gather(np.zeros(1, np.int64)).numbers)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Numbered(Node):
     """The rows of a source with their numbers; those that have origins, such as the rows of a window, keep theirs."""
 
@@ -118,7 +119,7 @@ class _Numbered(Node):
         return _ByNumber(self, rows)
 
 
-@dataclass(frozen=True)
+@frozen
 class _ByNumber:
     node: _Numbered
     rows: RowSource

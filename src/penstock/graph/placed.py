@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from threading import local
@@ -18,6 +17,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from penstock.frozen import frozen
 from penstock.graph.adapted import Adapted
 from penstock.graph.uses import content_of, is_library, names_in
 
@@ -119,7 +119,7 @@ def note_unnoted(before: int) -> None:
     _HERE.noted = _HERE.alone - before
 
 
-@dataclass(frozen=True)
+@frozen
 class AtPlace:
     """A user's function of rows as one of rows and their places.
 

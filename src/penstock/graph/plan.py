@@ -15,6 +15,7 @@ from penstock.column.empty import zero_row
 from penstock.column.make import chunk_of
 from penstock.column.packing import spec_of
 from penstock.errors import ArgumentTypeError, FailedPreconditionError, FunctionError, PenstockError
+from penstock.frozen import frozen
 from penstock.graph.node import Node, PlainRows, RowSource, SpecUnknown
 from penstock.graph.placed import note_unnoted, unnoted
 from penstock.spec import Spec
@@ -24,7 +25,7 @@ __all__ = ["AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
 _EPOCHS = Lock()
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """A tree of nodes; a value that can be shared, compared and run many times."""
 
@@ -206,7 +207,7 @@ class Plan:
                 self.__dict__["_epochs"] = max(epoch + 1, self.__dict__.get("_epochs", 0))
 
 
-@dataclass(frozen=True)
+@frozen
 class AsOne:
     """The last n nodes of a plan, one below the other, as one.
 

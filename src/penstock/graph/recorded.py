@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
 from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
 from penstock.errors import InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.spec import Spec
 
 __all__ = ["CodeMark", "RecordedFunction", "RowTrace", "set_trace_reader"]
@@ -33,7 +33,7 @@ def set_trace_reader(read: Callable[[Any], Any]) -> None:
     _reader[:] = [read]
 
 
-@dataclass(frozen=True)
+@frozen
 class CodeMark:
     """What tells the code of a function from others.
 
@@ -48,7 +48,7 @@ class CodeMark:
     python: str
 
 
-@dataclass(frozen=True)
+@frozen
 class RecordedFunction:
     """A function that was read from a recipe; it runs as its trace, and no code of anybody's.
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
 
 from penstock.column.base import IntArray
+from penstock.frozen import frozen
 from penstock.graph.node import Node, State
 
 __all__ = ["Given", "Joined", "Share"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Given:
     """What a rank had been given.
 
@@ -28,7 +28,7 @@ class Given:
     kept: IntArray
 
 
-@dataclass(frozen=True)
+@frozen
 class Joined:
     """Where a share goes on after those of all ranks of another world.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.ops.csv_arguments import default_of, delimiter_of
 from penstock.ops.csv_cells import Cells, find_cells
 from penstock.ops.csv_values import CsvColumn, UnreadError, column_of_cells
@@ -187,7 +187,7 @@ def _one_by_one(lines: BytesColumn, delimiter: int, most: int, *, quotes: bool) 
     return Cells(column.data, column.offsets[:-1], column.offsets[1:], None, numbers, nowhere, {})
 
 
-@dataclass(frozen=True)
+@frozen
 class _Rest:
     """What of a line is read next."""
 

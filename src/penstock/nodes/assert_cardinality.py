@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.errors import FailedPreconditionError
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -27,7 +27,7 @@ __all__ = ["AssertCardinality"]
 
 
 @transform("assert_cardinality")
-@dataclass(frozen=True)
+@frozen
 class AssertCardinality(Node):
     """The same rows, with a number of them that you know: `len` works without a pass.
 

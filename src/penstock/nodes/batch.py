@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.column.chunk import Chunk
 from penstock.column.dense import stack
 from penstock.column.stack import dense_rows
+from penstock.frozen import frozen
 from penstock.graph.node import Node, transform
 from penstock.nodes.arguments import flag, parallel_calls, whole_number
 from penstock.nodes.groups import Groups
@@ -17,7 +17,7 @@ __all__ = ["Batch"]
 
 
 @transform("batch")
-@dataclass(frozen=True)
+@frozen
 class Batch(Groups):
     """Consecutive rows in batches: `[...]` becomes `[batch_size, ...]`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -14,6 +14,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.dense import each_group
 from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import flag, whole_number
@@ -100,7 +101,7 @@ def bucket_by_sequence_length(
 
 
 @transform("bucket_by_sequence_length")
-@dataclass(frozen=True)
+@frozen
 class BucketBySequenceLength(Node):
     """Batches of rows from one bucket each; see `bucket_by_sequence_length` for the fields.
 

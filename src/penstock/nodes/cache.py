@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
 
 from penstock.column.chunk import Chunk
+from penstock.frozen import frozen
 from penstock.graph.node import Node, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.kept import Keeper, Keeping, Kept
@@ -16,7 +17,7 @@ from penstock.nodes.kept import Keeper, Keeping, Kept
 __all__ = ["Cache"]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Rows:
     """All rows of a pass, and the mark of the input that it began at."""
 
@@ -67,7 +68,7 @@ class _Keeper:
 
 
 @transform("cache")
-@dataclass(frozen=True)
+@frozen
 class Cache(Keeping):
     """The rows of the first complete pass, in memory."""
 

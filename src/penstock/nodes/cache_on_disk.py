@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final, TypeVar
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.errors import ArgumentError, DataLossError, UnknownLengthError
+from penstock.frozen import frozen
 from penstock.graph.content import content_digest
 from penstock.graph.fingerprint import fingerprint
 from penstock.graph.node import Node, RowSource, method
@@ -28,7 +29,7 @@ _Result = TypeVar("_Result")
 _WAY_OUT: Final = "A pass over all rows fills it again."
 
 
-@dataclass(frozen=True)
+@frozen
 class CacheOnDisk(Keeping):
     """The rows of the first complete pass, in files below a folder.
 

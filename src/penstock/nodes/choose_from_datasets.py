@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -77,7 +77,7 @@ def choose_from_datasets(
 
 
 @transform("choose_from_datasets")
-@dataclass(frozen=True)
+@frozen
 class ChooseFromDatasets(Node):
     """Rows of the inputs after the first, in the order that the first gives. The state tells which may have rows.
 

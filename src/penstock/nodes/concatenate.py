@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -54,7 +54,7 @@ def concatenate(_plan: Plan, dataset: Any) -> Plan:
 
 
 @transform("concatenate")
-@dataclass(frozen=True)
+@frozen
 class Concatenate(Node):
     """Rows of the first input, then of the second. The state is the number of the input."""
 
@@ -100,7 +100,7 @@ class Concatenate(Node):
         return [cls()]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Joined:
     first: RowSource
     second: RowSource

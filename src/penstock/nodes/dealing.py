@@ -6,18 +6,17 @@ number of ranks had the rows, and some of them were ahead of others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from penstock.column.base import IntArray
+from penstock.frozen import frozen
 
 __all__ = ["NONE", "Deal"]
 
 NONE: IntArray = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True)
+@frozen
 class Deal:
     """The rows that are due from a row on, numbered from 0: the first goes to rank 0.
 

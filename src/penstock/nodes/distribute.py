@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Final, Literal
@@ -12,6 +12,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.graph.epochs import rows_from_start
 from penstock.graph.node import (
     END,
@@ -111,7 +112,7 @@ def _own_epochs(plan: Plan, node: Distribute) -> Plan:
 
 
 @transform("distribute")
-@dataclass(frozen=True)
+@frozen
 class Distribute(Share):
     """A rank's share of the rows.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
+from penstock.frozen import frozen
 from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, State, Step, transform
 from penstock.nodes.arguments import whole_number
 from penstock.spec import Spec, TensorSpec
@@ -20,7 +20,7 @@ __all__ = ["Enumerate"]
 
 
 @transform("enumerate")
-@dataclass(frozen=True)
+@frozen
 class Enumerate(Node):
     """Pairs `(number, row)`; the number is an int64 scalar.
 
@@ -72,7 +72,7 @@ class Enumerate(Node):
         return [cls(), cls(7), cls(start=-3)]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Pairs:
     node: Enumerate
     rows: RowSource

@@ -13,6 +13,7 @@ from penstock.column.base import BoolArray
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
@@ -70,7 +71,7 @@ class Predicate(Calls):
         return answers, sorted(failed.items())
 
 
-@dataclass(frozen=True)
+@frozen
 class _Checked:
     """A predicate that fails where it returns no bool."""
 
@@ -134,7 +135,7 @@ def filter_(
 
 
 @transform("filter")
-@dataclass(frozen=True)
+@frozen
 class Filter(Node):
     """The rows for which a function returns True.
 
@@ -207,7 +208,7 @@ class Filter(Node):
         return [cls(_is_even), cls(_is_there), cls(_is_large)]
 
 
-@dataclass(frozen=True)
+@frozen
 class FilterAtPlaces(Filter):
     """As `Filter`, over rows with their places: what draws in the function counts from the place.
 

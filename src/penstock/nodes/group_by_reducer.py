@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ import numpy as np
 from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result, pack_row, spec_of
 from penstock.errors import ArgumentTypeError, PenstockError
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     Failing,
@@ -41,7 +42,7 @@ _MOST_ROWS: Final = 4096
 
 
 @recorded
-@dataclass(frozen=True)
+@frozen
 class Reducer:
     """How the rows of a key become one row.
 
@@ -113,7 +114,7 @@ def group_by_reducer(_plan: Plan, key_func: Callable[..., Any], reducer: Reducer
 
 
 @transform("group_by_reducer")
-@dataclass(frozen=True)
+@frozen
 class GroupByReducer(Node):
     """A row for every key.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from penstock.column.empty import empty_chunk
 from penstock.column.make import chunk_of
 from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.following import opened_by
 from penstock.graph.node import (
     END,
@@ -91,7 +92,7 @@ def group_by_window(
 
 
 @transform("group_by_window")
-@dataclass(frozen=True)
+@frozen
 class GroupByWindow(Node):
     """Rows of datasets of windows.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from penstock.column.bytes import spread
 from penstock.column.chunk import Chunk
 from penstock.column.dense import each_group
 from penstock.errors import DataLossError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -150,7 +150,7 @@ class Groups(Node):
         return None if rows.rows is None else _GroupsByNumber(self, rows.rows, rows)
 
 
-@dataclass(frozen=True)
+@frozen
 class _GroupsByNumber:
     node: Groups
     rows: RowSource

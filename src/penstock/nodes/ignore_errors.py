@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from penstock.errors import PenstockError
+from penstock.frozen import frozen
 from penstock.graph.node import Node, PlainRows, Rows, State, Step, transform
 from penstock.spec import Spec
 
@@ -17,7 +17,7 @@ _LOG: Final = logging.getLogger("penstock")
 
 
 @transform("ignore_errors")
-@dataclass(frozen=True)
+@frozen
 class IgnoreErrors(Node):
     """The rows that could be made; those in whose place an error comes are left out.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.graph.following import opened_by
 from penstock.graph.node import (
     AUTOTUNE,
@@ -113,7 +114,7 @@ def _number(name: str, value: int | None, default: int) -> int:
 
 
 @transform("interleave")
-@dataclass(frozen=True)
+@frozen
 class Interleave(Node):
     """Rows of datasets that take turns.
 
@@ -215,7 +216,7 @@ class Interleave(Node):
         ]
 
 
-@dataclass(frozen=True)
+@frozen
 class InterleaveAtPlaces(Interleave):
     """As `Interleave`, over rows with their places: what draws in the function and its datasets counts from the place.
 

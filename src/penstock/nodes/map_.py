@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -12,6 +12,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     Before,
@@ -102,7 +103,7 @@ def map_(
 
 
 @transform("map")
-@dataclass(frozen=True)
+@frozen
 class Map(Node):
     """Rows that a function makes of rows.
 
@@ -199,7 +200,7 @@ class Map(Node):
         return [cls(_doubled), cls(_described), cls(_described, 2)]
 
 
-@dataclass(frozen=True)
+@frozen
 class MapAtPlaces(Map):
     """As `Map`, over rows with their places: the function is called with the row, and what draws in it with the place.
 
@@ -215,7 +216,7 @@ class MapAtPlaces(Map):
         return at_places(self.map_func)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Mapped:
     """Results by number."""
 

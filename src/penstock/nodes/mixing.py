@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, PlainRows, Rows
 from penstock.graph.plan import Plan, plan_of
 from penstock.nodes.same_form import chunk_in_form, row_in_form
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Served:
     """What became of choices of inputs.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.frozen import frozen
 from penstock.graph.node import Node, RowSource
 
 __all__ = ["Renumbered"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Renumbered:
     """Rows that stand elsewhere in the input: `find` gives their numbers there.
 

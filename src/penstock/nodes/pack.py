@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from penstock.column.leaf_values import array_of
 from penstock.column.ragged import RaggedColumn
 from penstock.column.unify import ragged_of
 from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import END, INFINITE, UNKNOWN, Failing, Node, PlainRows, Rows, State, Step, transform
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.layout import Layout, Piece, are_pieces, laid_out, pieces_of
@@ -28,7 +29,7 @@ _OURS: Final = ("segment_ids", "positions")
 
 
 @transform("pack")
-@dataclass(frozen=True)
+@frozen
 class Pack(Node):
     """Sequences put together into rows of one length, as language models are trained on.
 

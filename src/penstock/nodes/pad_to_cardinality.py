@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.make import chunk_of
 from penstock.column.values import Ragged
 from penstock.errors import ArgumentError, ArgumentTypeError, PenstockError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import is_count, whole_number
@@ -55,7 +55,7 @@ def pad_to_cardinality(_plan: Plan, cardinality: int, mask_key: str = "valid") -
 
 
 @transform("pad_to_cardinality")
-@dataclass(frozen=True)
+@frozen
 class PadToCardinality(Node):
     """Rows and a mask, and zeros after them. The state is the number of rows given, and whether the real ones ended."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from operator import index
 from typing import Any
 
@@ -13,6 +12,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.pad import pad
 from penstock.column.stack import padded_rows
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import Node, method, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import flag, whole_number
@@ -69,7 +69,7 @@ def padded_batch(
 
 
 @transform("padded_batch")
-@dataclass(frozen=True)
+@frozen
 class PaddedBatch(Groups):
     """Consecutive rows together, filled up; see `padded_batch` for the fields."""
 

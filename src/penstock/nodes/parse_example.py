@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -16,6 +15,7 @@ from penstock.column.make import chunk_of
 from penstock.column.ragged import RaggedColumn
 from penstock.column.values import Ragged
 from penstock.errors import ArgumentTypeError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, transform
 from penstock.graph.recipe import recorded
 from penstock.nodes.arguments import parallel_calls
@@ -37,7 +37,7 @@ _BATCHES_AT_ONCE: Final = 8
 
 
 @transform("parse_example")
-@dataclass(frozen=True)
+@frozen
 class ParseExample(Node):
     """The values of batches of serialized Examples, by feature: exactly what `ps.io.parse_example` gives for each.
 

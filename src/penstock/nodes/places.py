@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import Any, ClassVar, Final
 
@@ -13,6 +13,7 @@ from penstock import _native
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
+from penstock.frozen import frozen
 from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, State, Step
 from penstock.graph.placed import AtPlace
 from penstock.graph.plan import Plan
@@ -45,7 +46,7 @@ def at_places(
     return function if isinstance(function, RecordedFunction) else AtPlace(function, call)
 
 
-@dataclass(frozen=True)
+@frozen
 class Places(Node):
     """Pairs of a row and its place; every epoch has other places.
 
@@ -123,7 +124,7 @@ class Places(Node):
         return [cls((1, 2), 5), cls((3, 4), 0, every_epoch=False, epoch=7)]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Placed:
     node: Places
     rows: RowSource
@@ -135,7 +136,7 @@ class _Placed:
         return self.node.placed(self.rows.gather(rows), rows, self.node.start(0))
 
 
-@dataclass(frozen=True)
+@frozen
 class WithoutPlaces(Node):
     """The rows of pairs of a row and its place."""
 
@@ -165,7 +166,7 @@ def _without_places(chunk: Chunk) -> Chunk:
     return Chunk(chunk.structure[0], len(chunk)).came_from(chunk)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Unplaced:
     rows: RowSource
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import Before, Node, PlainRows, Rows, RowSource, State, Step, transform
 from penstock.nodes.arguments import whole_number
 from penstock.spec import Spec
@@ -18,7 +18,7 @@ _MOST_CHUNKS: Final = 8
 
 
 @transform("prefetch")
-@dataclass(frozen=True)
+@frozen
 class Prefetch(Node):
     """The same rows, made by a thread while earlier ones are used.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.stack import stack_rows
 from penstock.column.unify import ragged_of
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import Node, method, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import flag, whole_number
@@ -25,7 +25,7 @@ __all__ = ["RaggedBatch"]
 
 
 @transform("ragged_batch")
-@dataclass(frozen=True)
+@frozen
 class RaggedBatch(Groups):
     """Consecutive rows in batches, whatever their lengths.
 

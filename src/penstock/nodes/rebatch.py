@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
@@ -15,6 +14,7 @@ from penstock.column.dense import each_group, stack
 from penstock.column.empty import empty_batch
 from penstock.column.stack import dense_rows
 from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import flag, is_count, whole_number
@@ -54,7 +54,7 @@ def rebatch(_plan: Plan, batch_size: int | Sequence[int], drop_remainder: bool =
 
 
 @transform("rebatch")
-@dataclass(frozen=True)
+@frozen
 class BatchSizes(Node):
     """Rows in batches whose sizes follow one another, over and over.
 

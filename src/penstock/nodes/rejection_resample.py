@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from penstock.column.base import BoolArray, IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -112,7 +113,7 @@ def _shares(name: str, given: ArrayLike) -> tuple[float, ...]:
 
 
 @transform("rejection_resample")
-@dataclass(frozen=True)
+@frozen
 class RejectionResample(Node):
     """Rows kept at random by their class.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -35,7 +35,7 @@ _TOGETHER_ROWS: Final = 4096
 
 
 @transform("repeat")
-@dataclass(frozen=True)
+@frozen
 class Repeat(Node):
     """All rows `count` times, epoch after epoch.
 

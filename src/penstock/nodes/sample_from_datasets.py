@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, ClassVar, Final
 
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from penstock import _native
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -111,7 +111,7 @@ def _cdf(shares: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
 
 
 @transform("sample_from_datasets")
-@dataclass(frozen=True)
+@frozen
 class SampleFromDatasets(Node):
     """Rows of inputs that are drawn at random.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result, pack_row, spec_of
 from penstock.errors import ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
@@ -48,7 +49,7 @@ def scan(plan: Plan, initial_state: Any, scan_func: Callable[[Any, Any], Any]) -
 
 
 @transform("scan")
-@dataclass(frozen=True)
+@frozen
 class Scan(Node):
     """What a function makes of a state and each row.
 
@@ -152,7 +153,7 @@ class Scan(Node):
         return [cls(0, _counted), cls((0.0, b""), _joined)]
 
 
-@dataclass(frozen=True)
+@frozen
 class ScanAtPlaces(Scan):
     """As `Scan`, over rows with their places: what draws in the function counts from the place.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
 
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -31,7 +31,7 @@ __all__ = ["Shard"]
 
 
 @transform("shard")
-@dataclass(frozen=True)
+@frozen
 class Shard(Node):
     """Rows `index`, `index + num_shards`, `index + 2 * num_shards`, ...: one of `num_shards` equal parts.
 

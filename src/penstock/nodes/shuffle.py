@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from penstock import _native
 from penstock.column.base import IntArray
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -84,7 +84,7 @@ def shuffle(
 
 
 @transform("shuffle")
-@dataclass(frozen=True)
+@frozen
 class Shuffle(Node):
     """Rows drawn from a buffer, in tf.data's order.
 

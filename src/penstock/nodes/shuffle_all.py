@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -12,6 +12,7 @@ import numpy as np
 from penstock import _native
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.frozen import frozen
 from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, State, Step
 from penstock.graph.seeds import SeedPair, epoch_seeds
 from penstock.nodes.drawn import is_seeds, is_whole
@@ -28,7 +29,7 @@ _CHUNKS_AT_ONCE: Final = 4
 _NEAR: Final = 64
 
 
-@dataclass(frozen=True)
+@frozen
 class ShuffleAll(Node):
     """Rows by number, in an order that is computed row by row: nothing is buffered.
 
@@ -121,7 +122,7 @@ def _key(seeds: SeedPair) -> int:
     return low | high << 32
 
 
-@dataclass(frozen=True)
+@frozen
 class _Shuffled:
     """The rows of the first pass by number."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar
 
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -28,7 +28,7 @@ __all__ = ["Skip"]
 
 
 @transform("skip")
-@dataclass(frozen=True)
+@frozen
 class Skip(Node):
     """All rows but the first `count`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from penstock.column.empty import empty_chunk
 from penstock.column.make import chunk_of
 from penstock.column.nested import DatasetColumn, NestedColumn
 from penstock.errors import FailedPreconditionError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Function, Node, PlainRows, Rows, RowSource, State, Step
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import dataset_of
@@ -35,7 +36,7 @@ _FIRST_ROWS: Final = 256
 _CHUNK_BYTES: Final = 4 << 20
 
 
-@dataclass(frozen=True)
+@frozen
 class SnapshotShards(Node):
     """A dataset for each shard of the rows that a cache on disk keeps, in the order of their numbers.
 
@@ -145,7 +146,7 @@ def _other(plan: Plan, found: str) -> FailedPreconditionError:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class ShardRows(Node):
     """Rows of a shard of a snapshot. The state is how many were given.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from penstock.column.chunk import Chunk
 from penstock.column.stack import sparse_rows
 from penstock.column.to_sparse import to_sparse
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import Node, transform
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.groups import Groups
@@ -19,7 +19,7 @@ __all__ = ["SparseBatch"]
 
 
 @transform("sparse_batch")
-@dataclass(frozen=True)
+@frozen
 class SparseBatch(Groups):
     """Consecutive rows in batches, each a `ps.Sparse` of shape `[batch_size, *row_shape]`.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import isclose
@@ -15,6 +14,7 @@ from penstock import _native
 from penstock.column.base import BoolArray, IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Node, PlainRows, Rows, RowSource, State, Step, method, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import whole_number
@@ -85,7 +85,7 @@ def _borders(shares: list[Any]) -> list[float]:
 
 
 @transform("split")
-@dataclass(frozen=True)
+@frozen
 class Part(Node):
     """The rows whose places in a drawn order lie in a share of it.
 

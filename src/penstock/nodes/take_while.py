@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
@@ -46,7 +47,7 @@ def take_while(plan: Plan, predicate: Callable[..., Any]) -> Plan:
 
 
 @transform("take_while")
-@dataclass(frozen=True)
+@frozen
 class TakeWhile(Node):
     """The rows before the first for which a function returns False.
 
@@ -113,7 +114,7 @@ class TakeWhile(Node):
         return [cls(_is_small), cls(_is_not_seven)]
 
 
-@dataclass(frozen=True)
+@frozen
 class TakeWhileAtPlaces(TakeWhile):
     """As `TakeWhile`, over rows with their places: what draws in the function counts from the place.
 

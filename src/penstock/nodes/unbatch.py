@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.unstack import unstack
 from penstock.errors import InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -53,7 +53,7 @@ def unbatch(_plan: Plan) -> Plan:
 
 
 @transform("unbatch")
-@dataclass(frozen=True)
+@frozen
 class Unbatch(Node):
     """The entries of rows as rows.
 
@@ -116,7 +116,7 @@ def _each_row(chunk: Chunk) -> Failing:
     return Failing(Chunk.concat(parts) if n > len(errors) else None, errors)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Entries:
     rows: RowSource
     size: int

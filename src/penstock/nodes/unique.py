@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
 from penstock.errors import ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Node, PlainRows, Rows, State, Step, transform
 from penstock.spec import Spec, TensorSpec, string
 
@@ -21,7 +21,7 @@ _DTYPES = (np.dtype(np.int32), np.dtype(np.int64), string)
 
 
 @transform("unique")
-@dataclass(frozen=True)
+@frozen
 class Unique(Node):
     """The rows that are not equal to an earlier one.
 

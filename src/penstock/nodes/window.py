@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +11,7 @@ from penstock.column.base import IntArray, offsets_of
 from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
 from penstock.column.nested import NestedColumn
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -34,7 +34,7 @@ _MOST_ROWS: Final = 1 << 16
 
 
 @transform("window")
-@dataclass(frozen=True)
+@frozen
 class Window(Node):
     """Datasets of up to `size` rows: window i holds the rows `i * shift + j * stride` for j in [0, size).
 

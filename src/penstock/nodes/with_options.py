@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
 from penstock.errors import ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, State, Step, transform
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
@@ -78,7 +79,7 @@ def _either(later: Any, earlier: Any) -> Any:
 
 
 @transform("with_options")
-@dataclass(frozen=True)
+@frozen
 class WithOptions(Node):
     """The same rows, run with other options.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -11,6 +10,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.origins import Origins
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -65,7 +65,7 @@ def zip_datasets(*args: Any, datasets: Any = None) -> Plan:
 
 
 @transform("zip")
-@dataclass(frozen=True)
+@frozen
 class Zip(Node):
     """Rows of every input together.
 
@@ -128,7 +128,7 @@ class Zip(Node):
         return [cls((0, 1)), cls({"a": 0, "b": (1, 2)}), cls(0)]
 
 
-@dataclass(frozen=True)
+@frozen
 class _SideBySide:
     node: Zip
     inputs: tuple[RowSource, ...]

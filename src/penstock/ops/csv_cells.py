@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.column.base import BoolArray, IntArray
+from penstock.frozen import frozen
 
 __all__ = ["Cells", "find_cells"]
 
@@ -19,7 +19,7 @@ INNER_QUOTE = "Unquoted fields cannot have quotes inside"
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class Cells:
     """Whole rows of CSV text.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -12,6 +11,7 @@ from penstock import _native
 from penstock.column.base import BoolArray, Column, IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
+from penstock.frozen import frozen
 from penstock.graph.recipe import recorded
 from penstock.ops.csv_cells import Cells
 from penstock.ops.parsing import NotNumberError, number_of, numbers_of
@@ -24,7 +24,7 @@ _TYPE_NAMES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 
 @recorded
 @final
-@dataclass(frozen=True)
+@frozen
 class CsvColumn:
     """A column to read.
 

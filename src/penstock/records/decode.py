@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Protocol
@@ -15,6 +14,7 @@ from penstock.column.base import Column, IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.errors import FeatureError, InvalidArgumentError, WireError
+from penstock.frozen import frozen
 from penstock.records.assemble import Misfit, bytes_of, column_of, plan_features, step_feature, steps_of
 from penstock.records.schema import Field, Schema
 
@@ -34,7 +34,7 @@ class RecordBytes(Protocol):
     def lengths(self) -> IntArray: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class Decoder:
     """Decodes batches of records of one schema.
 

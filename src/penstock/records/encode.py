@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
+from penstock.frozen import frozen
 from penstock.records.assemble import KIND_CODES
 from penstock.records.schema import UNSET, Field, Schema
 
@@ -23,7 +23,7 @@ __all__ = ["Encoder"]
 EncodeFeature: TypeAlias = tuple[bytes, int, int, Any, Any, Any, Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class Encoder:
     """Encodes chunks whose columns are those of a schema.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 
 __all__ = [
     "FeatureSpec",
@@ -69,7 +70,7 @@ def _tidy(spec: Any) -> None:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class FixedLenFeature:
     """The same number of values in every example: an array of `shape`, in a batch `[n, *shape]`.
 
@@ -93,7 +94,7 @@ class FixedLenFeature:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class FixedLenSequenceFeature:
     """Any number of items of `shape`: an array `[k, *shape]`, in a batch `[n, longest, *shape]`, filled up.
 
@@ -115,7 +116,7 @@ class FixedLenSequenceFeature:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class VarLenFeature:
     """Any number of values: a `Sparse` `[k]`, in a batch `[n, longest]`.
 
@@ -129,13 +130,13 @@ class VarLenFeature:
         object.__setattr__(self, "dtype", dtype_of(self.dtype))
 
 
-@dataclass(frozen=True)
+@frozen
 class _KeyPartition:
     key: str
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class RaggedFeature:
     """Any number of values, in rows: an array or `Ragged`, in a batch a `Ragged` with one axis more.
 
@@ -153,32 +154,32 @@ class RaggedFeature:
     """
 
     @final
-    @dataclass(frozen=True)
+    @frozen
     class RowSplits(_KeyPartition):
         """Row i is `[splits[i], splits[i + 1])`."""
 
     @final
-    @dataclass(frozen=True)
+    @frozen
     class RowLengths(_KeyPartition):
         """Row i has `lengths[i]` items."""
 
     @final
-    @dataclass(frozen=True)
+    @frozen
     class RowStarts(_KeyPartition):
         """Row i begins at `starts[i]`."""
 
     @final
-    @dataclass(frozen=True)
+    @frozen
     class RowLimits(_KeyPartition):
         """Row i ends before `limits[i]`."""
 
     @final
-    @dataclass(frozen=True)
+    @frozen
     class ValueRowIds(_KeyPartition):
         """Item j belongs to row `ids[j]`."""
 
     @final
-    @dataclass(frozen=True)
+    @frozen
     class UniformRowLength:
         """Every row has `length` items, at least 1."""
 
@@ -223,7 +224,7 @@ class RaggedFeature:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class SparseFeature:
     """Values and their places, in features of their own: a `Sparse` of `size`, in a batch `[n, *size]`.
 

@@ -23,12 +23,13 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import SidecarError
+from penstock.frozen import frozen
 from penstock.fs.files import FileIdentity
 from penstock.records.stream import Point
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
@@ -48,7 +49,7 @@ _FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
 _MOST_BYTES = 1 << 62
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RecordIndex:
     """Where every record of one file is.
 

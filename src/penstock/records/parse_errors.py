@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from penstock.errors import FeatureError, InvalidArgumentError, WireError
+from penstock.frozen import frozen
 from penstock.records.serialized import Serialized
 from penstock.records.wanted import KIND_LISTS, KIND_TYPES, KIND_VALUES, Wanted
 
@@ -26,7 +26,7 @@ class Problem(NamedTuple):
     offset: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Teller:
     """Tells about Examples.
 

@@ -6,13 +6,14 @@ user (dtype, shape). The two differ: a uint8 image may be stored as one bytes va
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.spec import LeafSpec, RaggedSpec, Shape, Spec, TensorSpec, string, text
 
 __all__ = ["BYTES", "FLOAT", "INT64", "UNSET", "Field", "Kind", "RecordKind", "Schema"]
@@ -33,7 +34,7 @@ STORED_DTYPE: Final[dict[str, np.dtype[Any]]] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Field:
     """One feature of the records.
 
@@ -108,7 +109,7 @@ class Field:
         return tuple(size for size in rest if size is not None)
 
 
-@dataclass(frozen=True)
+@frozen
 class Schema:
     """What the records of a file hold.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from penstock import _native
 from penstock.errors import FeatureError, InvalidArgumentError, WireError
+from penstock.frozen import frozen
 from penstock.records.parse_errors import COUNT, KIND, MISSING, Problem, Teller, problem_help
 from penstock.records.serialized import Serialized
 from penstock.records.wanted import KIND_TYPES, Wanted
@@ -15,7 +15,7 @@ from penstock.records.wanted import KIND_TYPES, Wanted
 __all__ = ["SequenceTeller"]
 
 
-@dataclass(frozen=True)
+@frozen
 class SequenceTeller:
     """Tells about SequenceExamples, with TensorFlow's words first."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypeGuard
 
 from penstock.errors import (
@@ -18,6 +17,7 @@ from penstock.errors import (
     MissingShardError,
     SidecarError,
 )
+from penstock.frozen import frozen
 from penstock.fs.paths import SIDECAR_SUFFIX, folders_of
 from penstock.records.described import read_small
 from penstock.records.schema import Schema
@@ -45,7 +45,7 @@ _AGAIN: Final = "Write the data again, or move the sidecar away to have the sche
 State: TypeAlias = Literal["writing", "complete"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Shard:
     """One file of a set.
 
@@ -62,7 +62,7 @@ class Shard:
     crc32c: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Sidecar:
     """What is known of a set of shards.
 

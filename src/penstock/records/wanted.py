@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any, final
 
 import numpy as np
 
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.records.features import (
     STORED_KINDS,
     FixedLenFeature,
@@ -35,7 +35,7 @@ KIND_LISTS = {1: "bytes_list", 2: "float_list", 3: "int64_list"}
 TYPE_NAMES = {"float64": "double", "float16": "half", "complex64": "complex64", "|b1": "bool"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Wanted:
     """One list of the native plan.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.fs.paths import file_name
 from penstock.graph.fingerprint import call_text
 from penstock.graph.node import node_classes, registered
@@ -22,7 +23,7 @@ _Entry: TypeAlias = tuple[str, dict[str, Any], int]
 """A node of a fingerprint."""
 
 
-@dataclass(frozen=True)
+@frozen
 class SourcePlace:
     """Where a source of a pipeline stands.
 
@@ -53,7 +54,7 @@ class SourcePlace:
         return f"{told}, reading from {row}{self.file} on"
 
 
-@dataclass(frozen=True)
+@frozen
 class StateDescription:
     """What a state says; print it for a few lines of text.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from penstock.column.chunk import Chunk
 from penstock.column.origins import UNKNOWN_ORIGIN
 from penstock.errors import ArgumentError, ArgumentTypeError, OutOfRangeError
+from penstock.frozen import frozen
 from penstock.graph.explain import call_of
 from penstock.graph.fingerprint import fields_of
 from penstock.graph.following import Sources, followed
@@ -25,7 +25,7 @@ __all__ = ["Explanation", "Origin", "explained", "replayed"]
 _MOST_SHOWN: Final = 20
 
 
-@dataclass(frozen=True)
+@frozen
 class Origin:
     """A row of a source.
 
@@ -63,7 +63,7 @@ class Origin:
         return known | ({"opened_by": [part.as_dict() for part in self.opened_by]} if self.opened_by else {})
 
 
-@dataclass(frozen=True)
+@frozen
 class Explanation:
     """Where a row of a dataset comes from.
 

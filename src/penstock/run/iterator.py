@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import length_hint
@@ -14,6 +13,7 @@ from typing import Any
 from penstock._native import keep_between_chunks
 from penstock.column.chunk import Chunk
 from penstock.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from penstock.frozen import frozen
 from penstock.graph.node import END
 from penstock.graph.plan import Plan
 from penstock.graph.state import from_json
@@ -29,7 +29,7 @@ from penstock.run.uncounted import Uncounted, uncounted_in
 __all__ = ["OptionalRow", "RowIterator"]
 
 
-@dataclass(frozen=True)
+@frozen
 class OptionalRow:
     """A row, or none, by the names of `tf.experimental.Optional`."""
 

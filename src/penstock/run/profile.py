@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from penstock.column.chunk import Chunk
+from penstock.frozen import frozen
 from penstock.graph.explain import call_of
 from penstock.graph.node import END, Failing, Partly, State, Step, Work
 from penstock.graph.plan import Plan
@@ -39,7 +40,7 @@ class Usage:
     wait_seconds: float = 0.0
 
 
-@dataclass(frozen=True)
+@frozen
 class Profile:
     """The usage of every node over a time; print it for a table and a sentence.
 

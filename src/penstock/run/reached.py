@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import numpy as np
@@ -17,6 +16,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import OutOfRangeError
+from penstock.frozen import frozen
 from penstock.graph.following import followed
 from penstock.graph.node import END, INFINITE, Node, RowSource, State, Step
 from penstock.graph.plan import Plan
@@ -56,7 +56,7 @@ def _rows(plan: Plan, epoch: int) -> RowSource | None:
     return plan.node.by_number(*reached)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Reached:
     """In place of a plan, for nodes that ask for more than its rows by number."""
 
@@ -83,7 +83,7 @@ def _repeated(plan: Plan) -> RowSource | None:
     return _Repeated(part, len(first), times)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Repeated:
     part: Plan
     n: int
@@ -146,7 +146,7 @@ def _form(end: Plan) -> Any:
     return None if spec is None else form(spec.structure)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Numbers(Node):
     """The numbers from 0 to n, in place of the rows of a plan."""
 
@@ -173,7 +173,7 @@ class _Numbers(Node):
         return _NumbersByNumber(self.n)
 
 
-@dataclass(frozen=True)
+@frozen
 class _NumbersByNumber:
     n: int
 
@@ -184,7 +184,7 @@ class _NumbersByNumber:
         return Chunk(FixedColumn(rows))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Moved:
     """Rows by number, through the numbers that came to their places."""
 

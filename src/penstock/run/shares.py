@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.explain import call_of
 from penstock.graph.node import END, Node, Partly, Spent, State, _End
@@ -38,7 +39,7 @@ _OTHER_ROWS = ("that of other rows", "a state of an iterator over the same plan"
 _NO_NUMBERS: Mark = (1, (), None)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Place:
     """What a rank had been given.
 

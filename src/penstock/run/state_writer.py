@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from threading import Lock
 from typing import Any, Final
 
+from penstock.frozen import frozen
 from penstock.graph.fingerprint import name_of, short_fingerprint
 from penstock.graph.plan import Plan
 from penstock.graph.state import Written, pack, pack_nodes, to_json
@@ -30,7 +30,7 @@ __all__ = ["StateWriter"]
 _LONG: Final = 1700
 
 
-@dataclass(frozen=True)
+@frozen
 class _Place:
     """The place before a chunk, which stays as it is for all rows of the chunk, and may hold long arrays."""
 

@@ -6,7 +6,6 @@ with another number of workers, write the same bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Final
@@ -15,6 +14,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.frozen import frozen
 from penstock.run.iterator import RowIterator
 
 __all__ = ["Ends", "Groups", "numbered_groups", "rows_of_a_group"]
@@ -31,7 +31,7 @@ def rows_of_a_group(sample: Chunk) -> int:
     return max(SAMPLE_ROWS, min(_MOST_GROUP_ROWS, _GROUP_BYTES // row_bytes))
 
 
-@dataclass(frozen=True)
+@frozen
 class Ends:
     """After which rows shards end: at given rows, or once they are large.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
 from penstock import _native
 from penstock.errors import AlreadyExistsError, ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import INFINITE
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import argument_of_function
@@ -34,7 +34,7 @@ Mode: TypeAlias = Literal["error", "overwrite", "append"]
 _MOST_WORKERS: Final = 256
 
 
-@dataclass(frozen=True)
+@frozen
 class Saved:
     """A version of a saved dataset.
 

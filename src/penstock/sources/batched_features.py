@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, final
 
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import AUTOTUNE, source
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
@@ -101,7 +101,7 @@ def make_batched_features_dataset(
 
 @recorded
 @final
-@dataclass(frozen=True)
+@frozen
 class _Labelled:
     """A row without the label, and the label."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import DTypeLike
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import INFINITE, Node, State, Step, source
 from penstock.spec import Spec, TensorSpec
 
@@ -48,7 +48,7 @@ def counter(start: float = 0, step: float = 1, dtype: DTypeLike = np.int64) -> C
     return Counter(_number("start", start, kind), _number("step", step, kind), kind)
 
 
-@dataclass(frozen=True)
+@frozen
 class Counter(Node):
     """Numbers from `first` on. The state is the next number, and whether rows have been given."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, final
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from penstock.column.base import Column
 from penstock.column.chunk import Chunk
 from penstock.errors import InvalidArgumentError, LimitError
+from penstock.frozen import frozen
 from penstock.graph.recipe import recorded
 from penstock.ops.csv_cells import UNCLOSED, Cells, find_cells
 from penstock.ops.csv_values import CsvColumn, UnreadError, column_of_cells, value_of
@@ -30,7 +30,7 @@ _ROW_BYTES = 64
 
 
 @recorded
-@dataclass(frozen=True)
+@frozen
 class CsvFormat:
     """How CSV files are written.
 
@@ -65,7 +65,7 @@ class CsvFormat:
         return find_cells(data, self.delimiter[0], limit, quotes=self.quotes, ended=is_last)
 
 
-@dataclass(frozen=True)
+@frozen
 class CsvRows(FileRows):
     """Rows of CSV files. The state is (file, byte of its uncompressed content, line).
 

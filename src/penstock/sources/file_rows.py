@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeAlias, final
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import PenstockError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, FilePlace, Node, State, Step
 
 __all__ = ["CHUNK_BYTES", "CHUNK_ROWS", "FIRST_ROWS", "FileReader", "FileRows", "Place", "found_in"]
@@ -41,7 +41,7 @@ class FileReader(Protocol):
         """Close the file."""
 
 
-@dataclass(frozen=True)
+@frozen
 class FileRows(Node):
     """Rows of files. The state is the number of the file, and the place in it.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
@@ -16,6 +15,7 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError, TruncatedRecordError
+from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.graph.node import UNKNOWN, Node, RowSource, source
 from penstock.records.compress import reading_name, sniff
@@ -93,7 +93,7 @@ def fixed_length_record_dataset(
     return read_in_turn(_WHERE, files, num_parallel_reads)
 
 
-@dataclass(frozen=True)
+@frozen
 class FixedLengthRecords(FileRows):
     """Records of one length. The state is (file, record).
 

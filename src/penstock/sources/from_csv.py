@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.fs.paths import Paths, expand
 from penstock.graph.node import Node, source
 from penstock.ops.csv_arguments import default_of, delimiter_of
@@ -85,7 +86,7 @@ def from_csv(
     return read_in_turn(_WHERE, question.rows(columns, dtypes or {}, label), num_parallel_reads)
 
 
-@dataclass(frozen=True)
+@frozen
 class CsvQuestion:
     """What is to be found out of CSV files before they are read.
 

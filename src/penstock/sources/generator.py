@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from time import perf_counter
@@ -24,6 +24,7 @@ from penstock.errors import (
     PenstockError,
     SpecError,
 )
+from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Node, SpecUnknown, State, Step, source
 from penstock.sources.yielded import cast_row, refusal
 from penstock.spec import (
@@ -152,7 +153,7 @@ def _typed(types: Any, shapes: Any) -> Any:
         raise ArgumentTypeError("from_generator", "output_shapes", got=shapes, want=want) from error
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Generated(Node):
     """Rows that a generator yields. The state is how often it was asked for one, or ~that once it has ended.
 

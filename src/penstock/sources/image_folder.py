@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +14,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError, LimitError, NotFoundError, PenstockError
+from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.fs.paths import local_path
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, source
@@ -93,7 +93,7 @@ def _images(folder: str, name: str) -> Iterator[str]:
         yield from (os.path.join(root, file) for file in sorted(files) if file.lower().endswith(_ENDINGS))
 
 
-@dataclass(frozen=True)
+@frozen
 class ImageFiles(Node):
     """Files with labels. The state is the number of the next one.
 
@@ -174,7 +174,7 @@ class ImageFiles(Node):
         return _ImageRows(self)
 
 
-@dataclass(frozen=True)
+@frozen
 class _ImageRows:
     node: ImageFiles
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Node, Partly, State, Step
 from penstock.graph.plan import Plan
 from penstock.nodes.interleave import Interleave
@@ -45,7 +46,7 @@ def read_in_turn(where: str, files: Any, num_parallel_reads: int | None) -> Node
     return InterleavedFiles(files, int(count))
 
 
-@dataclass(frozen=True)
+@frozen
 class InterleavedFiles(Node):
     """A row of each of `cycle_length` files in turn; a file that ends gives its slot to the next one.
 
@@ -131,7 +132,7 @@ class InterleavedFiles(Node):
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class _OneFile:
     """The rows of one of the files, as a function that `Interleave` takes."""
 
@@ -142,7 +143,7 @@ class _OneFile:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class _Rows:
     plan: Plan
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final
@@ -12,6 +11,7 @@ from typing import Any, Final
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.fs.paths import Paths, expand
 from penstock.graph.node import END, Broken, FilePlace, Node, State, Step, source
@@ -60,7 +60,7 @@ def from_jsonl(paths: Paths, *, inference_bytes: int = _BLOCK_BYTES) -> JsonLine
     return node
 
 
-@dataclass(frozen=True)
+@frozen
 class JsonLines(Node):
     """Rows of files with a JSON object a line. The state is (file, byte)."""
 

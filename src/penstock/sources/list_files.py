@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from penstock.column.base import IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.errors import InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.fs.paths import matching
 from penstock.graph.node import END, Node, RowSource, State, Step, source
 from penstock.graph.plan import Plan
@@ -66,7 +66,7 @@ def matching_files(where: str, file_pattern: FileNames) -> tuple[str, ...]:
     return paths
 
 
-@dataclass(frozen=True)
+@frozen
 class FilePaths(Node):
     """Paths as rows of bytes. The state is the number of the next one."""
 
@@ -101,7 +101,7 @@ class FilePaths(Node):
         return _PathRows(self.paths)
 
 
-@dataclass(frozen=True)
+@frozen
 class _PathRows:
     paths: tuple[bytes, ...]
 

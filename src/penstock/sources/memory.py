@@ -10,6 +10,7 @@ from penstock.column.base import IntArray
 from penstock.column.batches import Batches, RowsInMemory
 from penstock.column.chunk import Chunk
 from penstock.errors import InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Node, RowSource, State, Step
 from penstock.spec import Spec
 
@@ -77,7 +78,7 @@ class Memory(Node):
         return _Gathered(self.rows)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Gathered:
     rows: RowsInMemory
 

@@ -6,7 +6,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 from threading import Lock
@@ -18,6 +18,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.fs.paths import Paths, expand
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, source
 from penstock.sources.arrow import arrow_chunk, pyarrow, schema_chunk
@@ -72,7 +73,7 @@ def from_parquet(paths: Paths, columns: Sequence[str] | None = None) -> Parquet:
     return node
 
 
-@dataclass(frozen=True)
+@frozen
 class Parquet(Node):
     """Rows of Parquet files. The state is (file, row group, row in it)."""
 
@@ -127,7 +128,7 @@ class Parquet(Node):
         return _read_footers(self.paths, self.columns)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Footers:
     """What the ends of the files tell.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from penstock import _native
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
+from penstock.frozen import frozen
 from penstock.graph.node import INFINITE, Before, Node, State, Step, source
 from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
 from penstock.nodes.drawn import is_seeds, is_whole, numbers
@@ -45,7 +45,7 @@ def random_(seed: int | None = None, rerandomize_each_iteration: bool | None = N
     return Random(seed_pair(seed), bool(rerandomize_each_iteration))
 
 
-@dataclass(frozen=True)
+@frozen
 class Random(Node):
     """The numbers of a stream.
 

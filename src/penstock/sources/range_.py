@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import index
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Node, RowSource, State, Step, source
 from penstock.spec import Spec, TensorSpec
 
@@ -53,7 +53,7 @@ def range_(*args: int, output_type: DTypeLike = np.int64) -> Range:
     return Range(start, stop, step, _number_dtype(output_type))
 
 
-@dataclass(frozen=True)
+@frozen
 class Range(Node):
     """Numbers `first, first + step_size, ...` before `stop`. The state is the number of rows given."""
 
@@ -110,7 +110,7 @@ class Range(Node):
         return _Numbers(self)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Numbers:
     node: Range
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from threading import Lock
 from typing import Any, ClassVar, Final
@@ -16,6 +16,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.column.spread import gather_spread
 from penstock.errors import FailedPreconditionError
+from penstock.frozen import frozen
 from penstock.fs.locks import FolderLock
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, Work
 from penstock.spec import Spec, pack
@@ -55,7 +56,7 @@ def saved_rows(
     return node
 
 
-@dataclass(frozen=True)
+@frozen
 class SavedRows(Node):
     """Rows of a version of a saved dataset, shard after shard.
 

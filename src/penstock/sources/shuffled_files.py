@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, final
 
+from penstock.frozen import frozen
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
 from penstock.nodes.ignore_errors import IgnoreErrors
@@ -50,7 +51,7 @@ def files_in_turn(
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class _Rows:
     """What is interleaved has a plan, as a Dataset has."""
 
@@ -59,7 +60,7 @@ class _Rows:
 
 @recorded
 @final
-@dataclass(frozen=True)
+@frozen
 class _OneFile:
     """The rows of one of the files."""
 
@@ -72,7 +73,7 @@ class _OneFile:
 
 
 @final
-@dataclass(frozen=True)
+@frozen
 class _EachFile(Interleave):
     """Interleaved files, whose spec is known without opening any."""
 

@@ -13,6 +13,7 @@ from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, ArgumentTypeError, FeatureError
+from penstock.frozen import frozen
 from penstock.records.schema import FLOAT, UNSET, Field, Schema
 from penstock.records.storage import ContradictionError, field_of, widened
 from penstock.sources.arrays import EmptyLists, UnfitError, column_from
@@ -41,7 +42,7 @@ _LACKED: Final = "is missing, wanted a list, as in the rows before, which were a
 _WAY_OUT: Final = "Give such rows one form, or say what the feature holds with schema=."
 
 
-@dataclass(frozen=True)
+@frozen
 class Table:
     """Rows to be written.
 

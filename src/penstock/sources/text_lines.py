@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -18,6 +17,7 @@ from penstock.errors import (
     LimitError,
     TruncatedRecordError,
 )
+from penstock.frozen import frozen
 from penstock.graph.node import Node, source
 from penstock.records.compress import reading_name
 from penstock.records.stream import Stream, compression_of, open_stream
@@ -83,7 +83,7 @@ def text_line_dataset(
     return read_in_turn(_WHERE, files, num_parallel_reads)
 
 
-@dataclass(frozen=True)
+@frozen
 class TextLines(FileRows):
     """The lines of text files. The state is (file, byte of its uncompressed content, line).
 

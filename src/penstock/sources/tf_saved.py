@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from typing import Any, ClassVar, Final, final
 
@@ -14,6 +14,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, LimitError, PenstockError
+from penstock.frozen import frozen
 from penstock.graph.node import END, UNKNOWN, Broken, Node, RowSource, State, Step, Work
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
@@ -78,7 +79,7 @@ def tf_rows(saved: TFSaved, *, cycle_length: int | None = None, columns: Sequenc
     return Plan(node if cycle_length == 1 else TFSavedInTurn(node, int(cycle_length)))
 
 
-@dataclass(frozen=True)
+@frozen
 class TFSavedRows(Node):
     """Rows of a dataset that tf.data saved, shard after shard.
 
@@ -268,7 +269,7 @@ class _ByNumber:
             return self._node.formed(self._numbered.gather(rows))
 
 
-@dataclass(frozen=True)
+@frozen
 class TFSavedInTurn(Node):
     """Rows of a dataset that tf.data saved, a row of each of `cycle_length` shards in turn, as tf.data loads them.
 

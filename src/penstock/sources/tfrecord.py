@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from threading import Lock
 from typing import Any, ClassVar, Literal
@@ -17,6 +17,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.column.spread import gather_spread
 from penstock.errors import DataLossError, LimitError, PenstockError, TruncatedRecordError, WireError
+from penstock.frozen import frozen
 from penstock.fs.paths import regular_status
 from penstock.graph.node import END, UNKNOWN, Broken, FilePlace, Node, RowSource, State, Step, Work
 from penstock.graph.recipe import recorded
@@ -46,7 +47,7 @@ _INDEX_GAIN = 4
 
 
 @recorded
-@dataclass(frozen=True)
+@frozen
 class ReadOptions:
     """How TFRecord files are read; see `penstock.open`."""
 
@@ -77,7 +78,7 @@ class ReadOptions:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class TFRecordFiles(Node):
     """Rows of TFRecord files, one file after the other.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.spec.structure import flatten
 
 __all__ = [
@@ -57,7 +58,7 @@ def _shape(value: Iterable[int | None] | int) -> Shape:
     return sizes
 
 
-@dataclass(frozen=True)
+@frozen
 class TensorSpec:
     """An array of one dtype; `None` in the shape is a size that differs from row to row.
 
@@ -102,7 +103,7 @@ class TensorSpec:
         return f"TensorSpec(shape={self.shape}, dtype={_dtype_name(self.dtype)}{optional})"
 
 
-@dataclass(frozen=True)
+@frozen
 class RaggedSpec:
     """A `ps.Ragged` value: rows of different lengths on its first `ragged_rank + 1` axes.
 
@@ -149,7 +150,7 @@ class RaggedSpec:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class SparseSpec:
     """A `ps.Sparse` value.
 
@@ -191,7 +192,7 @@ class SparseSpec:
         return f"SparseSpec(shape={self.shape}, dtype={_dtype_name(self.dtype)}{optional})"
 
 
-@dataclass(frozen=True)
+@frozen
 class NoneSpec:
     """None as a value; a batch of it is None too.
 
@@ -227,7 +228,7 @@ class NoneSpec:
         return self
 
 
-@dataclass(frozen=True)
+@frozen
 class DatasetSpec:
     """A dataset as a value, such as `window` gives.
 

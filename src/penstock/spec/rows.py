@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from penstock.errors import ArgumentError
+from penstock.frozen import frozen
 from penstock.spec.leaves import LeafSpec, RaggedSpec, SparseSpec, TensorSpec
 from penstock.spec.structure import flatten, map_structure, paths
 
 __all__ = ["Spec"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Spec:
     """The spec of whole rows: leaf specs in the user's structure.
 

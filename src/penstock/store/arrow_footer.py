@@ -7,13 +7,13 @@ vtable, which says where in the table each field lies.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import DataLossError
+from penstock.frozen import frozen
 
 __all__ = ["batch_rows"]
 
@@ -52,7 +52,7 @@ def _rows_at(whole: memoryview, offset: int, length: int) -> int:
     return rows
 
 
-@dataclass(frozen=True)
+@frozen
 class _Table:
     data: memoryview
     position: int

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any, Final
 
 from penstock.errors import ArgumentError, NotFoundError, SidecarError
+from penstock.frozen import frozen
 from penstock.fs.folders import read_regular, replace_file
 from penstock.graph.state import from_json, to_json
 from penstock.records.schema_json import MalformedError
@@ -21,7 +21,7 @@ _VERSION: Final = 1
 _MOST_BYTES: Final = 1 << 28
 
 
-@dataclass(frozen=True)
+@frozen
 class Filled:
     """The finished shards of a cache.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any, Final
 
 from penstock.errors import FailedPreconditionError, LimitError, NotFoundError, SidecarError
+from penstock.frozen import frozen
 from penstock.fs.folders import list_folder, read_regular, remove_file, remove_tree, replace_file
 from penstock.fs.locks import FolderLock, lock_folder
 from penstock.records.schema_json import MalformedError
@@ -22,7 +22,7 @@ _MOST_BYTES: Final = 1 << 30
 _HELP: Final = "Begin anew with resume=False."
 
 
-@dataclass(frozen=True)
+@frozen
 class Settings:
     """What must be the same for a save to go on where another one was.
 
@@ -51,7 +51,7 @@ class Settings:
         }
 
 
-@dataclass(frozen=True)
+@frozen
 class Journal:
     """What is finished of a save.
 

@@ -7,10 +7,10 @@ folder and a name beside it, never by a path.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
 from penstock.errors import SidecarError
+from penstock.frozen import frozen
 from penstock.records.schema_json import MalformedError
 from penstock.records.sealed import seal, unseal
 from penstock.records.sidecar import is_safe_name
@@ -39,7 +39,7 @@ _MOST_NESTED: Final = 64
 _HELP: Final = "Restore the file from a copy, or load another version: penstock versions DIR lists them."
 
 
-@dataclass(frozen=True)
+@frozen
 class SavedShard:
     """One file of rows.
 
@@ -63,7 +63,7 @@ class SavedShard:
         return f"{self.folder}/{self.name}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Made:
     """How a save made its rows.
 
@@ -78,7 +78,7 @@ class Made:
     shard_func: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Manifest:
     """A version of a saved dataset.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import monotonic
 from typing import Final, TypeAlias
+
+from penstock.frozen import frozen
 
 __all__ = ["Progress", "Report", "reporting"]
 
@@ -15,7 +16,7 @@ _EVERY_SECONDS: Final = 0.2
 _SILENT_SECONDS: Final = 0.5
 
 
-@dataclass(frozen=True)
+@frozen
 class Progress:
     """How far a save has come.
 

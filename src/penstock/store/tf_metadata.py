@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from penstock.frozen import frozen
 from penstock.store.tf_wire import MalformedError, enclosed, fields, number_field, signed, varint
 
 __all__ = ["Metadata", "parse_metadata", "write_metadata"]
@@ -12,7 +12,7 @@ __all__ = ["Metadata", "parse_metadata", "write_metadata"]
 _RUN, _CREATED, _VERSION, _DTYPES, _ROWS, _FINALIZED = 2, 3, 4, 5, 6, 1000
 
 
-@dataclass(frozen=True)
+@frozen
 class Metadata:
     """What a saved dataset says of itself.
 

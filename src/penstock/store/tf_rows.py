@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
@@ -19,6 +18,7 @@ from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
+from penstock.frozen import frozen
 from penstock.spec import LeafSpec, Spec, pack
 from penstock.store.tf_spec import Component, in_saved_order
 
@@ -28,7 +28,7 @@ Items: TypeAlias = tuple[NDArray[np.uint8], "IntArray | None"]
 Failure: TypeAlias = "tuple[int, str, int] | None"
 
 
-@dataclass(frozen=True)
+@frozen
 class RecordError:
     """The first record that is not what the spec says.
 
@@ -43,7 +43,7 @@ class RecordError:
     text: str
 
 
-@dataclass(frozen=True)
+@frozen
 class _Leaf:
     """A leaf that is read: its place among the records of a row, and what they hold."""
 

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from penstock.errors import (
@@ -21,6 +21,7 @@ from penstock.errors import (
     MissingShardError,
     NotFoundError,
 )
+from penstock.frozen import frozen
 from penstock.fs.folders import read_regular
 from penstock.fs.paths import local_path
 from penstock.graph.node import UNKNOWN
@@ -45,7 +46,7 @@ _CHUNK_NAME: Final = re.compile(r"(\d{8,20})\.snapshot\Z", re.ASCII)
 _AGAIN: Final = "Copy the folder again from where it came, or save the dataset again."
 
 
-@dataclass(frozen=True)
+@frozen
 class TFSaved:
     """A dataset that tf.data saved.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from dataclasses import dataclass
 from functools import lru_cache
 from keyword import iskeyword
 from typing import Any, Final
 
+from penstock.frozen import frozen
 from penstock.spec import (
     LeafSpec,
     NoneSpec,
@@ -41,7 +41,7 @@ _SPARSE, _RAGGED, _NONE_SPEC = 1, 3, 12
 _REFUSED: Final = {2: "IndexedSlices", 4: "TensorArrays", 5: "datasets", 7: "optional values"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Component:
     """A leaf as it was saved: one record of each row.
 

@@ -8,7 +8,6 @@ sparse leaf is the features `NAME/indices`, `NAME/values` and `NAME/dense_shape`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any, Final
@@ -22,6 +21,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.none import NoneColumn
 from penstock.column.sparse import SparseColumn
 from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.records.decode import Decoder
 from penstock.records.encode import Encoder
 from penstock.records.frames import FrameReader, Frames
@@ -63,7 +63,7 @@ class TFRecordFormat(Format):
         return _Reader(path, rows, spec, compression, columns)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Leaf:
     """How one leaf is stored."""
 

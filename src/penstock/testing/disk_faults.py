@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from threading import RLock
 from typing import Any, Final, TypeVar
 
+from penstock.frozen import frozen
 from penstock.fs.disk import Disk
 
 __all__ = ["Call", "CountingDisk", "Died", "DyingDisk", "FailingDisk", "ShortDisk"]
@@ -29,7 +29,7 @@ class Died(BaseException):
     """The process is dead, as far as its files go. No `except Exception` and no `suppress(OSError)` stops it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Call:
     """A call that changes something.
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from penstock.frozen import frozen
 from penstock.testing.pipeline_sources import Kind
 
 __all__ = ["CALLS", "Call", "anything"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Call:
     """A call on a dataset: its text, the kind of rows after it (None: as before), and how it is made.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
 import numpy as np
+
+from penstock.frozen import frozen
 
 __all__ = ["SOURCES", "Kind", "Start"]
 
@@ -26,7 +27,7 @@ class Kind(Enum):
     SIZED = "(int32 number, number)"
 
 
-@dataclass(frozen=True)
+@frozen
 class Start:
     """A source: its text, the kind of its rows, and how it is made from a class of datasets."""
 

@@ -6,10 +6,10 @@ Every function uses operators only, so that it means the same for NumPy values a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from penstock.frozen import frozen
 from penstock.testing.pipeline_calls import CALLS, Call, anything
 from penstock.testing.pipeline_sources import SOURCES, Start
 
@@ -18,7 +18,7 @@ __all__ = ["Pipeline", "random_pipeline"]
 _KEEPS_ROWS_AS_THEY_ARE = 0.35
 
 
-@dataclass(frozen=True)
+@frozen
 class Pipeline:
     """A source and the calls on it, to be built with any class of datasets; its text says what it does."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any, ClassVar
 
@@ -16,13 +15,14 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.errors import DataLossError
+from penstock.frozen import frozen
 from penstock.graph.node import END, UNKNOWN, Failing, Node, RowSource, State, Step
 from penstock.spec import Spec
 
 __all__ = ["Faulty", "Lists", "Pairs", "Samples", "Thirds"]
 
 
-@dataclass(frozen=True)
+@frozen
 class _InChunks(Node):
     """n rows in chunks of chosen sizes. The state is the number of rows given, and which size is next."""
 
@@ -66,7 +66,7 @@ class _InChunks(Node):
         return _SampleRows(self)
 
 
-@dataclass(frozen=True)
+@frozen
 class Samples(_InChunks):
     """n rows `{"number": i, "text": b"i", "list": [i] * (i % 4)}`, where every fifth text is missing.
 
@@ -84,7 +84,7 @@ class Samples(_InChunks):
             yield {"number": np.int64(i), "text": text, "list": np.full(i % 4, i)}
 
 
-@dataclass(frozen=True)
+@frozen
 class Pairs(_InChunks):
     """n rows `(i, {"half": [i / 2, -i], "text": b"i"})`: the same shape in every row.
 
@@ -103,7 +103,7 @@ class Pairs(_InChunks):
             yield np.int64(i), {"half": np.array([i / 2, -i], np.float32), "text": str(i).encode()}
 
 
-@dataclass(frozen=True)
+@frozen
 class Thirds(_InChunks):
     """The numbers 0, 1, 2, 0, 1, 2, ... for n rows.
 
@@ -119,7 +119,7 @@ class Thirds(_InChunks):
         return (np.int64(i % 3) for i in range(self.n))
 
 
-@dataclass(frozen=True)
+@frozen
 class Lists(_InChunks):
     """n rows `[i] * (i % 4)`.
 
@@ -135,7 +135,7 @@ class Lists(_InChunks):
         return (np.full(i % 4, i) for i in range(self.n))
 
 
-@dataclass(frozen=True)
+@frozen
 class Faulty(_InChunks):
     """The numbers 0 to n - 1, where in place of some a `DataLossError` comes. They have no `plain` meaning.
 
@@ -170,7 +170,7 @@ class Faulty(_InChunks):
         return None
 
 
-@dataclass(frozen=True)
+@frozen
 class _SampleRows:
     node: _InChunks
 

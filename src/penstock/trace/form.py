@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from penstock.frozen import frozen
 from penstock.spec import Shape, TensorSpec, string
 
 __all__ = ["FAILED", "SIZES", "Arg", "Form", "Kind", "form_of_spec", "sample_of"]
@@ -43,7 +44,7 @@ class Kind(Enum):
     OPAQUE = "opaque"  # a column that is only passed on
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Form:
     """What is known of a value.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+from penstock.frozen import frozen
 from penstock.spec import TensorSpec
 from penstock.trace.form import Arg
 from penstock.trace.steps import fill, parts
@@ -31,7 +31,7 @@ Build = Callable[..., Run]
 """Takes the arguments, `Arg` in place of what is traced; gives what runs on chunks, or raises `Unfit`."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Operation:
     """One row of the table.
 

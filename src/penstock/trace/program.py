@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.errors import InvalidArgumentError
+from penstock.frozen import frozen
 from penstock.spec import LeafSpec, TensorSpec
 from penstock.trace.flat import flat_run, is_flat, shared_lengths
 from penstock.trace.form import Arg, Form, Kind
@@ -27,7 +28,7 @@ from penstock.trace.texts import of_texts
 __all__ = ["Program", "output_spec", "used_by"]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Instruction:
     run: Run
     inputs: tuple[int, ...]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from penstock.frozen import frozen
+
 __all__ = ["Ref", "Step", "fill", "parts"]
 
 
@@ -20,7 +22,7 @@ class Ref:
         return f"%{self.index}"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Step:
     """One operation of a trace.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, NoReturn, get_args, get_origin
@@ -13,6 +12,7 @@ from typing import Any, Final, Literal, NoReturn, get_args, get_origin
 import numpy as np
 
 from penstock.errors import InvalidArgumentError, SidecarError
+from penstock.frozen import frozen
 
 __all__ = [
     "VERSION",
@@ -44,7 +44,7 @@ def malformed(got: Any, want: str, at: str = "") -> InvalidArgumentError:
     return InvalidArgumentError(f"{place}: found {shown}, wanted {want}.")
 
 
-@dataclass(frozen=True)
+@frozen
 class WrittenPlan:
     """One plan of a recipe.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from penstock.frozen import frozen
 from penstock.graph.recipe.checked import WrittenPlan, document_of_text, plans_of
 from penstock.graph.recipe.files import InputFile, digest_of_file, files_from_json, inputs_in
 from penstock.graph.recipe.shown import call_of, is_of, printable, shown
@@ -15,7 +15,7 @@ __all__ = ["RecipeDifference", "argument_differences", "changed_inputs", "recipe
 _MISSING: Final = "nothing"
 
 
-@dataclass(frozen=True)
+@frozen
 class RecipeDifference:
     """One thing in which two recipes differ.
 

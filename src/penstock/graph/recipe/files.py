@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 from penstock import _native
 from penstock.errors import PenstockError
+from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.graph.recipe.checked import a_list, a_text, malformed, members
 
@@ -32,7 +32,7 @@ _BLOCK_BYTES: Final = 1 << 20
 _SAMPLES: Final = 64
 
 
-@dataclass(frozen=True)
+@frozen
 class InputFile:
     """A file that a pipeline reads, as it was when the recipe was written.
 

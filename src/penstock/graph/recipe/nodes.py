@@ -7,6 +7,7 @@ from dataclasses import MISSING, Field, fields
 from types import NoneType
 from typing import Any, Final, TypeVar
 
+from penstock.frozen import is_frozen
 from penstock.graph.node import Node, node_classes
 from penstock.graph.recipe.checked import check_type, malformed
 
@@ -75,8 +76,8 @@ def arguments_of(value: Any) -> dict[str, Any]:
     return named | {name: part for name, part in vars(value).items() if isinstance(part, _PLAIN)}
 
 
-def _is_frozen(kind: Any) -> bool:
-    return bool(issubclass(kind, Node) or kind.__dataclass_params__.frozen)
+def _is_frozen(kind: type) -> bool:
+    return issubclass(kind, Node) or is_frozen(kind)
 
 
 def made_of(kind: type, arguments: dict[str, Any], at: str) -> Any:

@@ -10,13 +10,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path as FilePath
 from typing import IO, Any, Final, NoReturn
 
 from penstock.errors import ArgumentError, FailedPreconditionError
+from penstock.frozen import frozen
 from penstock.testing.resume.runs import Path, Pipeline, Row, resumed, take
 
 __all__ = ["Address", "ChildFailedError", "function_at", "main", "run_in_child"]
@@ -29,7 +29,7 @@ class ChildFailedError(FailedPreconditionError):
     """A process that was to run the pipeline has ended early; the message has its last words."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Address:
     """Where other processes find the function that makes the dataset.
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
+
+from penstock.frozen import frozen
 
 __all__ = ["Check", "Culprit", "Difference", "ResumeReport"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Difference:
     """The first row that was another one.
 
@@ -33,7 +35,7 @@ def _or_end(shown: str | None) -> str:
     return "none (the rows had ended)" if shown is None else shown
 
 
-@dataclass(frozen=True)
+@frozen
 class Culprit:
     """The lowest step of the pipeline that does not give the same rows again, over rows that are the same.
 
@@ -56,7 +58,7 @@ class Culprit:
         return f"{self.function}{place}, called by {self.node}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Check:
     """One question.
 
@@ -77,7 +79,7 @@ class Check:
         return f"  {word:<9}{self.name}: {self.detail}"
 
 
-@dataclass(frozen=True)
+@frozen
 class ResumeReport:
     """Whether resuming a pipeline is exact.
 

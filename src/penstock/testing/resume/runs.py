@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.node import END, Node, PlainRows, Rows, RowSource, State, Step
 from penstock.graph.plan import Plan
 from penstock.nodes.cache import Cache
@@ -182,7 +183,7 @@ def first_difference(
 # --- other ways to run ---
 
 
-@dataclass(frozen=True)
+@frozen
 class _InChunks(Node):
     """The same rows in chunks of at most `size`; None for as they come."""
 

@@ -17,6 +17,7 @@ from penstock.random.counted import seed_here
 from penstock.spec import TensorSpec
 from penstock.trace import operation
 from penstock.trace.form import Arg
+from penstock.trace.value import Traced
 
 __all__ = ["DistortedBox", "sample_distorted_bounding_box", "stateless_sample_distorted_bounding_box"]
 
@@ -144,7 +145,10 @@ def _box(
     if most < 1 or share < 0:
         name, got = ("max_attempts", most) if most < 1 else ("min_object_covered", share)
         raise ArgumentError(where, name, got=got, want="not negative, and at least one attempt")
-    part = _drawn(size, objects, numbers(where, "seed", seed), share, bounds, most, bool(whole))
+    pair = numbers(where, "seed", seed)
+    if not isinstance(pair, Traced) and (pair.shape != (2,) or pair.dtype.kind not in "iu"):
+        raise ArgumentError(where, "seed", got=seed, want="two whole numbers")
+    part = _drawn(size, objects, pair, share, bounds, most, bool(whole))
     begin = np.concatenate([part[:2], np.zeros(1, np.int32)])
     extent = np.concatenate([part[2:], np.full(1, -1, np.int32)])
     ends = np.concatenate([part[:2], part[:2] + part[2:]]).astype(np.float32)

@@ -158,11 +158,12 @@ def _rows_of(value: Any, of: Callable[[list[bytes]], list[bytes]]) -> Any:
         items = np.asarray(value.values, object).tolist()
         rows = [of(items[a:b]) for a, b in pairwise(splits)]
         return Ragged(_objects([one for row in rows for one in row]), np.cumsum([0, *map(len, rows)]))
+    if not value.size:
+        return np.empty((*value.shape[:-1], 1 if 0 in value.shape[:-1] else 0), object)
     if value.ndim == 1:
         return _objects(of(value.tolist()))
     lines = [of(line) for line in value.reshape(-1, value.shape[-1]).tolist()]
-    width = len(lines[0]) if lines else 0
-    return _objects([one for line in lines for one in line]).reshape(*value.shape[:-1], width)
+    return _objects([one for line in lines for one in line]).reshape(*value.shape[:-1], len(lines[0]))
 
 
 def _objects(values: list[bytes]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock.errors import ArgumentError
 from penstock.math.functions import floats
-from penstock.math.reductions import reduce_max
+from penstock.math.reductions import reduce_max, reduce_mean
 from penstock.ops.operands import axes_of, numbers, pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
@@ -85,6 +85,8 @@ def softmax(logits: Any, axis: int | None = -1) -> Any:
     """
     value = floats("nn.softmax", logits)
     along = -1 if axis is None else axis
+    if _is_empty(value):
+        return value
     shares = np.exp(value - np.max(value, axis=along, keepdims=True))
     return shares / np.sum(shares, axis=along, keepdims=True)
 
@@ -97,8 +99,14 @@ def log_softmax(logits: Any, axis: int | None = -1) -> Any:
     """
     value = floats("nn.log_softmax", logits)
     along = -1 if axis is None else axis
+    if _is_empty(value):
+        return value
     shifted = value - np.max(value, axis=along, keepdims=True)
     return shifted - np.log(np.sum(np.exp(shifted), axis=along, keepdims=True))
+
+
+def _is_empty(value: Any) -> bool:
+    return not isinstance(value, Traced) and not value.size
 
 
 def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -115,9 +123,10 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
 
 
 def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The root of the sum of squares along axes, in the dtype of the items."""
+    """The root of the sum of squares of lengths along axes, in the dtype of the items."""
     value = numbers("math.reduce_euclidean_norm", "input_tensor", input_tensor)
-    total = np.sum(np.square(value), axis=axes_of(axis), dtype=value.dtype, keepdims=keepdims)
+    lengths = np.abs(value) if value.dtype.kind == "c" else value
+    total = np.sum(np.square(lengths), axis=axes_of(axis), dtype=lengths.dtype, keepdims=keepdims)
     return np.sqrt(total).astype(value.dtype)
 
 
@@ -137,15 +146,15 @@ def cumprod(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = Fals
 
 
 def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> tuple[Any, Any]:
-    """The mean and the variance along axes.
+    """The mean and the variance along axes; those of whole numbers are cut off towards 0.
 
     >>> [float(one) for one in moments(np.array([1.0, 3.0]), [0])]
     [2.0, 1.0]
     """
     _ = shift
-    value, along = floats("nn.moments", x), axes_of(axes)
-    mean = np.mean(value, axis=along, keepdims=True)
-    variance = np.mean(np.square(value - mean), axis=along, keepdims=keepdims)
+    value, along = numbers("nn.moments", "x", x), axes_of(axes)
+    mean = reduce_mean(value, along, keepdims=True)
+    variance = reduce_mean(np.square(value - mean), along, keepdims=keepdims)
     return (mean if keepdims else np.squeeze(mean, along)), variance
 
 
@@ -189,13 +198,17 @@ def _whole(where: str, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def truncatediv(x: Any, y: Any) -> Any:
-    """A division of whole numbers, cut off towards 0; 0 by 0.
+    """A division, cut off towards 0; of whole numbers 0 by 0.
 
     >>> truncatediv(np.array([-7, 7]), np.array([2, 2])).tolist()
     [-3, 3]
     """
-    left, right = _whole("math.truncatediv", x, y)
+    where = "math.truncatediv"
+    left, right = pair(where, x, y)
     with np.errstate(all="ignore"):
+        if left.dtype.kind == "f":
+            return np.trunc(left / right)
+        left, right = _whole(where, left, right)
         return ((left - np.fmod(left, right)) // right).astype(left.dtype)
 
 
@@ -254,7 +267,7 @@ def _shifted(shift: Callable[..., Any], where: str, x: Any, y: Any) -> Any:
 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
-    """The value, shortened to a length where it is longer.
+    """The value, shortened to a length where it is longer; to nothing where that is below 0.
 
     >>> clip_by_norm(np.array([3.0, 4.0]), 1.0).tolist()
     [0.6, 0.8]
@@ -262,14 +275,24 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     value = floats("clip_by_norm", t)
     length = np.sqrt(np.sum(np.square(value), axis=axes_of(axes), keepdims=True))
     most = np.asarray(clip_norm, value.dtype)[()] if not isinstance(clip_norm, Traced) else clip_norm
+    most = np.maximum(most, value.dtype.type(0))
     return (value * most) / np.maximum(length, most)
 
 
 def complex(real: Any, imag: Any) -> Any:  # noqa: A001
     """Complex numbers of their parts: complex64 of float32, complex128 of float64."""
     left, right = pair("complex", real, imag)
-    kind = np.complex64 if left.dtype == np.float32 else np.complex128
-    return left.astype(kind) + right.astype(kind) * kind(1j)
+    for one in (left, right):
+        if isinstance(
+            one, Traced
+        ):  # a sum with a multiple of 1j is another number where a part is not finite
+            raise one.recorder.fail("calls tf.complex")
+    made = np.empty(
+        np.broadcast_shapes(left.shape, right.shape),
+        np.complex64 if left.dtype == np.float32 else np.complex128,
+    )
+    made.real, made.imag = left, right
+    return made[()]
 
 
 def scalar_mul(scalar: Any, x: Any) -> Any:
@@ -308,9 +331,12 @@ def polyval(coeffs: Any, x: Any) -> Any:
     7.0
     """
     value = tensor_of("polyval", "x", x)
-    made = np.zeros_like(value)
-    for coefficient in coeffs:
-        made = made * value + coefficient
+    factors = [pair("polyval", coefficient, value)[0] for coefficient in coeffs]
+    if not factors:
+        return np.zeros_like(value)
+    made = factors[0]
+    for factor in factors[1:]:
+        made = made * value + factor
     return made
 
 
@@ -337,8 +363,8 @@ def invert_permutation(x: Any) -> Any:
     [1, 2, 0]
     """
     order = numbers("math.invert_permutation", "x", x)
-    if isinstance(order, Traced):
-        return np.argsort(order).astype(order.dtype)
+    if isinstance(order, Traced):  # one row's numbers are checked at a time
+        raise order.recorder.fail("calls tf.math.invert_permutation")
     if order.ndim != 1 or not np.array_equal(np.sort(order), np.arange(len(order))):
         raise ArgumentError("invert_permutation", "x", got=x, want="each of 0, 1, 2, ... once")
     return np.argsort(order).astype(order.dtype)
@@ -353,7 +379,7 @@ def confusion_matrix(
     [[1, 0], [1, 1]]
     """
     where = "math.confusion_matrix"
-    rows, columns = (np.asarray(_known(where, one)).reshape(-1) for one in (labels, predictions))
+    rows, columns = _classes(where, labels, predictions)
     n = (
         int(max(rows.max(initial=-1), columns.max(initial=-1))) + 1
         if num_classes is None
@@ -361,11 +387,23 @@ def confusion_matrix(
     )
     if len(rows) != len(columns) or min(rows.min(initial=0), columns.min(initial=0)) < 0:
         raise ArgumentError(where, "predictions", got=predictions, want="as many as labels, none below 0")
-    if max(rows.max(initial=-1), columns.max(initial=-1)) >= n:
+    if n < 1 or max(rows.max(initial=-1), columns.max(initial=-1)) >= n:
         raise ArgumentError(where, "num_classes", got=n, want="a number above all labels and predictions")
     made = np.zeros((n, n), as_dtype(dtype).dtype)
     np.add.at(made, (rows, columns), 1 if weights is None else np.asarray(weights).astype(made.dtype))
     return made
+
+
+def _classes(where: str, labels: Any, predictions: Any) -> list[Any]:
+    """Two lists of classes; either may have a second axis of one."""
+    made = [np.asarray(_known(where, one)) for one in (labels, predictions)]
+    if made[0].ndim != made[1].ndim:
+        made = [one[:, 0] if one.ndim == 2 and one.shape[1] == 1 else one for one in made]
+    for name, one in zip(("labels", "predictions"), made, strict=True):
+        if one.ndim != 1:
+            raise ArgumentError(where, f"shape of {name}", got=one.shape, want="one axis")
+    with np.errstate(invalid="ignore"):
+        return [one.astype(np.int64) for one in made]
 
 
 def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = np.int32) -> Any:
@@ -380,6 +418,8 @@ def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype
     n = int(nbins)
     if not low < high or n < 1:
         raise ArgumentError(where, "value_range", got=value_range, want="two numbers, the smaller first")
+    if np.isnan(array).any():
+        raise ArgumentError(where, "values", got=values, want="no NaN, which lies in no part")
     places = (np.maximum(array, low) - low).astype(np.float64) / (float(high - low) / n)
     return np.bincount(np.minimum(places, n - 1).astype(np.int64), minlength=n).astype(as_dtype(dtype).dtype)
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import ArgumentError, InvalidArgumentError
-from penstock.ops.operands import tensor as tensor_of
+from penstock.math.functions import floats
+from penstock.ops.operands import numbers
 from penstock.trace.value import Traced
 
 __all__ = [
@@ -28,14 +29,18 @@ __all__ = [
 
 
 def _values(where: str, data: Any, segment_ids: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    values, ids = tensor_of(where, "data", data), tensor_of(where, "segment_ids", segment_ids)
+    values, ids = numbers(where, "data", data), numbers(where, "segment_ids", segment_ids)
     for one in (values, ids):
         if isinstance(one, Traced):
             raise one.recorder.fail(
                 f"calls tf.math.{where}, whose result has as many rows as there are segments"
             )
     values, ids = np.asarray(values), np.asarray(ids)
-    if ids.shape != values.shape[: ids.ndim] or not ids.ndim:
+    if ids.dtype.kind not in "iu":
+        raise ArgumentError(where, "dtype of segment_ids", got=ids.dtype, want="whole numbers")
+    if values.dtype == bool or (values.dtype.kind == "c" and where.endswith(("max", "min"))):
+        raise ArgumentError(where, "dtype of data", got=values.dtype, want="numbers that it can be made of")
+    if ids.shape != values.shape[: ids.ndim]:
         want = f"the first axes of data, {values.shape}"
         raise ArgumentError(where, "shape of segment_ids", got=ids.shape, want=want)
     return values.reshape(-1, *values.shape[ids.ndim :]), ids.reshape(-1)
@@ -43,7 +48,7 @@ def _values(where: str, data: Any, segment_ids: Any) -> tuple[NDArray[Any], NDAr
 
 def _sorted(where: str, data: Any, segment_ids: Any) -> tuple[NDArray[Any], NDArray[Any], int]:
     values, ids = _values(where, data, segment_ids)
-    if np.ndim(segment_ids) > 1 or (len(ids) and (ids[0] < 0 or (np.diff(ids) < 0).any())):
+    if np.ndim(segment_ids) != 1 or (len(ids) and (ids[0] < 0 or (np.diff(ids) < 0).any())):
         raise InvalidArgumentError(
             f"{where}: segment ids are not increasing: they are one axis of rising numbers."
         )
@@ -70,20 +75,46 @@ def _gathered(
     return made
 
 
-def _mean(values: NDArray[Any], ids: NDArray[Any], count: int, root: Callable[[Any], Any]) -> NDArray[Any]:
+def _mean(values: NDArray[Any], ids: NDArray[Any], count: int, divided: Callable[..., Any]) -> NDArray[Any]:
     sums = _gathered(np.add, values, ids, count, 0)
     counts = np.maximum(np.bincount(ids, minlength=count), 1).reshape(-1, *[1] * (values.ndim - 1))
-    divided = np.floor_divide if values.dtype.kind in "iu" else np.true_divide
-    made: NDArray[Any] = divided(sums, root(counts.astype(values.dtype)))
+    with np.errstate(all="ignore"):
+        made: NDArray[Any] = divided(sums, counts.astype(values.dtype))
     return made
 
 
-def _least(dtype: np.dtype[Any]) -> Any:
-    return np.iinfo(dtype).min if dtype.kind in "iu" else np.finfo(dtype).min
+def _cut(sums: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
+    """A division; of whole numbers it is cut off towards 0."""
+    made: NDArray[Any] = (
+        (sums - np.fmod(sums, counts)) // counts if sums.dtype.kind in "iu" else sums / counts
+    )
+    return made
 
 
-def _most(dtype: np.dtype[Any]) -> Any:
-    return np.iinfo(dtype).max if dtype.kind in "iu" else np.finfo(dtype).max
+def _shares(sums: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
+    """A division; of whole numbers it gives the floats of TensorFlow's `/`."""
+    if sums.dtype.kind in "iu":
+        kind = np.float32 if sums.dtype.itemsize <= 2 else np.float64
+        sums, counts = sums.astype(kind), counts.astype(kind)
+    made: NDArray[Any] = sums / counts
+    return made
+
+
+def _by_root(sums: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
+    made: NDArray[Any] = sums / np.sqrt(counts)
+    return made
+
+
+def _least(dtype: np.dtype[Any], of_floats: float | None = None) -> Any:
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min
+    return np.finfo(dtype).min if of_floats is None else of_floats
+
+
+def _most(dtype: np.dtype[Any], of_floats: float | None = None) -> Any:
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).max
+    return np.finfo(dtype).max if of_floats is None else of_floats
 
 
 def segment_sum(data: Any, segment_ids: Any) -> Any:
@@ -110,20 +141,23 @@ def segment_prod(data: Any, segment_ids: Any) -> Any:
 
 
 def segment_mean(data: Any, segment_ids: Any) -> Any:
-    """The means of rows of one number, 0 where there are none; see `segment_sum`."""
-    return _mean(*_sorted("segment_mean", data, segment_ids), root=lambda counts: counts)
+    """The means of rows of one number, 0 where there are none; see `segment_sum`.
+
+    Those of whole numbers are cut off towards 0.
+    """
+    return _mean(*_sorted("segment_mean", data, segment_ids), _cut)
 
 
 def segment_max(data: Any, segment_ids: Any) -> Any:
     """The largest of rows of one number, 0 where there are none; see `segment_sum`."""
     values, ids, count = _sorted("segment_max", data, segment_ids)
-    return _gathered(np.maximum, values, ids, count, _least(values.dtype), 0)
+    return _gathered(np.maximum, values, ids, count, _least(values.dtype, -np.inf), 0)
 
 
 def segment_min(data: Any, segment_ids: Any) -> Any:
     """The smallest of rows of one number, 0 where there are none; see `segment_sum`."""
     values, ids, count = _sorted("segment_min", data, segment_ids)
-    return _gathered(np.minimum, values, ids, count, _most(values.dtype), 0)
+    return _gathered(np.minimum, values, ids, count, _most(values.dtype, np.inf), 0)
 
 
 def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any) -> Any:
@@ -131,7 +165,7 @@ def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any) -> Any:
 
     Args:
         data: `[n, ...]`.
-        segment_ids: `[n]`, or of more axes that `data` begins with.
+        segment_ids: `[n]`, or of other axes that `data` begins with.
         num_segments: What all numbers are below.
 
     Raises:
@@ -149,14 +183,17 @@ def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any) -> Any
 
 
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    """The means of rows of one number, 0 where there are none; see `unsorted_segment_sum`."""
-    parts = _unsorted("unsorted_segment_mean", data, segment_ids, num_segments)
-    return _mean(*parts, root=lambda counts: counts)
+    """The means of rows of one number, 0 where there are none; see `unsorted_segment_sum`.
+
+    Those of whole numbers are floats.
+    """
+    return _mean(*_unsorted("unsorted_segment_mean", data, segment_ids, num_segments), _shares)
 
 
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The sums of rows of one number by the root of how many they are; see `unsorted_segment_sum`."""
-    return _mean(*_unsorted("unsorted_segment_sqrt_n", data, segment_ids, num_segments), root=np.sqrt)
+    where = "unsorted_segment_sqrt_n"
+    return _mean(*_unsorted(where, floats(where, data), segment_ids, num_segments), _by_root)
 
 
 def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any) -> Any:

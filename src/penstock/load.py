@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from penstock.dataset import Dataset
-from penstock.errors import ArgumentError, ArgumentTypeError, NotFoundError
+from penstock.errors import ArgumentError, ArgumentTypeError, MissingShardError, NotFoundError
 from penstock.frozen import frozen
 from penstock.graph.plan import Plan
-from penstock.sources.saved import saved_rows
+from penstock.sources.saved import SavedRows, saved_rows
 from penstock.sources.tf_saved import tf_rows
 from penstock.spec import Spec, is_structure
 from penstock.store.digests import check_shard
@@ -108,11 +108,11 @@ def load(
         if value is not None:
             want = "None: the manifest says it, this is only for folders that tf.data wrote"
             raise ArgumentError("load", name, got=value, want=want)
-    manifest = _manifest(target, version)
+    rows = _rows(target, version, columns, verify)
     if verify == "all":
-        for shard in manifest.shards:
+        for shard in rows.manifest.shards:
             check_shard(target.at(*shard.place.split("/")), shard)
-    return Dataset(Plan(saved_rows(target, manifest, _places(manifest.spec, columns), verify)))
+    return Dataset(Plan(rows))
 
 
 def versions(path: str | os.PathLike[str]) -> list[Version]:
@@ -197,6 +197,16 @@ def _what_is(target: SavedFolder) -> str:
         return " by penstock, but one that tf.data wrote, which has no versions and no recorded pipeline; load reads it"
     unfinished = any(name.startswith("data-") for name in os.listdir(target.path))
     return ", only a save that did not come to its end; run it again with resume=True" if unfinished else ""
+
+
+def _rows(target: SavedFolder, version: int | None, columns: Any, verify: str) -> SavedRows:
+    while True:
+        manifest = _manifest(target, version)
+        try:
+            return saved_rows(target, manifest, _places(manifest.spec, columns), verify)
+        except MissingShardError:
+            if target.has(manifest):  # else gc has removed it since
+                raise
 
 
 def _manifest(target: SavedFolder, version: int | None) -> Manifest:

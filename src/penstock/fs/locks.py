@@ -20,7 +20,14 @@ class FolderLock:
     """A lock, held until `release`, until it is dropped, or until the process ends."""
 
     def __init__(self, descriptor: int, disk: Disk) -> None:
+        self._descriptor = descriptor
         self._release = weakref.finalize(self, disk.close, descriptor)
+
+    def share(self) -> None:
+        """Let others have a shared lock beside this one, also where child processes have inherited it."""
+        if self._release.alive:
+            with suppress(OSError):
+                fcntl.flock(self._descriptor, fcntl.LOCK_SH)
 
     def release(self) -> None:
         """Let go of it; the second time does nothing."""

@@ -86,7 +86,7 @@ class Job:
     def commit(self, manifest: Manifest, base: int) -> Manifest:
         """Make it the next version."""
         try:
-            made = self.target.commit(manifest, base, durable=self.durable)
+            made = self.target.commit(manifest, base, lock=self.lock, durable=self.durable)
         except BaseException:
             self.abandon()
             raise

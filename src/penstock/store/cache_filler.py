@@ -140,7 +140,7 @@ class Filler:
             {"cache": {**self._about, "origin": to_json(self._origin)}},
         )
         with suppress(CommitConflictError):  # where there are no locks, another was as fast
-            self._entry.saved.commit(manifest, 0, durable=False)
+            self._entry.saved.commit(manifest, 0, lock=self._data_lock, durable=False)
         with suppress(OSError):  # it is never read again
             remove_file(self._entry.saved.at(self._folder, UNFINISHED))
         self.close()

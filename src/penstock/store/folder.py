@@ -153,20 +153,32 @@ class SavedFolder:
         """Locks on the data of a version, so that `gc` lets it be while they are held.
 
         Raises:
-            MissingShardError: A folder of it is not there (any more).
+            MissingShardError: A folder of it is not there (any more), or `gc` has removed the version meanwhile.
         """
-        locks = []
-        for folder in manifest.folders:
-            try:
-                locks.append(lock_folder(self.at(folder), shared=True))
-            except FileNotFoundError as error:
-                help = "The version was removed by gc, or the folder was copied without it."
-                raise MissingShardError(
-                    "the data folder is not there.", path=self.at(folder), help=help
-                ) from error
-            except OSError:  # too many open files, or a link: then gc does not know that it is read
-                locks.append(None)
+        locks: list[FolderLock | None] = []
+        try:
+            locks.extend(map(self._hold_folder, manifest.folders))
+            if not self.has(manifest):
+                raise _missing(self.at(_manifest_name(manifest.version)))
+        except BaseException:
+            for lock in locks:
+                if lock is not None:
+                    lock.release()
+            raise
         return locks
+
+    def has(self, manifest: Manifest) -> bool:
+        """Whether the version is still there."""
+        return os.path.lexists(self.at(_manifest_name(manifest.version)))
+
+    def _hold_folder(self, folder: str) -> FolderLock | None:
+        try:
+            # Once it is committed, others have a lock of their own only while they look whether it is read.
+            return lock_folder(self.at(folder), shared=True, wait=True)
+        except FileNotFoundError as error:
+            raise _missing(self.at(folder)) from error
+        except OSError:  # too many open files, or a link: then gc does not know that it is read
+            return None
 
     def _read(self, name: str, digest: str | None) -> Manifest:
         try:
@@ -219,8 +231,16 @@ class SavedFolder:
             make_folder(self.at(name), durable=durable)
             return name, lock_folder(self.at(name), wait=True)  # for who asks just now whether it is held
 
-    def commit(self, manifest: Manifest, base: int, *, durable: bool = True) -> Manifest:
+    def commit(
+        self, manifest: Manifest, base: int, *, lock: FolderLock | None = None, durable: bool = True
+    ) -> Manifest:
         """Make `manifest` the version after `base` (0 for none), with that number.
+
+        Args:
+            manifest: Of what is to be the version.
+            base: The version that must be the current one.
+            lock: That of who wrote the data folder. It is shared from now on, so that no reader has to wait for it.
+            durable: Whether to wait until it is on the disk.
 
         Raises:
             CommitConflictError: Another version was committed since.
@@ -238,6 +258,8 @@ class SavedFolder:
                 create_exclusively(self.at(name), data, durable=durable)
             except AlreadyExistsError:  # without locks, another may be at the same place
                 raise self._conflict(base, base + 1) from None
+            if lock is not None:
+                lock.share()
             try:
                 pointer = f"{name} {_native.digest(data)}\n".encode()
                 replace_file(self.at(CURRENT), pointer, durable=durable)
@@ -415,6 +437,15 @@ class SavedFolder:
             self.remove_data(name)
         else:
             remove_file(self.at(name))
+
+
+def _manifest_name(number: int) -> str:
+    return f"manifest-{number}.json"
+
+
+def _missing(path: str) -> MissingShardError:
+    help = "The version was removed by gc, or the folder was copied without it."
+    return MissingShardError("what the version is made of is not there.", path=path, help=help)
 
 
 def refuse_saved(files: Iterable[str]) -> None:

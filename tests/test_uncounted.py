@@ -232,3 +232,36 @@ def test_functions_of_the_tf_face_are_counted_however_they_are_given(name):
     want = [np.asarray(row).tolist() for row in it]
     it.set_state(state)
     assert [np.asarray(row).tolist() for row in it] == want
+
+
+SHUFFLING = {
+    "flat_map": lambda seed: NUMBERS.flat_map(lambda x: ps.Dataset.range(x, x + 4).shuffle(4, seed)),
+    "interleave": lambda seed: NUMBERS.interleave(lambda x: ps.Dataset.range(x, x + 4).shuffle(4, seed), 2),
+    "map": lambda seed: NUMBERS.map(lambda x: ps.Dataset.range(x, x + 4).shuffle(4, seed)).flat_map(
+        lambda d: d
+    ),
+    "group_by_window": lambda seed: NUMBERS.group_by_window(
+        lambda _: 0, lambda _, rows: rows.shuffle(4, seed).batch(2), 4
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHUFFLING)
+def test_datasets_of_a_function_that_shuffle_without_a_seed_are_told_of(name: str):
+    rows = iter(SHUFFLING[name](None))
+    with pytest.warns(UncountedWarning, match=f"^{name}: .* needs a seed"):
+        next(rows)
+    assert rows.get_state()["uncounted"] == [name]
+    rows = iter(SHUFFLING[name](3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        next(rows)
+    assert "uncounted" not in rows.get_state()
+
+
+def test_draws_of_the_datasets_of_windows_are_told_of():
+    ds = NUMBERS.group_by_window(
+        lambda _: 0, lambda _, rows: rows.filter(lambda _: ps.random.uniform([]) >= 0).batch(2), 4
+    )
+    with pytest.warns(UncountedWarning, match=r"^group_by_window: "):
+        assert len(list(ds)) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import repeat
 from typing import Any, Self
 
@@ -153,13 +154,11 @@ class Chunk:
         # No Python code runs in these iterators, so that a signal never comes between taking a row and giving it.
         if self.template is None and self.columns:
             return self.columns[0].each()
-        leaves = zip(*(column.each() for column in self.columns), strict=True)
         if not self.columns:
             return iter([pack(self.template, ()) for _ in range(self._n)])
-        if type(self.template) is tuple and not any(map(is_structure, self.template)):
-            return leaves
-        if isinstance(self.template, dict) and not any(map(is_structure, self.template.values())):
-            return map(dict, map(zip, repeat(tuple(self.template)), leaves))
+        if _is_of_builtins(self.template):
+            return _each(self.template, iter([column.each() for column in self.columns]))
+        leaves = zip(*(column.each() for column in self.columns), strict=True)
         return iter([pack(self.template, values) for values in leaves])
 
     def __repr__(self) -> str:
@@ -170,3 +169,24 @@ def _origins(chunks: Sequence[Chunk]) -> Origins | None:
     if all(chunk.origins is None for chunk in chunks):
         return None
     return Origins.concat([(chunk.origins, len(chunk)) for chunk in chunks])
+
+
+def _is_of_builtins(template: Any) -> bool:
+    """Whether a structure is made of dicts, tuples and plain named tuples alone."""
+    if not is_structure(template):
+        return True
+    if isinstance(template, dict):
+        return all(map(_is_of_builtins, template.values()))
+    is_tuple = type(template) is tuple or type(template).__bases__ == (tuple,)
+    return is_tuple and all(map(_is_of_builtins, template))
+
+
+def _each(template: Any, leaves: Iterator[Iterator[Any]]) -> Iterator[Any]:
+    """The rows of a structure of those, of its leaves' values; for ever where it has no leaf."""
+    if not is_structure(template):
+        return next(leaves)
+    parts = [_each(part, leaves) for part in (template.values() if isinstance(template, dict) else template)]
+    rows: Iterator[Any] = zip(*parts) if parts else repeat(())  # noqa: B905  (parts without a leaf have no end)
+    if isinstance(template, dict):
+        return map(dict, map(zip, repeat(tuple(template)), rows))
+    return rows if type(template) is tuple else map(partial(tuple.__new__, type(template)), rows)

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from penstock import _native
 from penstock.errors import ArgumentTypeError
-from penstock.graph.placed import seeds_here
+from penstock.graph.placed import count_alone, seeds_here
 
 __all__ = ["Drawn", "SeedPair", "epoch_seeds", "next_seeds", "seed_pair", "set_seed"]
 
@@ -92,6 +92,8 @@ def seed_pair(seed: int | None) -> SeedPair:
     ((87654321, 1), (87654321, 2147483646))
     """
     here = seeds_here() if seed is None else None
+    if seed is None and here is None:
+        count_alone()  # where a run calls a function that comes here, other rows follow when it goes on
     given = here or _GLOBAL.pair(None if seed is None else _integer("seed", seed))
     pair = given[0] % _LARGEST, given[1] % _LARGEST
     if isinstance(given, Drawn):

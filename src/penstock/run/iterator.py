@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from operator import length_hint
-from threading import Lock
-from typing import Any
+from threading import RLock
+from typing import Any, Final
+from weakref import WeakSet
 
 from penstock._native import keep_between_chunks
 from penstock.column.chunk import Chunk
@@ -61,11 +62,23 @@ class RowIterator(Iterator[Any]):
         """With `most_threads` AUTOTUNE uses no more for a transformation."""
         keep_between_chunks()
         self._plan, self._most_threads = plan, most_threads
-        self._lock = Lock()
+        self._lock = (
+            RLock()
+        )  # taken twice where a handler of a signal keeps the state in the middle of `next`
         self._n = self._skip = 0  # the rows at hand are counted already
+        self._pulled_from: tuple[Mark, int, int] | None = None
         self._uncounted = Uncounted()
         self._writer = StateWriter(plan, self._uncounted)
         self._stand(self._open())
+        _ITERATORS.add(self)
+
+    def after_fork(self) -> None:
+        """In a forked process: what threads were at that only the parent has is not waited for, but done again."""
+        self._lock = RLock()
+        self._writer = StateWriter(self._plan, self._uncounted)
+        if self._pulled_from is not None:
+            self._interrupted_at, self._n, self._skip = self._pulled_from
+            self._pulled_from = None
 
     def _open(self, mark: Mark | None = None) -> Edge:
         return Edge(self._plan, mark, most_threads=self._most_threads, uncounted=self._uncounted)
@@ -94,12 +107,18 @@ class RowIterator(Iterator[Any]):
         with self._lock:
             if self._ahead:  # another thread has pulled them
                 return
+            if self._pulled_from is not None:
+                raise FailedPreconditionError(
+                    "next: this iterator is making its next row, from which a function or a signal's handler asks for "
+                    "a row of the same iterator. Take rows outside of it."
+                )
             mark = self._edge.mark() if self._interrupted_at is None else self._interrupted_at
-            before = self._n, self._skip
             # After an interrupt, or in a forked process, without our threads.
             if self._interrupted_at is not None or self._process != os.getpid():
                 self._stand(self._open(mark))
+            before = mark, self._n, self._skip
             try:
+                self._pulled_from = before
                 self._pass_over()
                 chunk = self._edge.pull()
                 if chunk is END:
@@ -107,14 +126,15 @@ class RowIterator(Iterator[Any]):
                 n = self._n + len(chunk)
                 left = iter(range(len(chunk)))
                 rows = zip(left, chunk)  # noqa: B905  (`left` first: a row that fails is counted)
-                self._n, self._left, self._rows = n, left, rows
+                self._n, self._left, self._rows, self._interrupted_at = n, left, rows, None
             except Exception:
                 raise
             except BaseException:
                 # Such as Ctrl-C: what was pulled by whom is not known, so that it is made again.
-                self._interrupted_at = mark
-                self._n, self._skip = before
+                self._interrupted_at, self._n, self._skip = before
                 raise
+            finally:
+                self._pulled_from = None
 
     def _pass_over(self) -> None:
         """Pass over the rows that are to be skipped. An error counts as one; one that is not of a row is raised."""
@@ -171,10 +191,7 @@ class RowIterator(Iterator[Any]):
 
     def get_state(self) -> State:
         """Where this iterator stands, as a small dict that `json.dumps` writes as it is."""
-        with self._lock:
-            mark = self._interrupted_at or self._edge.mark()
-            ahead = self._ahead
-            return self._writer.write(mark, ahead, self._n - ahead, self._skip)
+        return self.later_state()()
 
     def state_dict(self) -> State:
         """Where this iterator stands; `get_state` by PyTorch's name."""
@@ -187,6 +204,9 @@ class RowIterator(Iterator[Any]):
     def later_state(self) -> Callable[[], State]:
         """What gives the state as it is now: to be called, once or never, when it is known whether it is needed."""
         with self._lock:
+            if self._pulled_from is not None:  # in the middle of `next`, from a handler of a signal
+                mark, rows, skip = self._pulled_from
+                return partial(self._writer.write, mark, 0, rows, skip)
             mark = self._interrupted_at or self._edge.mark()
             ahead = self._ahead
             return partial(self._writer.write, mark, ahead, self._n - ahead, self._skip)
@@ -257,3 +277,15 @@ class RowIterator(Iterator[Any]):
         with self._lock:
             self._stand(edge)
             self._n, self._skip = rows, skip
+
+
+_ITERATORS: Final = WeakSet[RowIterator]()
+
+
+def _after_fork() -> None:
+    for rows in tuple(_ITERATORS):
+        rows.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from hashlib import blake2b
-from threading import Lock
+from threading import RLock
 from typing import Any, Final
 
 from penstock.frozen import frozen
@@ -56,7 +56,7 @@ class StateWriter:
     """Makes the states of an iterator over a plan; any thread may."""
 
     def __init__(self, plan: Plan, uncounted: Uncounted) -> None:
-        self._plan, self._uncounted, self._lock = plan, uncounted, Lock()
+        self._plan, self._uncounted, self._lock = plan, uncounted, RLock()
         self._arrays = Written()
         self._place: _Place | None = None
 
@@ -72,7 +72,10 @@ class StateWriter:
         place = self._place
         if place is None or not place.is_of(mark) or place.uncounted != self._uncounted.names:
             with self._lock:
-                self._place = place = self._written(mark)
+                # A handler of a signal may ask in the middle of it.
+                arrays, self._arrays = self._arrays, Written()
+                self._place = place = self._written(mark, arrays)
+                self._arrays = arrays
         given, position = mark[2] - ahead, mark[3] - ahead
         state = State(place.written)
         epoch, below, _, _, inner, notes = state["mark"]
@@ -83,13 +86,13 @@ class StateWriter:
         state["checksum"] = ended_checksum(place.begun, rows, skip, given, position)
         return state
 
-    def _written(self, mark: Mark) -> _Place:
+    def _written(self, mark: Mark, arrays: Written) -> _Place:
         epoch, state, given, position, inputs, notes = mark
-        self._arrays.begin()
-        below = to_json(state, self._arrays)
-        inner, said = to_json(inputs, self._arrays), to_json(notes)
+        arrays.begin()
+        below = to_json(state, arrays)
+        inner, said = to_json(inputs, arrays), to_json(notes)
         document: dict[str, Any] = {
-            "version": STATE_VERSION if self._arrays.has_steps else PLAIN_VERSION,
+            "version": STATE_VERSION if arrays.has_steps else PLAIN_VERSION,
             "rows": 0,
             "epoch": max(epoch, latest_epoch(state, inputs, self._plan)),
         }

@@ -87,10 +87,12 @@ def _told(where: str, functions: Iterable[Any]) -> str:
     if where in _COUNT:
         return found + (
             "other rows. Its call of ps.image.random_* or ps.random was not found: name it in the function itself, or "
-            "take ps.image.stateless_random_* with a seed from the row."
+            "take ps.image.stateless_random_* with a seed from the row. A dataset that it makes and shuffles or mixes "
+            "needs a seed for that."
         )
     return found + (
-        "other rows. Draw in a map, which counts, or take ps.image.stateless_random_* with a seed from the row."
+        "other rows. Draw in a map, which counts, or take ps.image.stateless_random_* with a seed from the row. A "
+        "dataset that it makes and shuffles or mixes needs a seed for that."
     )
 
 

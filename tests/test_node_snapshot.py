@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import penstock as ps
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, FailedPreconditionError
 from penstock.graph.plan import Plan
 from penstock.nodes.snapshot import snapshot
 from penstock.store.cache_folder import cache_entries
@@ -144,3 +144,80 @@ def test_the_recipe_makes_it_again(tmp_path: Path):
 
 def itself(shard: ps.Dataset) -> ps.Dataset:
     return shard
+
+
+# --- what fails, and which pass is kept ---
+
+
+def shards_in_order(shards: ps.Dataset) -> ps.Dataset:
+    return shards.flat_map(itself)
+
+
+def test_a_row_that_fails_is_told_once_and_then_nothing_comes(tmp_path: Path):
+    failing = ps.Dataset.range(4).map(lambda n: 6 // int(n))
+    rows = failing.snapshot(tmp_path / "a", reader_func=shards_in_order)
+    for _ in range(2):
+        one = iter(rows)
+        with pytest.raises(FailedPreconditionError, match=r"could not be filled: .*ZeroDivisionError"):
+            next(one)
+        state = one.get_state()
+        assert list(one) == []
+        one.set_state(state)
+        assert list(one) == []
+    assert list(rows.ignore_errors()) == []
+    assert list(failing.ignore_errors().snapshot(tmp_path / "b", reader_func=shards_in_order)) == [6, 3, 2]
+
+
+@pytest.mark.parametrize("shard_func", [lambda n: n - 1, lambda n: 6 // int(n)])
+def test_a_shard_func_that_fails_is_told_once_and_then_nothing_comes(tmp_path: Path, shard_func: Any):
+    rows = ps.Dataset.range(4).snapshot(tmp_path, shard_func=shard_func)
+    one = iter(rows)
+    with pytest.raises((ArgumentError, ps.errors.FunctionError)):
+        next(one)
+    assert list(one) == []
+    assert list(rows.ignore_errors()) == []
+
+
+@pytest.mark.parametrize("given", range(13))
+@pytest.mark.parametrize("was_kept", [False, True])
+def test_a_position_among_shuffled_rows_goes_on_where_nothing_is_kept(
+    tmp_path: Path, given: int, was_kept: bool
+):
+    def rows(folder: str) -> ps.Dataset:
+        shuffled = ps.Dataset.range(24).shuffle(8, seed=3)
+        return shuffled.snapshot(tmp_path / folder, reader_func=shards_in_order).repeat(2).batch(4)
+
+    if was_kept:
+        list(rows("a"))
+    one, other = iter(rows("a")), iter(rows("b"))
+    for _ in range(given):
+        next(one)
+    other.set_state(one.get_state())
+    assert [batch.tolist() for batch in other] == [batch.tolist() for batch in one]
+
+
+def test_a_position_is_not_found_among_the_rows_of_another_pass(tmp_path: Path):
+    def rows(folder: str, seed: int | None = None) -> ps.Dataset:
+        return (
+            ps.Dataset.range(24)
+            .shuffle(8, seed=seed)
+            .snapshot(tmp_path / folder, reader_func=shards_in_order)
+        )
+
+    one, other = iter(rows("a")), rows("b")
+    next(one)
+    kept = list(other)
+    later = iter(other)
+    with pytest.raises(FailedPreconditionError, match="another pass of a shuffled pipeline"):
+        later.set_state(one.get_state())
+    assert list(later) == kept
+
+
+def test_what_is_taken_of_each_pass_is_of_the_first(tmp_path: Path):
+    def in_parallel(shards: ps.Dataset) -> ps.Dataset:
+        return shards.interleave(itself, num_parallel_calls=2)
+
+    shuffled = ps.Dataset.range(24).shuffle(8, seed=3)
+    rows = shuffled.snapshot(tmp_path, reader_func=in_parallel).prefetch(2).take(5).repeat(3)
+    numbers = [int(n) for n in rows]
+    assert numbers == numbers[:5] * 3

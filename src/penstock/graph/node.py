@@ -356,6 +356,13 @@ class Node(ABC):
         """The state before the first row of an epoch."""
         return None
 
+    def begun(self, state: State, *marks: Any) -> State:
+        """The state before the first row of a run, from that of `start` and the marks of the inputs.
+
+        Overridden where all states are to tell where the inputs stood: also those that others have from before a step.
+        """
+        return state
+
     def next_epoch(self, state: State, epoch: int) -> State:
         """The state before the first row of an epoch, from any state of the one before.
 

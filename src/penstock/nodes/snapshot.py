@@ -59,6 +59,8 @@ def snapshot(
         ArgumentError: An unknown compression; otherwise as `cache`. While iterating, a number that is no shard's.
         ArgumentTypeError: A function that is none, or one that returns something else.
         DependencyError: pyarrow is not installed.
+        FailedPreconditionError (with one of the functions, when iterating, once): A row could not be made, so that not
+            all are kept; or shuffled rows are kept of another pass than the one that an iterator or a state began.
 
     >>> import tempfile
     >>> import penstock as ps

@@ -15,7 +15,7 @@ from penstock.column.make import chunk_of
 from penstock.column.nested import DatasetColumn, NestedColumn
 from penstock.errors import FailedPreconditionError
 from penstock.frozen import frozen
-from penstock.graph.node import END, Function, Node, PlainRows, Rows, RowSource, State, Step
+from penstock.graph.node import END, Branch, Broken, Function, Node, PlainRows, Rows, RowSource, State, Step
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import dataset_of
 from penstock.nodes.arguments import is_count
@@ -34,6 +34,9 @@ _SHARDS: Final = 16
 _STEP_ROWS: Final = 1 << 13
 _FIRST_ROWS: Final = 256
 _CHUNK_BYTES: Final = 4 << 20
+
+# In place of the datasets given, where there will be none: the rows could not all be kept.
+_FAILED: Final = -1
 
 
 @frozen
@@ -65,31 +68,49 @@ class SnapshotShards(Node):
     def start(self, epoch: int) -> State:
         return (0, None)
 
+    def begun(self, state: State, *marks: Any) -> State:
+        return (state[0], _origin(marks[0]))
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        return (0, state[1])
+
     def knows(self, state: State) -> bool:
-        return isinstance(state, tuple) and len(state) == 2 and is_count(state[0])
+        return isinstance(state, tuple) and len(state) == 2 and (is_count(state[0]) or state[0] == _FAILED)
 
     def step(self, state: State, rows: Rows) -> Step:
         given, origin = state
-        if "datasets" not in rows.scratch:
-            kept = _full(rows.plan) if "filling" not in rows.scratch else None
-            if kept is None:
-                # A pass of its own: the edge stays where it is, which after a restart need not be its start.
-                filling = rows.scratch.get("filling") or rows.branch(rows.plan)
-                rows.scratch["filling"] = filling
-                if filling.pull() is not END:
-                    return state, None
-                kept = _filled(rows.plan)
-            rows.scratch["origin"] = kept.origin
-            rows.scratch["datasets"] = self._datasets(rows.plan, kept)
+        if given == _FAILED:
+            return state, END
         if origin is None:
-            return (given, rows.scratch["origin"]), None
-        if rows.plan.is_shuffled and not alike(origin, rows.scratch["origin"]):
-            raise _other(rows.plan, "holds the rows of another pass of a shuffled pipeline")
+            return (given, _origin(rows.again().mark())), None
+        if "datasets" not in rows.scratch:
+            try:
+                kept = self._kept_from(origin, rows)
+                if kept is None:
+                    return state, None
+                rows.scratch["datasets"] = self._datasets(rows.plan, kept)
+            except Exception as error:  # noqa: BLE001  (raised, with the place to go on from)
+                rows.scratch.clear()
+                raise Broken(error, (_FAILED, origin)) from None
         datasets = rows.scratch["datasets"][given:]
         if not datasets:
             return state, END
         column = DatasetColumn.of(datasets, DatasetSpec(rows.spec.structure))
         return (given + len(datasets), origin), Chunk(column, len(datasets))
+
+    def _kept_from(self, origin: Any, rows: Rows) -> KeptRows | None:
+        """All rows of the pass that began at `origin`, kept; None where more of them are to be pulled first."""
+        kept = _full(rows.plan) if "filling" not in rows.scratch else None
+        if kept is None:
+            # A pass of its own: the edge stays where it is, which after a restart need not be its start.
+            filling = rows.scratch.get("filling") or rows.again(_mark_at(origin, rows))
+            rows.scratch["filling"] = filling
+            if _pulled(filling) is not END:
+                return None
+            kept = _filled(rows.plan)
+        if rows.plan.is_shuffled and not alike(origin, kept.origin):
+            raise _other(rows.plan, "holds the rows of another pass of a shuffled pipeline")
+        return kept
 
     def _datasets(self, plan: Plan, kept: KeptRows) -> list[Any]:
         return [dataset_of(Plan(ShardRows(plan, rows))) for rows in self._rows_of_shards(plan.spec, kept)]
@@ -122,6 +143,30 @@ def _dataset(values: list[Any], spec: Spec) -> Any:
     return NestedColumn(np.array([0, len(values)]), chunk_of(values, spec)).present()[0]
 
 
+def _origin(mark: Any) -> Any:
+    """The mark of the input at which the pass of a cache begins that stands at a mark."""
+    _, (_, _, origin, _), _, _, (beginning,), _ = mark
+    return beginning if origin is None else origin
+
+
+def _mark_at(origin: Any, rows: Rows) -> Any:
+    """The mark of a cache before a pass that begins at a mark of its input."""
+    epoch = rows.again().mark()[0]
+    return (epoch, (0, 0, origin, None), 0, 0, (origin,), ())
+
+
+def _pulled(filling: Branch) -> Any:
+    plan = filling.plan
+    try:
+        return filling.pull()
+    except Exception as error:
+        assert isinstance(plan.node, CacheOnDisk)
+        raise FailedPreconditionError(
+            f"snapshot: {plan.node.filename} could not be filled: {error} Its shards are read from whole files only. "
+            "Mend what failed, or leave such rows out before they are kept: ignore_errors().snapshot(...)."
+        ) from error
+
+
 def _full(plan: Plan) -> KeptRows | None:
     """What a cache on disk holds, where that is all; `plan` is that of the cache."""
     node = plan.node
@@ -141,8 +186,8 @@ def _filled(plan: Plan) -> KeptRows:
 def _other(plan: Plan, found: str) -> FailedPreconditionError:
     assert isinstance(plan.node, CacheOnDisk)
     return FailedPreconditionError(
-        f"snapshot: {plan.node.filename} {found}, and its shards are read from whole files only. Wait for the other, "
-        "or give a folder of its own."
+        f"snapshot: {plan.node.filename} {found}, and its shards are read from whole files only. Wait for the other "
+        "and iterate anew, or give a folder of its own."
     )
 
 
@@ -181,7 +226,11 @@ class ShardRows(Node):
         numbers = self.numbers[state : state + session.limit()]
         if not len(numbers):
             return state, END
-        return state + len(numbers), session.gather(numbers)
+        after = state + len(numbers)
+        try:
+            return after, session.gather(numbers)
+        except Exception as error:  # noqa: BLE001  (raised, with the place to go on from)
+            raise Broken(error, after) from None
 
     def plain(self) -> Iterator[Any]:  # type: ignore[override]
         kept = _filled(self.cached)

@@ -67,6 +67,7 @@ class RowIterator(Iterator[Any]):
         )  # taken twice where a handler of a signal keeps the state in the middle of `next`
         self._n = self._skip = 0  # the rows at hand are counted already
         self._pulled_from: tuple[Mark, int, int] | None = None
+        self._interrupted_at: Mark | None = None
         self._uncounted = Uncounted()
         self._writer = StateWriter(plan, self._uncounted)
         self._stand(self._open())
@@ -88,7 +89,7 @@ class RowIterator(Iterator[Any]):
         self._left: Iterator[int] = iter(range(0))
         self._rows: Iterator[tuple[int, Any]] = zip(self._left, ())  # noqa: B905
         self._process = os.getpid()
-        self._interrupted_at: Mark | None = None
+        self._interrupted_at = None
 
     @property
     def _ahead(self) -> int:

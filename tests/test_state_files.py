@@ -187,6 +187,13 @@ def test_a_mark_of_another_form_is_refused(mark: Any):
         ps.describe_state(seal_state({**iter(N(9).batch(2)).get_state(), "mark": mark}))
 
 
+@pytest.mark.parametrize("n", [0, 1])
+def test_a_state_without_its_nodes_is_refused(n: int):
+    state = dict(iter(N(9).batch(2)).get_state())
+    with pytest.raises(ArgumentError, match="describe_state: state is one whose mark has another form"):
+        ps.describe_state(seal_state({**state, "pipeline": state["pipeline"][:n]}))
+
+
 def test_the_command_line_shows_a_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = str(tmp_path / "position.json")
     state = state_of_files(tmp_path)

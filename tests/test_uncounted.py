@@ -108,6 +108,31 @@ def test_datasets_that_functions_return_are_told_of_once(ahead):
     assert ps.describe_state(it.get_state()).uncounted == ("map",)
 
 
+class Drawing:
+    """A function that is an object."""
+
+    def __call__(self, y):
+        return y + hidden()
+
+
+def draw(y, _n):
+    return y + hidden()
+
+
+ANEW = {
+    "object": lambda _: Drawing(),
+    "partial": lambda x: partial(draw, _n=x),
+    "partial of an object": lambda _: partial(Drawing()),
+}
+
+
+@pytest.mark.parametrize("name", ANEW)
+def test_functions_made_anew_for_every_row_are_told_of_once(name):
+    rows = NUMBERS.flat_map(lambda x: ps.Dataset.range(2).map(ANEW[name](x)))
+    _, told = taken(iter(rows), 12)
+    assert len(told) == 1
+
+
 def test_states_tell_nothing_of_functions_that_draw_nothing():
     it = iter(NUMBERS.scan(np.int64(0), lambda state, x: (state + x, x)).batch(2))
     _, told = taken(it, 2)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import partial
 from hashlib import blake2b
@@ -109,33 +109,37 @@ class Difference:
     is_node: bool = False
 
 
-def differences(theirs: Any, ours: Fingerprint) -> Iterator[Difference]:
-    """Where two fingerprints differ, the last node first; after one of another kind nothing more is compared.
+def differences(theirs: Any, plan: Plan) -> Iterator[Difference]:
+    """Where a fingerprint is not that of a plan, the last node first; after another node nothing more is compared.
 
     Args:
         theirs: One that was read from somewhere, and may be anything.
-        ours: One of `fingerprint`.
+        plan: The plan.
     """
+    ours = fingerprint(plan)
     if not isinstance(theirs, list):
         yield Difference("state", "no pipeline", call_text(*ours[0][:2]), is_node=True)
         return
-    for mine, other in zip(ours, theirs, strict=False):
+    for mine, other, node in zip(ours, theirs, _each_node(plan), strict=False):
         if not _is_node(other) or (mine[0], mine[2]) != (other[0], other[2]):
             found = call_text(*other[:2]) if _is_node(other) else "no node"
             yield Difference(mine[0], found, call_text(*mine[:2]), is_node=True)
             return
-        yield from _arguments_that_differ(mine[0], other[1], mine[1])
+        yield from _arguments_that_differ(mine[0], other[1], mine[1], node)
     if len(theirs) != len(ours):
         yield Difference(ours[0][0], f"{len(theirs)} nodes", f"{len(ours)} nodes", is_node=True)
 
 
 def _arguments_that_differ(
-    name: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]
+    name: str, theirs: Mapping[str, Any], ours: Mapping[str, Any], node: Node
 ) -> Iterator[Difference]:
+    before = dict(_as_before(node))
     for argument in {**ours, **theirs}:
         other, mine = theirs.get(argument), ours.get(argument)
         is_new = (argument in _WHERE_KNOWN and "files" in ours) or argument.endswith(_VALUES)
         if other == mine or (is_new and None in (other, mine)):
+            continue
+        if argument in before and other == before[argument]:
             continue
         is_function = _is_function(other) and _is_function(mine)
         if is_function and (_is_of_another_python(other, mine) or _is_same_function(other, mine)):
@@ -202,6 +206,12 @@ def _nodes(plan: Plan) -> Iterator[list[Any]]:
         yield from _nodes(part)
 
 
+def _each_node(plan: Plan) -> Iterator[Node]:
+    yield plan.node
+    for part in plan.inputs:
+        yield from _each_node(part)
+
+
 def name_of(node: Node) -> str:
     """The name of a node's method, or that of its class."""
     return next((name for name, made in registered().items() if made is type(node)), type(node).__name__)
@@ -222,6 +232,16 @@ def _arguments(node: Node) -> dict[str, Any]:
             if (values := values_digest(node, part.name, value)) is not None:
                 named[part.name + _VALUES] = values[:_DIGITS]
     return named
+
+
+def _as_before(node: Node) -> Iterator[tuple[str, str]]:
+    """Arguments of which states of before say more: where a schema is from counted too."""
+    for part in fields_of(node):
+        value = getattr(node, part.name)
+        if isinstance(value, Node):
+            yield from _as_before(value)
+        elif any("changes_no_row" in inner.metadata for inner in fields_of(value)):
+            yield part.name, f"{_kind(value)} #{_digest_of_all(value)}"
 
 
 def values_digest(node: Node, name: str, value: Any) -> str | None:
@@ -352,10 +372,20 @@ def _looked_into(names: list[str], most: int, read: Callable[[str], bytes]) -> s
 
 
 def _digest(value: Any) -> str:
+    return _digest_of(_parts(value, 0))
+
+
+def _digest_of(parts: Iterable[bytes]) -> str:
     digest = blake2b(digest_size=6)
-    for part in _parts(value, 0):
+    for part in parts:
         digest.update(part)
     return digest.hexdigest()
+
+
+def _digest_of_all(value: Any) -> str:
+    """The digest of a data class with the fields that change no row."""
+    every = [_as_marked(getattr(value, part.name)) for part in fields_of(value)]
+    return _digest_of((f"{type(value).__name__}:".encode(), *_parts(every, 1)))
 
 
 def _parts(value: Any, depth: int) -> Iterator[bytes]:

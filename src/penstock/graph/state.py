@@ -14,7 +14,19 @@ from numpy.typing import NDArray
 
 from penstock.errors import ArgumentError
 
-__all__ = ["Written", "from_json", "pack", "pack_nodes", "to_json", "unpack", "unpack_nodes"]
+__all__ = [
+    "DREW_UNCOUNTED",
+    "Written",
+    "from_json",
+    "pack",
+    "pack_nodes",
+    "to_json",
+    "unpack",
+    "unpack_nodes",
+]
+
+DREW_UNCOUNTED: Final = "by row, drawing numbers that are not counted"
+"""In states of before, which had no list of such nodes: of one whose function, called row by row, drew so."""
 
 _WIDTHS = (1, 2, 3, 4, 8)
 _THREE = 3

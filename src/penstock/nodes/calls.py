@@ -20,6 +20,7 @@ from penstock.errors import ArgumentTypeError, FunctionError, PenstockError, Spe
 from penstock.graph.node import END, Failing, Rows, SpecUnknown, State, _End
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
+from penstock.graph.state import DREW_UNCOUNTED
 from penstock.nodes.sizes import bounded_rows
 from penstock.spec import NoneSpec, Spec, map_structure
 from penstock.trace import Trace, Untraceable, agrees, call, trace
@@ -46,7 +47,7 @@ _C = TypeVar("_C", bound="Calls")
 # States of a node that calls a function; None as long as no row has told which.
 TRACED: Final = "traced"
 BY_ROW: Final = "by row"
-HOW: Final = (None, TRACED, BY_ROW)
+HOW: Final = (None, TRACED, BY_ROW, DREW_UNCOUNTED)
 
 # A slow function is to hand over what it has after this time.
 _PACE_SECONDS: Final = 0.008
@@ -186,7 +187,7 @@ class Calls:
         """Run as it ran when the state of its node was made, whatever rows come next. `plan` is that of its node."""
         if state == TRACED:
             self._is_checked = True
-        elif state == BY_ROW:
+        elif state in (BY_ROW, DREW_UNCOUNTED):
             self._distrust()
             if not self.is_settled:
                 with suppress(PenstockError):  # the input has changed and has no such rows any more

@@ -13,6 +13,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
+from penstock.graph.state import DREW_UNCOUNTED
 from penstock.nodes.calls import BY_ROW, CallsBySpec, InOrder, function_error, pulled, results_of, sampled
 from penstock.nodes.inner import check_function
 from penstock.nodes.places import at_places, with_places
@@ -88,7 +89,9 @@ class Scan(Node):
     def knows(self, state: State) -> bool:
         if not (isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], tuple)):
             return False
-        return state[0] in (None, BY_ROW) and len(state[1]) == len(flatten(self.initial_state))
+        return state[0] in (None, BY_ROW, DREW_UNCOUNTED) and len(state[1]) == len(
+            flatten(self.initial_state)
+        )
 
     def step(self, state: State, rows: Rows) -> Step:
         """The state is (whether the results have a spec, the leaves of the user's state)."""

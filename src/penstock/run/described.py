@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from penstock.errors import ArgumentError
 from penstock.frozen import frozen
 from penstock.fs.paths import file_name
 from penstock.graph.fingerprint import call_text
 from penstock.graph.node import node_classes, registered
 from penstock.graph.state import from_json
 from penstock.run.position import open_state, reading_state
-from penstock.run.told import Told
 from penstock.run.uncounted import uncounted_in
 
 __all__ = ["SourcePlace", "StateDescription", "describe_state"]
@@ -130,12 +128,8 @@ def describe_state(state: Mapping[str, Any]) -> StateDescription:
       Range(first=0, stop=100, step_size=1, dtype=int64)
     """
     opened = open_state(state, "describe_state")
-    try:
-        with reading_state("describe_state"):
-            return _described(opened, len(json.dumps(state)))
-    except StopIteration as error:
-        got, want = Told("one whose mark has another form"), "a state as get_state gives it"
-        raise ArgumentError("describe_state", "state", got=got, want=want) from error
+    with reading_state("describe_state"):
+        return _described(opened, len(json.dumps(state)))
 
 
 def _described(opened: dict[str, Any], nbytes: int) -> StateDescription:
@@ -156,8 +150,15 @@ def _described(opened: dict[str, Any], nbytes: int) -> StateDescription:
     )
 
 
+def _next(nodes: Iterator[_Entry]) -> _Entry:
+    node = next(nodes, None)
+    if node is None:
+        raise ValueError("a mark has a part for each node and no more")
+    return node
+
+
 def _left_out(mark: Any, nodes: Iterator[_Entry]) -> Iterator[tuple[str, int]]:
-    name, _, _ = next(nodes)
+    name, _, _ = _next(nodes)
     kind = registered().get(name)
     if kind is not None and (n := kind.left_out(mark[1])):
         yield name, n
@@ -172,7 +173,7 @@ def _epochs(mark: Any) -> Iterator[int]:
 
 
 def _places(mark: Any, nodes: Iterator[_Entry]) -> Iterator[SourcePlace]:
-    name, arguments, n = next(nodes)
+    name, arguments, n = _next(nodes)
     epoch, state, _, position, inputs, notes = mark
     if notes and notes[2] is not None:  # where it goes on, apart from where rows on hold come from
         state = notes[2][0][0]

@@ -29,11 +29,10 @@ def check_pipeline(
     Raises:
         ArgumentError: Names all differences.
     """
-    ours = fingerprint(plan)
-    found = [one for one in differences(pipeline, ours) if one.argument not in allow]
+    found = [one for one in differences(pipeline, plan) if one.argument not in allow]
     refused = [one for one in found if strict is not False and (strict or not one.is_function)]
     if refused:
-        raise _refusal(refused, pipeline, ours)
+        raise _refusal(refused, pipeline, fingerprint(plan))
     for one in found:
         what = "a function has changed" if one.is_function else "the state is of another pipeline"
         warnings.warn(f"set_state: {what}. {_told(one)}", stacklevel=stacklevel + 1)

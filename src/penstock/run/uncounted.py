@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from types import CodeType
 from typing import Any, Final, TypeVar
 
 from penstock.errors import UncountedWarning
@@ -12,6 +13,7 @@ from penstock.graph.adapted import users_function
 from penstock.graph.fingerprint import name_of
 from penstock.graph.node import Node
 from penstock.graph.placed import note_unnoted, unnoted
+from penstock.graph.state import DREW_UNCOUNTED
 
 __all__ = ["Uncounted", "uncounted_in"]
 
@@ -73,12 +75,28 @@ def uncounted_in(document: Mapping[str, Any]) -> tuple[str, ...]:
     names = document.get("uncounted", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError("names of nodes that have drawn are texts")
-    return tuple(names)
+    return tuple(dict.fromkeys([*names, *_by_their_states(document)]))
+
+
+def _by_their_states(document: Mapping[str, Any]) -> Iterator[str]:
+    """The nodes of a state of before that are in the state of having drawn so."""
+    marks = [document.get("mark")]
+    for name, *_ in document["pipeline"]:
+        mark = marks.pop() if marks else None
+        if mark is None:  # at the start nothing has drawn
+            return
+        _, state, _, _, inputs, _ = mark
+        if DREW_UNCOUNTED in (state if isinstance(state, list | tuple) else [state])[:1]:
+            yield str(name)
+        marks += reversed(inputs)
 
 
 def _known_by(function: Any) -> Any:
     """What is the same of functions that are made anew for every row."""
-    return getattr(function, "__code__", None) or id(function)
+    while isinstance(function, partial):
+        function = function.func
+    code = getattr(function, "__code__", None)
+    return code if isinstance(code, CodeType) else type(function)
 
 
 def _told(where: str, functions: Iterable[Any]) -> str:

@@ -10,7 +10,8 @@ from threading import Timer
 import pytest
 
 import penstock as ps
-from penstock.errors import NotFoundError
+from penstock.cli import run
+from penstock.errors import FailedPreconditionError, FunctionError, NotFoundError
 from penstock.fs.disk import Disk, using
 from penstock.fs.locks import lock_folder
 from penstock.store.folder import SavedFolder
@@ -94,3 +95,55 @@ def test_a_load_of_a_version_that_gc_removes_meanwhile_gives_the_next(tmp_path: 
             else:
                 assert len(list(ps.load(path, version=version))) == wanted
         path = saved(tmp_path / "e", 5)
+
+
+def test_versions_beside_gc_and_saves_are_listed_without_warnings(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+):
+    path = saved(tmp_path / "d", 5, 6, 7)
+    with using(Meddling("manifest-1.json", lambda: ps.gc(path), after=False)):
+        assert [version.version for version in ps.versions(path)] == [3]
+    with using(Meddling("manifest-3.json", lambda: (saved(path, 8), ps.gc(path)), after=False)):
+        assert [(version.version, version.is_current) for version in ps.versions(path)] == [(4, True)]
+    assert not recwarn.list
+
+
+def test_a_refused_save_that_is_kept_lets_the_right_one_go_on(tmp_path: Path):
+    made, fails = list[int](), [True]
+
+    def counted(n: int) -> int:
+        if n == 70 and fails:
+            raise ValueError
+        made.append(int(n))
+        return int(n)
+
+    ds = numbers(100).map(counted)
+    with pytest.raises(FunctionError):
+        ds.save(tmp_path / "d", shards=10, resume=True)
+    with pytest.raises(FailedPreconditionError, match="shards=10") as kept:
+        ds.save(tmp_path / "d", shards=5, resume=True)
+    fails.clear()
+    made.clear()
+    ds.save(tmp_path / "d", shards=10, resume=True)
+    assert 0 not in made
+    assert kept.value is not None
+
+
+def test_a_rerun_that_fails_in_a_later_part_leaves_nothing(tmp_path: Path):
+    for name in ("x", "y"):
+        (tmp_path / name).write_text("1\n2\n3\n")
+        ps.TextLineDataset(str(tmp_path / name)).save(tmp_path / "d", mode="append")
+    (tmp_path / "y").unlink()
+    assert run(["rerun", str(tmp_path / "d"), str(tmp_path / "again")]) != 0
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_file_without_a_good_record_is_not_emptied_by_mending_it_in_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "a.tfrecord"
+    file.write_bytes(b"garbage" * 100)
+    assert run(["repair", str(file), str(file), "--overwrite"]) != 0
+    assert "no record is good" in capsys.readouterr().err
+    assert file.read_bytes() == b"garbage" * 100
+    assert os.listdir(tmp_path) == ["a.tfrecord"]

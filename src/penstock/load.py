@@ -131,11 +131,10 @@ def versions(path: str | os.PathLike[str]) -> list[Version]:
     [(1, 5), (2, 8)]
     """
     target = saved_folder(path)
-    damaged = target.damaged()
+    manifests, damaged = target.manifests()
     for number in damaged:
         text = f"{target.path}: the manifest of version {number} is damaged, it is left out; see penstock verify."
         warnings.warn(text, stacklevel=2)
-    manifests = [target.version(number) for number in target.numbers() if number not in damaged]
     return [_version(manifest, manifest is manifests[-1]) for manifest in manifests]
 
 

@@ -34,9 +34,9 @@ def command(
 ) -> None:
     """Save the good records of SRC to DST, byte for byte, and report what is lost.
 
-    SRC is not changed. DST appears only when it is whole. Exits with 0 where nothing was damaged, and with 1 where
-    the good records are saved and others are lost; the report names each place. A schema that penstock keeps beside
-    SRC is kept beside DST too.
+    SRC is not changed, unless it is DST too, which --overwrite allows where a record is good. DST appears only when
+    it is whole. Exits with 0 where nothing was damaged, and with 1 where the good records are saved and others are
+    lost; the report names each place. A schema that penstock keeps beside SRC is kept beside DST too.
 
     Where SRC is the folder of a saved dataset, and no DST is given, the latest of its versions all of whose bytes are
     as they were saved becomes the current one, which is what it takes when CURRENT or the latest manifest is damaged.

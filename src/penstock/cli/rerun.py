@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from importlib import import_module
 from types import ModuleType
@@ -16,6 +17,7 @@ from penstock.cli.output import json_option, print_json, say
 from penstock.cli.saved import manifest_of
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, FailedPreconditionError
+from penstock.fs.folders import remove_tree
 from penstock.graph.recipe import changed_inputs, function_of_argument, plan_of_recipe
 from penstock.show.render import count_text, escape
 from penstock.sources.saved import content_of
@@ -39,8 +41,8 @@ def command(
 ) -> None:
     """Make a saved dataset anew, by the pipeline that made it, from its input files as they are now.
 
-    OUT must not hold a dataset yet. Runs no code but that of MODULE, which is imported from the current folder or
-    from where Python finds it.
+    OUT must not hold a dataset yet, and where the making fails it is not there. Runs no code but that of MODULE,
+    which is imported from the current folder or from where Python finds it.
 
     Example: penstock rerun prepared/ again/
     """
@@ -50,15 +52,22 @@ def command(
     plans = [plan_of_recipe(part.recipe, module, allow_changed=allow_changed) for part in parts]
     shard_funcs = [_shard_func(part, module, allow_changed=allow_changed) for part in parts]
     changed = [one for part in parts for one in changed_inputs(part.recipe)]
+    is_new = not os.path.lexists(target)
     for i, (plan, part) in enumerate(zip(plans, parts, strict=True)):
-        Dataset(plan).save(
-            target,
-            format=manifest.format,
-            compression=None if manifest.compression == "none" else manifest.compression,
-            shards=part.shards,
-            shard_func=shard_funcs[i],
-            mode="append" if i else "error",
-        )
+        try:
+            Dataset(plan).save(
+                target,
+                format=manifest.format,
+                compression=None if manifest.compression == "none" else manifest.compression,
+                shards=part.shards,
+                shard_func=shard_funcs[i],
+                mode="append" if i else "error",
+            )
+        except BaseException:
+            if i and is_new:  # the parts before would be loaded as if they were all
+                with suppress(OSError):
+                    remove_tree(SavedFolder(target).path)
+            raise
     made = manifest_of(target, None)
     same = content_of(made) == content_of(manifest)
     if as_json:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 
+from penstock.errors import FailedPreconditionError
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
 from penstock.records.repair_sidecar import planned_sidecar, written_with
 from penstock.records.verify import FileReport, report_of
@@ -46,6 +47,7 @@ def repair_file(
         A report about `path`: what was written, and in `damage` what was lost.
 
     Raises:
+        FailedPreconditionError: `out` is the damaged file itself, and no record of it is good.
         AlreadyExistsError: `out` is there, or a sidecar that lists it, and `overwrite` is False.
         SidecarError: The sidecar of `path` or `out` is damaged, or of a write that did not come to its end.
         InvalidArgumentError: `out` is in a set of another schema.
@@ -68,10 +70,19 @@ def repair_file(
                 records += len(frames)
                 if progress is not None:
                     progress(reader.compressed_bytes)
+            if not records and reader.damage and _is_same(path, out):
+                raise FailedPreconditionError(
+                    f"{os.fspath(path)}: no record is good, so that nothing would be left of the file; it is as it "
+                    "was. Name another file to write to, or remove this one."
+                )
             with written_with(planned, records, reader.compression):
                 writer.close()
             report = report_of(reader, records, time.perf_counter() - started)
     return report
+
+
+def _is_same(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> bool:
+    return os.path.exists(out) and os.path.samefile(path, out)
 
 
 def _framed(frames: Frames) -> memoryview:

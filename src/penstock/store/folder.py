@@ -103,7 +103,10 @@ class SavedFolder:
         found = _POINTER.match(pointer.decode("latin-1"))
         if found is None:
             raise self._damaged(CURRENT, f"it holds {pointer[:80]!r}")
-        manifest = self._read(found[1], found[3])
+        try:
+            manifest = self._read(found[1], found[3])
+        except NotFoundError:
+            raise self._damaged(CURRENT, f"it names {found[1]}, which is not there") from None
         if manifest.version != int(found[2]):
             raise self._damaged(found[1], f"it is of version {manifest.version}")
         return manifest
@@ -116,10 +119,13 @@ class SavedFolder:
             SidecarError: It is damaged.
         """
         there = self.numbers()
-        if number not in there:
-            known = ", ".join(map(str, there)) or "none"
-            raise NotFoundError(f"{self.path}: there is no version {number}, only {known}.")
-        manifest = self._read(f"manifest-{number}.json", None)
+        try:
+            if number not in there:
+                raise NotFoundError
+            manifest = self._read(_manifest_name(number), None)
+        except NotFoundError:  # from the beginning, or since gc has removed it meanwhile
+            known = ", ".join(str(other) for other in there if other != number) or "none"
+            raise NotFoundError(f"{self.path}: there is no version {number}, only {known}.") from None
         if manifest.version != number:
             raise self._damaged(f"manifest-{number}.json", f"it is of version {manifest.version}")
         return manifest
@@ -181,10 +187,7 @@ class SavedFolder:
             return None
 
     def _read(self, name: str, digest: str | None) -> Manifest:
-        try:
-            data = self._bytes_of(name)
-        except NotFoundError:
-            raise self._damaged(CURRENT, f"it names {name}, which is not there") from None
+        data = self._bytes_of(name)
         if digest is not None and _native.digest(data) != digest:
             raise self._damaged(name, f"its digest is not the one in {CURRENT}")
         return parse_manifest(data, self.at(name))
@@ -350,7 +353,7 @@ class SavedFolder:
         for number in reversed(self.numbers() if left else []):
             try:
                 left -= set(self.version(number).folders)
-            except SidecarError:
+            except (NotFoundError, SidecarError):
                 return set()
         return left
 
@@ -364,15 +367,23 @@ class SavedFolder:
                 self._remove(name)
         return gone
 
-    def damaged(self) -> list[int]:
-        """The versions whose manifests cannot be read."""
-        found = []
-        for number in self.numbers():
-            try:
-                self.version(number)
-            except SidecarError:
-                found.append(number)
-        return found
+    def manifests(self) -> tuple[list[Manifest], list[int]]:
+        """The manifests of the versions that are there, the current one last, and the versions whose are damaged.
+
+        Raises:
+            SidecarError: CURRENT or the manifest that it names is damaged.
+        """
+        while True:
+            whole, damaged, numbers = list[Manifest](), list[int](), self.numbers()
+            for number in numbers:
+                try:
+                    whole.append(self.version(number))
+                except NotFoundError:  # removed meanwhile
+                    continue
+                except SidecarError:
+                    damaged.append(number)
+            if not numbers or numbers[-1] in {*damaged, *(manifest.version for manifest in whole)}:
+                return whole, damaged
 
     def gc(self, keep: set[int]) -> tuple[list[int], list[int]]:
         """Remove all versions but the current one, those in `keep`, and those that are read now.
@@ -381,8 +392,7 @@ class SavedFolder:
             The versions that were removed, and those that were let be since somebody reads them.
         """
         with locked(self.path):
-            numbers = self.numbers()
-            manifests = {number: self.version(number) for number in numbers if number not in self.damaged()}
+            manifests = {manifest.version: manifest for manifest in self.manifests()[0]}
             numbers = list(manifests)
             stays = (keep & set(numbers)) | set(numbers[-1:])
             needed = {folder for number in stays for folder in manifests[number].folders}

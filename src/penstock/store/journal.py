@@ -101,10 +101,18 @@ def find_unfinished(target: SavedFolder, settings: Settings) -> tuple[str, Folde
         lock = lock_folder(target.at(name))
         journal = _read(target.at(name)) if lock is not None else None
         if journal is not None and (best is None or journal.rows > best[2].rows):
-            best = (name, lock, journal)
+            worse = None if best is None else best[1]
+            best, lock = (name, lock, journal), worse
+        if lock is not None:
+            lock.release()
     if best is not None:
-        _check_same(best[2].settings, settings, target.path)
-        _remove_others(target.at(best[0]), best[2])
+        try:
+            _check_same(best[2].settings, settings, target.path)
+            _remove_others(target.at(best[0]), best[2])
+        except BaseException:  # which may be kept, and this frame with it
+            if best[1] is not None:
+                best[1].release()
+            raise
     return best
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,11 +66,15 @@ def test_code_that_is_reached_by_a_name_counts(code: str, old: str, new: str, ut
 
 
 INSTALLED = """
+import functools
 __version__ = "1.0"
 SIZE = 2
+SCALES = {"a": 1.5}
 calls = 0
 def helper(x, scale=1): return x * scale * SIZE
-def prep(x): return helper(x) + calls
+@functools.lru_cache
+def kept(x): return x * 5
+def prep(x): return helper(x) + calls + SCALES["a"] + kept(1)
 """
 
 
@@ -78,6 +84,8 @@ def prep(x): return helper(x) + calls
         ("SIZE = 2", "SIZE = 3", False),
         ("x * scale", "x + scale", False),
         ("scale=1", "scale=2", False),
+        ('"a": 1.5', '"a": 2.5', False),
+        ("x * 5", "x * 6", False),
         ('"1.0"', '"1.1"', False),
         ("calls = 0", "calls = 7", True),
     ],
@@ -97,16 +105,43 @@ def test_what_functions_of_an_installed_package_use_of_it_counts(
     assert (by_name[0] == by_name[1]) is is_same
 
 
+DIGEST = """
+import a_package_of_it, penstock as ps
+from penstock.graph.content import content_digest
+print(content_digest(ps.Dataset.range(3).map(a_package_of_it.prep).plan))
+"""
+
+
+def test_of_a_package_without_a_version_that_of_its_distribution_counts(tmp_path: Path):
+    packages = tmp_path / "site-packages"
+    about = packages / "a_distribution-1.dist-info"
+    about.mkdir(parents=True)
+    (packages / "a_package_of_it.py").write_text("def prep(x): return x\n")
+    (about / "top_level.txt").write_text("a_package_of_it\n")
+    paths = os.pathsep.join([str(packages), *filter(None, sys.path)])
+    digests = []
+    for version in ("1.0", "1.0", "1.1"):
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: a-distribution\nVersion: {version}\n")
+        command, env = [sys.executable, "-c", DIGEST], {**os.environ, "PYTHONPATH": paths}
+        digests.append(subprocess.run(command, env=env, check=True, capture_output=True).stdout)
+    assert digests[0] == digests[1] != digests[2]
+
+
 INSTALLED_CLASS = """
+import functools
 __version__ = "1.0"
 calls = 0
 def helper(x): return x * 2
 class Base:
     def scaled(self, x): return helper(x)
 class Prep(Base):
+    FACTOR = 4
+    TABLE = {"a": 1}
     calls = 0
     def __init__(self, more): self.more = more
     def __call__(self, x): return self.scaled(x) + self.more
+    @functools.lru_cache
+    def kept(self): return self.more - 1
     @staticmethod
     def go(x): return x * 2
 """
@@ -121,6 +156,9 @@ def enclosing(prep: Any) -> Any:
     [
         ("return self.scaled(x) + self.more", "return self.scaled(x) - self.more", False),
         ("return helper(x)", "return helper(x) + 1", False),
+        ("FACTOR = 4", "FACTOR = 5", False),
+        ('"a": 1', '"a": 2', False),
+        ("self.more - 1", "self.more - 2", False),
         ("def helper(x): return x * 2", "def helper(x): return x * 3", False),
         ('"1.0"', '"1.1"', False),
         ("calls = 0", "calls = 7", True),

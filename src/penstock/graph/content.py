@@ -12,7 +12,8 @@ import pickle
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from itertools import starmap
 from threading import Lock
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -254,9 +255,12 @@ class _Walk:
         self._each("used", _lasting(function.__globals__, sorted(names_in(function.__code__)), package))
 
     def _class_of_package(self, kind: type) -> None:
-        """The methods of a class of an installed package: what it counts or keeps in its attributes changes."""
-        if self._is_new_of(kind.__module__.partition(".")[0], kind):
+        """The methods and constants of a class of an installed package: what it counts or keeps in others changes."""
+        package = kind.__module__.partition(".")[0]
+        if self._is_new_of(package, kind):
             self._each("class", (part for part in _members(kind) if isinstance(part, FunctionType)))
+            constants = ((name, part) for name, part in vars(kind).items() if name.isupper())
+            self._each("constants", (one for one in constants if _is_lasting(one[1], package)))
 
     def _is_new_of(self, package: str, part: Any) -> bool:
         """Whether part of a package is to be looked into; notes the version of the package."""
@@ -264,7 +268,7 @@ class _Walk:
             return False
         passed = self._passed.setdefault(package, set())
         if not passed:
-            self._note("package", package, str(getattr(sys.modules.get(package), "__version__", "")))
+            self._note("package", package, _version_of(package))
         if id(part) in passed or len(passed) == _MOST_PASSED:
             return False
         passed.add(id(part))
@@ -296,10 +300,38 @@ def _argument(node: Node, name: str, value: Any) -> Any:
     return (digest, value.spec if isinstance(value, RowsInMemory) else None)
 
 
+def _version_of(package: str) -> str:
+    """What an installed package says of itself, else the versions of what installed it."""
+    own = getattr(sys.modules.get(package), "__version__", None)
+    return _installed_version(package) if own is None else str(own)
+
+
+@cache
+def _installed_version(package: str) -> str:
+    try:
+        return " ".join(f"{name} {version(name)}" for name in sorted(set(_installed().get(package, ()))))
+    except PackageNotFoundError:  # removed since
+        return ""
+
+
+@cache
+def _installed() -> Mapping[str, list[str]]:
+    return packages_distributions()
+
+
+def _bare(value: Any) -> Any:
+    """The function within one that remembers its results, such as `functools.lru_cache` makes."""
+    if isinstance(value, FunctionType | type):
+        return value
+    wrapped = getattr(value, "__dict__", None)
+    inner = wrapped.get("__wrapped__") if isinstance(wrapped, dict) else None
+    return inner if isinstance(inner, FunctionType) else value
+
+
 def _members(kind: type) -> Iterator[Any]:
     """The methods of a class, and its attributes that are plain values."""
     for name, part in vars(kind).items():
-        function = getattr(part, "fget", None) or getattr(part, "__func__", part)
+        function = _bare(getattr(part, "fget", None) or getattr(part, "__func__", part))
         if isinstance(function, FunctionType):
             yield function
         elif isinstance(part, _PLAIN) and name not in {"__doc__", "__module__", "__firstlineno__"}:
@@ -318,7 +350,7 @@ def _used_of(modules: Iterable[Any], names: list[str]) -> Iterator[Any]:
             package = module.__name__.partition(".")[0]
             yield from () if package in _STEADY else _lasting(vars(module), names, package)
             continue
-        used = [vars(module)[name] for name in names if name in vars(module)]
+        used = [_bare(vars(module)[name]) for name in names if name in vars(module)]
         waiting += used
         yield from (part for part in used if isinstance(part, (FunctionType, type, np.ndarray, *_PLAIN)))
 
@@ -332,7 +364,7 @@ def _lasting(around: Mapping[str, Any], names: list[str], package: str) -> Itera
     while waiting:
         space = waiting.pop()
         for name in names:
-            value = space.get(name)
+            value = _bare(space.get(name))
             if isinstance(value, ModuleType):
                 if value.__name__.partition(".")[0] == package and id(value) not in seen:
                     seen.add(id(value))
@@ -345,6 +377,8 @@ def _is_lasting(value: Any, package: str) -> bool:
     """Whether it is a function or a class of the package, or a value whose bytes are known."""
     if isinstance(value, FunctionType | type):
         return (value.__module__ or "").partition(".")[0] == package
+    if isinstance(value, dict):
+        return all(isinstance(part, (bytes, *_PLAIN)) for entry in value.items() for part in entry)
     if isinstance(value, tuple | list | frozenset):
         return all(isinstance(part, _PLAIN) for part in value)
     return isinstance(value, (np.ndarray, bytes, *_PLAIN))

@@ -1,7 +1,7 @@
 """Frozen data classes that are quick to define.
 
 `dataclasses.dataclass(frozen=True)` runs Python's compiler six times for each class, and importing penstock defines
-two hundred: that would be half of the time that the import takes.
+two hundred: that would be two fifths of the time that the import takes.
 """
 
 from __future__ import annotations

@@ -53,21 +53,15 @@ def _frozen(cls: type[T], eq: bool) -> type[T]:
     cls = dataclass(repr=False, eq=False)(cls)
     if undocumented:
         cls.__doc__ = None
-    if "__repr__" not in own:
-        _add(cls, "__repr__", _repr_of([f.name for f in fields(cls) if f.repr]))  # type: ignore[arg-type]
+    every = fields(cls)  # type: ignore[arg-type]
+    added: dict[str, Any] = {"__repr__": _repr_of([f.name for f in every if f.repr])}
     if eq:
-        compared = _values_of([f.name for f in fields(cls) if f.compare])  # type: ignore[arg-type]
-        if "__eq__" not in own:
-            _add(cls, "__eq__", _eq_of(compared))
-        if "__hash__" not in own:
-            _add(cls, "__hash__", _hash_of(compared))
-    _add(cls, "__setattr__", _set_once)
-    _add(cls, "__delattr__", _delete)
+        compared = _values_of([f.name for f in every if f.compare])
+        added |= {"__eq__": _eq_of(compared), "__hash__": _hash_of(compared)}
+    added = {name: function for name, function in added.items() if name not in own}
+    for name, function in (added | {"__setattr__": _set_once, "__delattr__": _delete}).items():
+        setattr(cls, name, function)
     return cls
-
-
-def _add(cls: type, name: str, function: Any) -> None:
-    setattr(cls, name, function)
 
 
 def _values_of(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:

@@ -133,13 +133,12 @@ def differences(theirs: Any, plan: Plan) -> Iterator[Difference]:
 def _arguments_that_differ(
     name: str, theirs: Mapping[str, Any], ours: Mapping[str, Any], node: Node
 ) -> Iterator[Difference]:
-    before = dict(_as_before(node))
     for argument in {**ours, **theirs}:
         other, mine = theirs.get(argument), ours.get(argument)
         is_new = (argument in _WHERE_KNOWN and "files" in ours) or argument.endswith(_VALUES)
         if other == mine or (is_new and None in (other, mine)):
             continue
-        if argument in before and other == before[argument]:
+        if (argument, other) in _as_before(node):
             continue
         is_function = _is_function(other) and _is_function(mine)
         if is_function and (_is_of_another_python(other, mine) or _is_same_function(other, mine)):
@@ -234,7 +233,7 @@ def _arguments(node: Node) -> dict[str, Any]:
     return named
 
 
-def _as_before(node: Node) -> Iterator[tuple[str, str]]:
+def _as_before(node: Node) -> Iterator[tuple[str, Any]]:
     """Arguments of which states of before say more: where a schema is from counted too."""
     for part in fields_of(node):
         value = getattr(node, part.name)

@@ -6,7 +6,7 @@ returns new arrays that own their memory, and never trusts a number that it read
 """
 
 from collections.abc import Sequence
-from typing import Any, Self, TypeAlias, final
+from typing import Any, Protocol, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -587,6 +587,25 @@ def snappy_compress(data: Buffer) -> U8:
 
 # --- pictures: formats.md, section 4.2 -------------------------------------------------------------------------
 
+class JpegWant(Protocol):
+    """What all decoders of JPEG are asked for."""
+
+    @property
+    def accurate(self) -> bool:
+        """The accurate transform, not the fast one."""
+    @property
+    def fancy_upscaling(self) -> bool:
+        """Interpolate colour of half the size."""
+    @property
+    def ratio(self) -> int:
+        """Divide height and width by 1, 2, 4 or 8."""
+    @property
+    def recover(self) -> bool:
+        """Make up what is missing at the end."""
+    @property
+    def acceptable_fraction(self) -> float:
+        """Share of the lines that has to be there."""
+
 def decode_images(
     data: Buffer,
     offsets: I64,
@@ -594,11 +613,7 @@ def decode_images(
     *,
     sample_bytes: int = 1,
     first_frame: bool = False,
-    accurate: bool = False,
-    fancy_upscaling: bool = True,
-    ratio: int = 1,
-    recover: bool = False,
-    acceptable_fraction: float = 1.0,
+    jpeg: JpegWant | None = None,
     scaled_for: tuple[int, int] | None = None,
     most_together: int = ...,
 ) -> tuple[U8, I64]:
@@ -609,12 +624,8 @@ def decode_images(
         sample_bytes: 1 for uint8; 2 for uint16, of which PNG fills all and others the upper half; 4 for float32 from 0
             to 1.
         first_frame: Of an animation only the first.
-        accurate: JPEG: the accurate transform, not the fast one.
-        fancy_upscaling: JPEG: interpolate colour of half the size.
-        ratio: JPEG: divide height and width by 1, 2, 4 or 8.
-        recover: JPEG: make up what is missing at the end.
-        acceptable_fraction: JPEG: share of the lines that has to be there.
-        scaled_for: JPEG: in place of `ratio`, the height and width that are left at least.
+        jpeg: What is wanted of JPEG: the fast transform, interpolated colour and the whole picture where it is None.
+        scaled_for: JPEG: in place of its `ratio`, the height and width that are left at least.
         most_together: Bytes that the samples of several pictures may have.
 
     Returns:
@@ -632,12 +643,7 @@ def decode_jpeg_parts(
     offsets: I64,
     windows: I64,
     channels: int,
-    *,
-    accurate: bool,
-    fancy_upscaling: bool,
-    ratio: int,
-    recover: bool,
-    acceptable_fraction: float,
+    want: JpegWant,
 ) -> tuple[U8, I64]:
     """As `decode_images`, of JPEG files and a part of each.
 
@@ -653,16 +659,12 @@ def decode_resized(
     data: Buffer,
     offsets: I64,
     channels: int,
+    want: JpegWant,
     size: tuple[int, int],
     *,
     method: str,
     antialias: bool,
     then: Sequence[tuple[str, float]],
-    accurate: bool,
-    fancy_upscaling: bool,
-    ratio: int,
-    recover: bool,
-    acceptable_fraction: float,
     scaled_for: tuple[int, int] | None,
 ) -> tuple[U8, I64]:
     """`decode_images` of first frames and `resize_pictures`, one picture at a time: no others are in memory.

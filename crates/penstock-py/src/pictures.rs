@@ -16,13 +16,29 @@ use crate::resize::{Then, method_of, operations};
 type Pictures<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 type Files<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
 
+/// What all decoders of JPEG are asked for: `JpegWant` of `_native.pyi`.
+#[derive(Debug, Clone, Copy, FromPyObject)]
+pub struct JpegWant {
+    accurate: bool,
+    fancy_upscaling: bool,
+    ratio: usize,
+    recover: bool,
+    acceptable_fraction: f32,
+}
+
+impl JpegWant {
+    fn of(self, channels: usize) -> Want {
+        let Self { accurate, fancy_upscaling, ratio, recover, acceptable_fraction } = self;
+        Want { channels, accurate, fancy_upscaling, ratio, recover, acceptable_fraction, ..Want::default() }
+    }
+}
+
 /// The row in which something is wrong, and what.
 type InRow = (usize, Wrong);
 
 #[pyfunction]
-#[pyo3(signature = (data, offsets, channels, *, sample_bytes = 1, first_frame = false, accurate = false,
-    fancy_upscaling = true, ratio = 1, recover = false, acceptable_fraction = 1.0, scaled_for = None,
-    most_together = usize::MAX))]
+#[pyo3(signature = (data, offsets, channels, *, sample_bytes = 1, first_frame = false, jpeg = None,
+    scaled_for = None, most_together = usize::MAX))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of TensorFlow's decoders")]
 pub fn decode_images<'py>(
     py: Python<'py>,
@@ -31,11 +47,7 @@ pub fn decode_images<'py>(
     channels: usize,
     sample_bytes: usize,
     first_frame: bool,
-    accurate: bool,
-    fancy_upscaling: bool,
-    ratio: usize,
-    recover: bool,
-    acceptable_fraction: f32,
+    jpeg: Option<JpegWant>,
     scaled_for: Option<[usize; 2]>,
     most_together: usize,
 ) -> PyResult<Pictures<'py>> {
@@ -45,17 +57,8 @@ pub fn decode_images<'py>(
         4 => Samples::F32,
         _ => return Err(PyValueError::new_err("sample_bytes is none of 1, 2 and 4")),
     };
-    let want = Want {
-        channels,
-        first_frame,
-        accurate,
-        fancy_upscaling,
-        ratio,
-        recover,
-        acceptable_fraction,
-        scaled_for,
-        ..Want::default()
-    };
+    let plain = Want { channels, ..Want::default() };
+    let want = Want { first_frame, scaled_for, ..jpeg.map_or(plain, |jpeg| jpeg.of(channels)) };
     let (data, offsets) = (data.as_slice(), values(&offsets)?);
     let shapes = py.detach(|| each_shape(data, offsets, &want)).map_err(in_row)?;
     let sizes: Vec<usize> = shapes.iter().map(|shape| shape.samples() * kind.size_bytes()).collect();
@@ -75,23 +78,15 @@ pub fn decode_images<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (data, offsets, windows, channels, *, accurate, fancy_upscaling, ratio, recover,
-    acceptable_fraction))]
-#[expect(clippy::too_many_arguments, reason = "the arguments of TensorFlow's decoders")]
 pub fn decode_jpeg_parts<'py>(
     py: Python<'py>,
     data: Bytes,
     offsets: PyReadonlyArray1<'py, i64>,
     windows: PyReadonlyArray1<'py, i64>,
     channels: usize,
-    accurate: bool,
-    fancy_upscaling: bool,
-    ratio: usize,
-    recover: bool,
-    acceptable_fraction: f32,
+    want: JpegWant,
 ) -> PyResult<Pictures<'py>> {
-    let want =
-        Want { channels, accurate, fancy_upscaling, ratio, recover, acceptable_fraction, ..Want::default() };
+    let want = want.of(channels);
     let (data, offsets) = (data.as_slice(), values(&offsets)?);
     let regions = regions(values(&windows)?, offsets.len().saturating_sub(1))?;
     let parts = py.detach(|| parts_of(data, offsets, &regions, &want)).map_err(in_row)?;
@@ -106,37 +101,22 @@ pub fn decode_jpeg_parts<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (data, offsets, channels, size, *, method, antialias, then, accurate, fancy_upscaling, ratio,
-    recover, acceptable_fraction, scaled_for))]
+#[pyo3(signature = (data, offsets, channels, want, size, *, method, antialias, then, scaled_for))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of TensorFlow's decoder and of resize")]
 pub fn decode_resized<'py>(
     py: Python<'py>,
     data: Bytes,
     offsets: PyReadonlyArray1<'py, i64>,
     channels: usize,
+    want: JpegWant,
     size: [usize; 2],
     method: &str,
     antialias: bool,
     then: Then,
-    accurate: bool,
-    fancy_upscaling: bool,
-    ratio: usize,
-    recover: bool,
-    acceptable_fraction: f32,
     scaled_for: Option<[usize; 2]>,
 ) -> PyResult<Pictures<'py>> {
     let (method, then) = (method_of(method, antialias)?, operations(&then)?);
-    let want = Want {
-        channels,
-        first_frame: true,
-        accurate,
-        fancy_upscaling,
-        ratio,
-        recover,
-        acceptable_fraction,
-        scaled_for,
-        ..Want::default()
-    };
+    let want = Want { first_frame: true, scaled_for, ..want.of(channels) };
     let (data, offsets) = (data.as_slice(), values(&offsets)?);
     let shapes = py.detach(|| each_shape(data, offsets, &want)).map_err(in_row)?;
     let made = |shape: &Shape| Shape { height: size[0], width: size[1], ..*shape };

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,17 @@ from penstock.trace import operation
 
 __all__ = ["checked_least", "decode_and_crop_jpeg", "decode_jpeg", "wanted"]
 
+
+class JpegWant(NamedTuple):
+    """`_native.JpegWant`: what all decoders of JPEG are asked for."""
+
+    accurate: bool
+    fancy_upscaling: bool
+    ratio: int
+    recover: bool
+    acceptable_fraction: float
+
+
 _METHODS = {"": False, "INTEGER_FAST": False, "INTEGER_ACCURATE": True}
 
 
@@ -38,8 +49,8 @@ def _decode_column(
     where = "decode_jpeg"
     channels = checked_channels(where, channels)
     want = wanted(where, *arguments, **named)
-    least = checked_least(where, want["ratio"], scaled_for)
-    samples, shapes = decode_files(where, contents, channels, first_frame=True, scaled_for=least, **want)
+    least = checked_least(where, want.ratio, scaled_for)
+    samples, shapes = decode_files(where, contents, channels, first_frame=True, scaled_for=least, jpeg=want)
     return column_of(samples, shapes[:, 1:], picture_spec(channels))
 
 
@@ -111,7 +122,7 @@ def _crop_column(
         raise ArgumentError(where, "crop_window", got=crop_window, want=want_window)
     places = np.ascontiguousarray(np.broadcast_to(windows, (len(contents), 4)), np.int64).reshape(-1)
     with naming_pictures(where, len(contents)):
-        samples, shapes = _native.decode_jpeg_parts(contents.data, contents.offsets, places, channels, **want)
+        samples, shapes = _native.decode_jpeg_parts(contents.data, contents.offsets, places, channels, want)
     return column_of(samples, shapes.reshape(-1, 3), picture_spec(channels))
 
 
@@ -171,8 +182,8 @@ def wanted(
     try_recover_truncated: bool = False,
     acceptable_fraction: float = 1,
     dct_method: str = "",
-) -> dict[str, Any]:
-    """The arguments of the native floor for those that all decoders of JPEG have.
+) -> JpegWant:
+    """What the native floor is asked for by the arguments that all decoders of JPEG have.
 
     Raises:
         ArgumentError: One of them has no such value.
@@ -182,13 +193,13 @@ def wanted(
     if dct_method not in _METHODS:
         want = "'', 'INTEGER_FAST' or 'INTEGER_ACCURATE'"
         raise ArgumentError(where, "dct_method", got=dct_method, want=want)
-    return {
-        "ratio": int(ratio),
-        "fancy_upscaling": bool(fancy_upscaling),
-        "recover": bool(try_recover_truncated),
-        "acceptable_fraction": float(acceptable_fraction),
-        "accurate": _METHODS[dct_method],
-    }
+    return JpegWant(
+        accurate=_METHODS[dct_method],
+        fancy_upscaling=bool(fancy_upscaling),
+        ratio=int(ratio),
+        recover=bool(try_recover_truncated),
+        acceptable_fraction=float(acceptable_fraction),
+    )
 
 
 def checked_least(where: str, ratio: int, scaled_for: Sequence[int] | None) -> tuple[int, int] | None:

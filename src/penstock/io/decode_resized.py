@@ -43,12 +43,12 @@ def _chunk(
             contents.data,
             contents.offsets,
             channels,
+            want,
             (height, width),
             method=method,
             antialias=antialias,
             then=then,
-            scaled_for=checked_least(where, want["ratio"], scaled_for),
-            **want,
+            scaled_for=checked_least(where, want.ratio, scaled_for),
         )
     kinds = shapes.reshape(-1, 3)[:, 2]
     if (kinds != kinds[0]).any():

@@ -12,16 +12,9 @@ use std::mem::MaybeUninit;
 
 #[cfg(target_arch = "x86_64")]
 use super::bilinear_bytes;
-use super::{Sample, row_of, scale};
-use crate::error::{Result, reserved};
-
-/// Where a new row or column lies between two old ones: `lower + (upper - lower) * along`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Tap {
-    pub lower: u32,
-    pub upper: u32,
-    pub along: f32,
-}
+use super::tap::{Tap, lerp, taps};
+use super::{Sample, row_of};
+use crate::error::Result;
 
 #[derive(Debug, Clone)]
 pub(super) struct Bilinear {
@@ -97,19 +90,6 @@ impl Bilinear {
     }
 }
 
-fn taps(from: usize, to: usize) -> Result<Vec<Tap>> {
-    let scale = scale(from, to);
-    let mut taps = reserved(to as u64)?;
-    taps.extend((0..to).map(|i| {
-        let place = (i as f32 + 0.5) * scale - 0.5;
-        let floor = place.floor();
-        let lower = (floor.max(0.0) as usize).min(from - 1) as u32;
-        let upper = (place.ceil().max(0.0) as usize).min(from - 1) as u32;
-        Tap { lower, upper, along: place - floor }
-    }));
-    Ok(taps)
-}
-
 #[inline(always)]
 fn along_row<T: Sample>(source: &[T], channels: usize, columns: &[Tap], out: &mut [f32]) {
     if channels == 3 {
@@ -152,9 +132,4 @@ fn between_rows(lower: &[f32], upper: &[f32], along: f32, out: &mut [MaybeUninit
     for ((slot, &a), &b) in out.iter_mut().zip(lower).zip(upper) {
         slot.write(lerp(a, b, along));
     }
-}
-
-#[inline(always)]
-pub(super) fn lerp(a: f32, b: f32, along: f32) -> f32 {
-    a + (b - a) * along
 }

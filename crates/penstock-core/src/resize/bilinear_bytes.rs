@@ -13,7 +13,7 @@ use std::arch::x86_64::{
 };
 use std::mem::MaybeUninit;
 
-use super::bilinear::{Tap, lerp};
+use super::tap::{Tap, lerp};
 
 /// One new row from two old ones, each `[width, 3]`; every sample of `out` is written.
 ///

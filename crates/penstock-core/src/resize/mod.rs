@@ -18,6 +18,7 @@ mod cubic;
 mod nearest;
 mod sample;
 mod spans;
+mod tap;
 
 use std::mem::MaybeUninit;
 

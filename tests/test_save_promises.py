@@ -9,16 +9,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import penstock as ps
 from penstock import _native
-from penstock.errors import ArgumentError, DataLossError, FailedPreconditionError, SidecarError
+from penstock.errors import (
+    AlreadyExistsError,
+    ArgumentError,
+    DataLossError,
+    FailedPreconditionError,
+    SidecarError,
+)
 from penstock.fs.disk import Disk, using
 from penstock.records.sealed import seal
 from penstock.store.folder import SavedFolder
 
 TESTS = Path(__file__).parent
+FORMATS = ("tfrecord", "arrow", "tf")
 GUIDE = TESTS.parent / "docs" / "saved.md"
 
 
@@ -73,10 +81,10 @@ def test_stores_elsewhere_are_refused_with_the_reason(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
-    for use in (ps.Dataset.range(3).save, ps.Dataset.range(3).cache, ps.load, ps.versions, ps.gc):
-        with pytest.raises(
-            ArgumentError, match="Remote paths are not supported yet: copy the file, or mount"
-        ):
+    ds = ps.Dataset.range(3)
+    for use in (ds.save, ds.cache, ds.snapshot, ps.load, ps.versions, ps.gc):
+        told = rf"^{use.__name__}: path is .* Remote paths are not supported yet: copy the file, or mount"
+        with pytest.raises(ArgumentError, match=told):
             use(url)
     assert os.listdir(tmp_path) == []
 
@@ -143,13 +151,80 @@ def test_numbers_of_a_manifest_are_checked(member: str, wrong: Any, tmp_path: Pa
             ps.load(path)
 
 
-def test_more_rows_than_a_shard_has_are_damage_whatever_their_number(tmp_path: Path):
+def test_more_rows_than_a_shard_has_are_damage(tmp_path: Path):
     ps.Dataset.range(6).save(tmp_path / "d")
 
     def many(document: dict[str, Any]) -> None:
-        document["rows"] = document["shards"][0]["rows"] = 1 << 61
+        document["rows"] = document["shards"][0]["rows"] = 12
 
     change(tmp_path / "d", many)
     for use in (lambda ds: ds[0], lambda ds: next(iter(ds)), lambda ds: next(iter(ds.shuffle(seed=1)))):
         with pytest.raises(DataLossError, match="the shard holds 6 records"):
             use(ps.load(tmp_path / "d"))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("compressed", [False, True])
+def test_more_rows_than_bytes_can_hold_are_never_counted_with(format: str, compressed: bool, tmp_path: Path):
+    packing = {"arrow": "zstd"}.get(format, "gzip") if compressed else None
+    ps.Dataset.range(6).save(tmp_path / "d", format=format, compression=packing)
+
+    def many(document: dict[str, Any]) -> None:
+        document["rows"] = document["shards"][0]["rows"] = 1 << 61
+
+    change(tmp_path / "d", many)
+    with pytest.raises(
+        SidecarError, match=r"it lists 2305843009213693952 rows in \d+ bytes of data-\w+/0000"
+    ):
+        ps.load(tmp_path / "d")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_rows_that_take_next_to_no_bytes_are_all_there(format: str, tmp_path: Path):
+    row = {"arrow": (None,)}.get(format, (np.zeros(0, np.uint8),))
+    n = 200_000
+    ds = ps.Dataset.from_tensors(row).repeat(n)
+    packing = {"arrow": "zstd", "tfrecord": "zstd"}.get(format, "gzip")
+    saved = ds.save(tmp_path / "d", format=format, compression=packing, durable=False)
+    assert (
+        saved.rows
+        == len(ps.load(tmp_path / "d"))
+        == sum(1 for _ in ps.load(tmp_path / "d").batch(n // 10)) * n // 10
+    )
+
+
+def test_what_has_the_name_of_a_data_folder_and_is_none_is_let_be(tmp_path: Path):
+    beside, d = tmp_path / "beside", tmp_path / "d"
+    beside.mkdir()
+    (beside / "unfinished.json").write_text("mine")
+    ps.Dataset.range(6).save(d)
+    (d / "data-0123456789abcdef").write_text("a file")
+    (d / "data-0123456789abcdee").symlink_to(beside)
+    (d / ".x.0123.penstock-tmp").mkdir()
+    for save in ({"mode": "overwrite"}, {"mode": "append"}, {"mode": "append", "resume": True}):
+        ps.Dataset.range(6).save(d, **save)
+    ps.gc(d)
+    assert len(ps.load(d)) == 18
+    assert (d / "data-0123456789abcdef").read_text() == "a file"
+    assert (d / "data-0123456789abcdee" / "unfinished.json").read_text() == "mine"
+
+
+def test_gc_removes_nothing_behind_a_link_in_the_place_of_a_data_folder(tmp_path: Path):
+    beside, d = tmp_path / "beside", tmp_path / "d"
+    beside.mkdir()
+    (beside / "unfinished.json").write_text("mine")
+    ps.Dataset.range(6).save(d)
+    [folder] = d.glob("data-*")
+    ps.Dataset.range(7).save(d, mode="overwrite")
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(beside)
+    assert ps.gc(d) == ([1], [])
+    assert (beside / "unfinished.json").read_text() == "mine"
+
+
+def test_a_folder_in_the_place_of_the_next_manifest_is_told(tmp_path: Path):
+    ps.Dataset.range(6).save(tmp_path / "d")
+    (tmp_path / "d" / "manifest-2.json").mkdir()
+    with pytest.raises(AlreadyExistsError, match=r"manifest-2\.json: a folder is in the place of a manifest"):
+        ps.Dataset.range(6).save(tmp_path / "d", mode="append")
+    assert len(ps.load(tmp_path / "d")) == 6

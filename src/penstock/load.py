@@ -130,7 +130,7 @@ def versions(path: str | os.PathLike[str]) -> list[Version]:
     >>> [(version.version, version.rows) for version in ps.versions(path)]
     [(1, 5), (2, 8)]
     """
-    target = saved_folder(path)
+    target = saved_folder(path, "versions")
     manifests, damaged = target.manifests()
     for number in damaged:
         text = f"{target.path}: the manifest of version {number} is damaged, it is left out; see penstock verify."
@@ -162,7 +162,7 @@ def gc(path: str | os.PathLike[str], *, keep: Iterable[int] | int = 1) -> tuple[
     >>> ps.gc(path), len(ps.load(path))
     (([1], []), 6)
     """
-    target = saved_folder(path)
+    target = saved_folder(path, "gc")
     numbers = target.numbers()
     if isinstance(keep, int):
         if keep < 1:
@@ -175,13 +175,13 @@ def gc(path: str | os.PathLike[str], *, keep: Iterable[int] | int = 1) -> tuple[
     return target.gc(kept)
 
 
-def saved_folder(path: str | os.PathLike[str]) -> SavedFolder:
-    """The folder of a saved dataset of ours.
+def saved_folder(path: str | os.PathLike[str], where: str = "load") -> SavedFolder:
+    """The folder of a saved dataset of ours; `where` is what is done with it, for errors.
 
     Raises:
         NotFoundError: There is none; the message tells what is there.
     """
-    target = SavedFolder(path)
+    target = SavedFolder(path, where)
     if not target.is_saved:
         raise NotFoundError(f"{target.path}: no saved dataset is there{_what_is(target)}.")
     return target

@@ -93,8 +93,8 @@ def expand(paths: Paths, *, check: bool = True) -> list[str]:
     return found
 
 
-def local_path(path: str | os.PathLike[str]) -> str:
-    """A path of this machine, from a path or a `file://` URL.
+def local_path(path: str | os.PathLike[str], where: str = "open") -> str:
+    """A path of this machine, from a path or a `file://` URL; errors say where it was given.
 
     Raises:
         ArgumentError: Another scheme, or a path with a null character.
@@ -105,10 +105,10 @@ def local_path(path: str | os.PathLike[str]) -> str:
     """
     text: object = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(text, str):
-        raise ArgumentTypeError("open", "path", got=path, want="a path: str or os.PathLike")
+        raise ArgumentTypeError(where, "path", got=path, want="a path: str or os.PathLike")
     if "\0" in text or not text:
         raise ArgumentError(
-            "open", "path", got=text, want="a path that is not empty and has no null character"
+            where, "path", got=text, want="a path that is not empty and has no null character"
         )
     scheme = _SCHEME.match(text)
     if scheme is None:
@@ -116,7 +116,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
     url = urlsplit(text.replace("?", "%3F").replace("#", "%23"))
     if url.scheme != "file" or url.netloc not in ("", "localhost"):
         help = "Remote paths are not supported yet: copy the file, or mount the store as a folder."
-        raise ArgumentError("open", "path", got=text, want="a local path or a file:/// URL", help=help)
+        raise ArgumentError(where, "path", got=text, want="a local path or a file:/// URL", help=help)
     return unquote(url.path)
 
 

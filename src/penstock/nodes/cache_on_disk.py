@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import warnings
 from collections.abc import Callable
 from dataclasses import field
@@ -26,6 +27,7 @@ from penstock.store.cache_folder import CacheEntry, KeptRows, check_cache_folder
 __all__ = ["CacheOnDisk", "cache"]
 
 _Result = TypeVar("_Result")
+_SHOWN: Final = 12
 _WAY_OUT: Final = "A pass over all rows fills it again."
 
 
@@ -139,9 +141,12 @@ class _ByNumber:
 
 def _warn(entry: CacheEntry, error: DataLossError) -> None:
     error.help = ""  # what it says of saved datasets, of which nobody can make the rows again
-    warnings.warn(
-        f"cache: {error} The rows are made again; a later pass fills {entry.path} anew.", stacklevel=2
+    folder, name = os.path.split(entry.path)
+    clear = f"penstock cache clear {shlex.quote(folder)} {entry.content[:_SHOWN]}"
+    text = (
+        f"cache: {error} The rows are made again; a later pass fills {name} anew. To remove it now: {clear}"
     )
+    warnings.warn(text, stacklevel=2)
 
 
 @method("cache")

@@ -79,7 +79,7 @@ def save(
     _check_arguments(plan, shards, shard_func, mode, workers, resume)
     _check_switches(resume, durable, progress)
     made.check(plan.spec)
-    target = SavedFolder(path)
+    target = SavedFolder(path, "save")
     is_new = target.prepare(durable=durable)
     base = target.current()
     if base is not None and mode == "error":

@@ -35,7 +35,6 @@ from penstock.store.manifest import Manifest, SavedShard
 __all__ = ["CacheEntry", "KeptRows", "cache_entries", "check_cache_folder", "locks_work"]
 
 _ENTRY: Final = re.compile(r"cache-([0-9a-f]{32})\Z")
-_DATA: Final = re.compile(r"data-[0-9a-f]{16}\Z")
 _OPEN_SHARDS: Final = 64
 
 
@@ -45,7 +44,7 @@ def check_cache_folder(where: str, path: str | os.PathLike[str]) -> str:
     Raises:
         ArgumentError: It is no path, or something else is there.
     """
-    folder = local_path(path)
+    folder = local_path(path, where)
     if os.path.lexists(folder) and not os.path.isdir(folder):
         want = "a folder for caches, or a name that is free"
         raise ArgumentError(where, "filename", got=folder, want=want)
@@ -93,8 +92,8 @@ class CacheEntry:
     def filled(self) -> tuple[str, Filled] | None:
         """The data folder of a cache that is not full, and what it holds; None where there is no row."""
         with suppress(OSError):
-            for name in sorted(list_folder(self.saved.path)):
-                found = Filled.read(self.saved.at(name)) if _DATA.match(name) else None
+            for name in self.saved.data_folders():
+                found = Filled.read(self.saved.at(name))
                 if found is not None and found.shards:
                     return name, found
         return None
@@ -149,9 +148,7 @@ class CacheEntry:
     def is_being_read(self) -> bool:
         """Whether somebody reads it now."""
         with suppress(OSError):
-            for name in list_folder(self.saved.path):
-                if not _DATA.match(name):
-                    continue
+            for name in self.saved.data_folders():
                 lock = lock_folder(self.saved.at(name))
                 if lock is None and locks_work():
                     return True

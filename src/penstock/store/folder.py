@@ -30,6 +30,7 @@ from penstock.errors import (
     PenstockError,
     SidecarError,
 )
+from penstock.fs.disk import the_disk
 from penstock.fs.folders import (
     create_exclusively,
     list_folder,
@@ -59,12 +60,16 @@ _NAMES_OF_SAVED: Final = (*TF_FILES, CURRENT)
 class SavedFolder:
     """A folder that is, or is to be, a saved dataset.
 
+    Args:
+        path: Of the folder, or its URL.
+        where: What is done with it, for errors.
+
     Attributes:
         path: Of the folder.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.path.normpath(local_path(path))
+    def __init__(self, path: str | os.PathLike[str], where: str = "load") -> None:
+        self.path = os.path.normpath(local_path(path, where))
 
     def at(self, *names: str) -> str:
         """The path of something in the folder."""
@@ -190,7 +195,14 @@ class SavedFolder:
         data = self._bytes_of(name)
         if digest is not None and _native.digest(data) != digest:
             raise self._damaged(name, f"its digest is not the one in {CURRENT}")
-        return parse_manifest(data, self.at(name))
+        manifest = parse_manifest(data, self.at(name))
+        format = format_named(manifest.format)
+        for shard in manifest.shards:
+            # Who makes a list of rows asks first how many there are, and has memory for them.
+            if format is not None and shard.rows > format.most_rows(shard.nbytes, manifest.compression):
+                found = f"it lists {shard.rows} rows in {shard.nbytes} bytes of {shard.place}"
+                raise self._damaged(name, found)
+        return manifest
 
     def _bytes_of(self, name: str) -> bytes:
         try:
@@ -332,8 +344,8 @@ class SavedFolder:
 
     def leftovers(self) -> list[str]:
         """Data folders and temporary files of saves that did not come to their end and are not being written."""
-        names = sorted(list_folder(self.path))
-        unneeded = self._unneeded({name for name in names if _DATA.match(name)})
+        names = list_folder(self.path)
+        unneeded = self._unneeded(set(self.data_folders()))
         found = []
         for name in names:
             if name in unneeded:
@@ -342,9 +354,14 @@ class SavedFolder:
                     if lock is not None:
                         lock.release()
                         found.append(name)
-            elif name.endswith(TEMPORARY_SUFFIX) and name.startswith("."):
+            elif _is_temporary(name) and the_disk().kind(self.at(name)) == "file":
                 found.append(name)
         return found
+
+    def data_folders(self) -> list[str]:
+        """The data folders that are there, sorted; a file or a link of such a name is none."""
+        names = filter(_DATA.match, list_folder(self.path))
+        return [name for name in names if the_disk().kind(self.at(name)) == "folder"]
 
     def _unneeded(self, folders: set[str]) -> set[str]:
         """Those of the data folders that no version needs; none where a manifest cannot tell what it needs."""
@@ -418,7 +435,7 @@ class SavedFolder:
         return removed, read
 
     def _is_read(self, folder: str) -> bool:
-        if not os.path.lexists(self.at(folder)):
+        if the_disk().kind(self.at(folder)) != "folder":
             return False
         lock = lock_folder(self.at(folder))
         if lock is None:
@@ -431,6 +448,11 @@ class SavedFolder:
         for name in list_folder(self.path):
             found = _MANIFEST.match(name)
             if found and int(found[1]) > current:
+                if the_disk().kind(self.at(name)) == "folder":
+                    help = "Move it elsewhere."
+                    raise AlreadyExistsError(
+                        f"{self.at(name)}: a folder is in the place of a manifest. {help}"
+                    )
                 remove_file(self.at(name))
 
     def remove_data(self, folder: str) -> None:
@@ -439,8 +461,9 @@ class SavedFolder:
         remove_tree(self.at(folder))
 
     def _forget_journal(self, folder: str) -> None:
-        with suppress(FileNotFoundError):
-            remove_file(self.at(folder, UNFINISHED))
+        if the_disk().kind(self.at(folder)) == "folder":  # what is behind a link is not ours
+            with suppress(FileNotFoundError):
+                remove_file(self.at(folder, UNFINISHED))
 
     def _remove(self, name: str) -> None:
         if _DATA.match(name):
@@ -486,6 +509,8 @@ def pointers_to(manifest: Manifest) -> Mapping[str, bytes]:
 def _is_ours(name: str) -> bool:
     """Whether a name is one that saving makes."""
     is_file = name in (CURRENT, *TF_FILES) or _MANIFEST.match(name) is not None
-    return (
-        is_file or _DATA.match(name) is not None or (name.startswith(".") and name.endswith(TEMPORARY_SUFFIX))
-    )
+    return is_file or _DATA.match(name) is not None or _is_temporary(name)
+
+
+def _is_temporary(name: str) -> bool:
+    return name.startswith(".") and name.endswith(TEMPORARY_SUFFIX)

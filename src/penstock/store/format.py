@@ -76,6 +76,9 @@ class Format(ABC):
     compressions: ClassVar[Sequence[str]] = ("none",)
     """The compressions that it can write; the first is the default."""
 
+    record_bytes: ClassVar[int] = 0
+    """The least bytes of a row that is not compressed; 0 where rows can take none."""
+
     @abstractmethod
     def check(self, spec: Spec) -> None:
         """Raise `ArgumentError`, naming the leaf, where rows of this spec would not come back as they are."""
@@ -102,6 +105,13 @@ class Format(ABC):
             columns: The leaves to read, by their place in `spec.leaves`, rising; the chunks then hold a flat tuple of
                 these. None for all, in their structure.
         """
+
+    def most_rows(self, nbytes: int, compression: str) -> int:
+        """How many rows a shard of so many bytes can have, at the very most."""
+        if self.record_bytes and compression == "none":
+            return nbytes // self.record_bytes
+        # No compression makes less of records, and no batch of Arrow's has more rows for each byte of what tells of it.
+        return nbytes << 12
 
     def pointers(self, folder: str, spec: Spec, rows: int, created_us: int) -> Mapping[str, bytes]:
         """Files beside the manifest by which others find the data in `folder`, by name, in the order to write them."""

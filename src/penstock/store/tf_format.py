@@ -9,6 +9,7 @@ from penstock import _native
 from penstock.column.chunk import Chunk
 from penstock.column.fitted import fitted
 from penstock.errors import ArgumentError
+from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.spec import NoneSpec, RaggedSpec, Spec, is_structure
 from penstock.store.format import Format, ShardFile, ShardReader, ShardWriter, register
 from penstock.store.packing import Packing
@@ -33,6 +34,7 @@ class TFFormat(Format):
 
     name = "tf"
     compressions = COMPRESSIONS
+    record_bytes = HEADER_BYTES + FOOTER_BYTES
 
     def check(self, spec: Spec) -> None:
         _components(spec)

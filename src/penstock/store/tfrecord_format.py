@@ -29,6 +29,7 @@ from penstock.records.gather import RecordFile
 from penstock.records.index import build_index
 from penstock.records.schema import Field, Schema
 from penstock.records.storage import field_of_spec
+from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.spec import LeafSpec, NoneSpec, SparseSpec, Spec, TensorSpec, pack
 from penstock.store.format import Format, ShardFile, ShardReader, ShardWriter, register
 from penstock.store.packing import Packing
@@ -47,6 +48,7 @@ class TFRecordFormat(Format):
 
     name = "tfrecord"
     compressions = ("none", "gzip", "zlib", "zstd")
+    record_bytes = HEADER_BYTES + FOOTER_BYTES
 
     def check(self, spec: Spec) -> None:
         fields_of(spec)

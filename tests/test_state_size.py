@@ -1,9 +1,11 @@
 """States stay small but for rows on hold, also with many inputs, and however unevenly ranks went on."""
 
 import base64
+import hashlib
 import json
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,68 @@ def test_fifty_mixed_files_take_less_than_2_kb(tmp_path: Path):
     other = iter(ds)
     other.set_state(state)
     np.testing.assert_equal(list(islice(other, 5)), due)
+
+
+NAMES: dict[str, Callable[[int], str]] = {
+    "digests": lambda i: f"{_digits(i, 32)}.tfrecord",
+    "parts": lambda i: f"part-{i:05}-{_digits(i, 24)}.tfrecord",
+    "longer than a state keeps": lambda i: f"part-{i:05}-{_digits(i, 64)}.tfrecord",
+    "a folder each": lambda i: f"{_digits(i, 24)}/train-of-{_digits(i, 9)}.tfrecord",
+}
+
+
+def _digits(i: int, n: int) -> str:
+    return hashlib.sha256(str(i).encode()).hexdigest()[:n]
+
+
+def mixed_by_name(folder: Path, name: Callable[[int], str], add: int = 1) -> ps.Dataset:
+    parts = []
+    for i in range(50):
+        file = folder / name(i)
+        file.parent.mkdir(exist_ok=True)
+        values = np.random.default_rng(i).integers(0, 1 << 40, 40 + i)
+        ps.write(file, {"x": values}, overwrite=True)
+        parts.append(ps.open(file).map(lambda row: row["x"] + add).repeat())
+    return ps.Dataset.sample_from_datasets(parts, [0.02] * 50, seed=3).batch(8)
+
+
+@pytest.mark.parametrize("names", sorted(NAMES))
+def test_fifty_mixed_files_of_long_names_take_less_than_2_kb(names: str, tmp_path: Path):
+    ds = mixed_by_name(tmp_path, NAMES[names])
+    state, due = state_after(ds, 900)
+    assert len(json.dumps(state)) < 2000
+    other = iter(ds)
+    other.set_state(state)
+    np.testing.assert_equal(list(islice(other, 5)), due)
+    assert len(ps.describe_state(state).sources) == 50
+
+
+@pytest.mark.parametrize("change", ["bytes", "size", "name"])
+def test_one_of_fifty_mixed_files_that_is_another_is_refused(change: str, tmp_path: Path):
+    ds = mixed_by_name(tmp_path, NAMES["parts"])
+    state, _ = state_after(ds, 20)
+    (tmp_path / "other").mkdir()
+    changed = {
+        "bytes": np.arange(57),
+        "size": np.arange(58),
+        "name": np.random.default_rng(17).integers(0, 1 << 40, 57),
+    }
+
+    def name(i: int) -> str:
+        return f"of-{i}.tfrecord" if i == 17 and change == "name" else NAMES["parts"](i)
+
+    ps.write(tmp_path / name(17), {"x": changed[change]}, overwrite=True)
+    parts = [ps.open(tmp_path / name(i)).map(lambda row: row["x"] + 1).repeat() for i in range(50)]
+    other = ps.Dataset.sample_from_datasets(parts, [0.02] * 50, seed=3).batch(8)
+    what = {"bytes": "blocks", "size": "length_bytes", "name": "files"}[change]
+    with pytest.raises(ArgumentError, match=f"another pipeline.*{what}"):
+        iter(other).set_state(state)
+
+
+def test_a_function_over_fifty_mixed_files_that_has_changed_is_warned_of(tmp_path: Path):
+    state, _ = state_after(mixed_by_name(tmp_path, NAMES["parts"]), 20)
+    with pytest.warns(UserWarning, match="a function has changed"):
+        iter(mixed_by_name(tmp_path, NAMES["parts"], add=2)).set_state(state)
 
 
 def test_a_packed_state_is_read_skipped_described_and_compared():

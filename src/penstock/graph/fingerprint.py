@@ -32,6 +32,7 @@ from penstock.graph.node import Node, registered
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import CodeMark, RecordedFunction
 from penstock.graph.seeds import Drawn
+from penstock.graph.shortened import is_alike
 from penstock.graph.uses import uses_of
 from penstock.graph.whole import whole_digest
 from penstock.spec import Spec
@@ -136,7 +137,7 @@ def _arguments_that_differ(
     for argument in {**ours, **theirs}:
         other, mine = theirs.get(argument), ours.get(argument)
         is_new = (argument in _WHERE_KNOWN and "files" in ours) or argument.endswith(_VALUES)
-        if other == mine or (is_new and None in (other, mine)):
+        if is_alike(argument, theirs, ours) or (is_new and None in (other, mine)):
             continue
         if (argument, other) in _as_before(node):
             continue
@@ -176,7 +177,7 @@ def _is_of_another_python(other: Any, mine: Any) -> bool:
 def _is_same_function(other: Any, mine: Any) -> bool:
     """Whether two functions are alike in all that is known of both: states of before do not say what one uses."""
     known = other.keys() & mine.keys()
-    return all(other[part] == mine[part] for part in known)
+    return all(is_alike(part, other, mine) for part in known)
 
 
 def _is_function(value: Any) -> bool:

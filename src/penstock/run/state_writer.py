@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from hashlib import blake2b
 from threading import RLock
@@ -10,6 +11,7 @@ from typing import Any, Final
 from penstock.frozen import frozen
 from penstock.graph.fingerprint import name_of, short_fingerprint
 from penstock.graph.plan import Plan
+from penstock.graph.shortened import shortened
 from penstock.graph.state import Written, pack, pack_nodes, to_json
 from penstock.run.edge import Mark
 from penstock.run.marks import held_rows, latest_epoch
@@ -28,6 +30,9 @@ __all__ = ["StateWriter"]
 
 # With the numbers around it, what is not packed stays below 2 kB but for rows on hold.
 _LONG: Final = 1700
+
+# Of the nodes of fifty inputs, packed: their places take about as much as this leaves.
+_MOST_PACKED: Final = 1250
 
 
 @frozen
@@ -110,6 +115,8 @@ class StateWriter:
 
     @cached_property
     def _pipeline(self) -> tuple[Any, Any]:
-        """The fingerprint, and its packed form."""
+        """The fingerprint, and its packed form; shortened where even that is long."""
         pipeline = short_fingerprint(self._plan)
-        return pipeline, pack_nodes(pipeline)
+        packed = pack_nodes(pipeline)
+        is_long = len(json.dumps(packed)) > _MOST_PACKED
+        return pipeline, pack_nodes(shortened(pipeline)) if is_long else packed

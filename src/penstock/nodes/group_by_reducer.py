@@ -30,6 +30,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
 from penstock.nodes.calls import CallsBySpec, InOrder, function_error, sampled
 from penstock.nodes.inner import check_function
+from penstock.nodes.owned import owned
 from penstock.nodes.whole import WholeNumbers
 from penstock.spec import Spec, relax
 from penstock.trace import call
@@ -73,14 +74,14 @@ class Reducer:
         Raises:
             ArgumentTypeError: It is of another structure or dtype.
         """
-        after = pack_row(self.reduce_func(state, row))
+        after = pack_row(self.reduce_func(owned(state), row))
         if type(after) is not type(state) or not isinstance(after, np.generic):
             relax(spec_of(state), spec_of(after), where=f"{_WHERE}, state")
         return after
 
     def last(self, state: Any) -> Any:
         """The row of a key, packed."""
-        return normal_function_result(call(self.finalize_func, state))
+        return normal_function_result(call(self.finalize_func, owned(state)))
 
 
 @method("group_by_reducer")

@@ -16,6 +16,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.state import DREW_UNCOUNTED
 from penstock.nodes.calls import BY_ROW, CallsBySpec, InOrder, function_error, pulled, results_of, sampled
 from penstock.nodes.inner import check_function
+from penstock.nodes.owned import owned
 from penstock.nodes.places import at_places, with_places
 from penstock.spec import Spec, flatten, pack, relax
 
@@ -125,7 +126,7 @@ class Scan(Node):
         Raises:
             ArgumentTypeError: The function returns no pair, or a state of another dtype or structure.
         """
-        made = self.called(state, row)
+        made = self.called(owned(state), row)
         if not isinstance(made, tuple | list) or len(made) != 2:
             raise ArgumentTypeError("scan", "result of scan_func", got=made, want="a pair (state, row)")
         after = pack_row(made[0])

@@ -19,6 +19,7 @@ from penstock.graph.node import END
 from penstock.graph.plan import Plan
 from penstock.graph.state import from_json
 from penstock.run.edge import Edge, Mark
+from penstock.run.later import Point
 from penstock.run.moved import goes_by_number, moved
 from penstock.run.position import State, open_state, reading_state
 from penstock.run.same_pipeline import check_pipeline
@@ -69,14 +70,14 @@ class RowIterator(Iterator[Any]):
         self._pulled_from: tuple[Mark, int, int] | None = None
         self._interrupted_at: Mark | None = None
         self._uncounted = Uncounted()
-        self._writer = StateWriter(plan, self._uncounted)
+        self._writer = StateWriter(plan)
+        self._keeps_states = False
         self._stand(self._open())
         _ITERATORS.add(self)
 
     def after_fork(self) -> None:
         """In a forked process: what threads were at that only the parent has is not waited for, but done again."""
         self._lock = RLock()
-        self._writer = StateWriter(self._plan, self._uncounted)
         if self._pulled_from is not None:
             self._interrupted_at, self._n, self._skip = self._pulled_from
             self._pulled_from = None
@@ -88,6 +89,7 @@ class RowIterator(Iterator[Any]):
         self._edge = edge
         self._left: Iterator[int] = iter(range(0))
         self._rows: Iterator[tuple[int, Any]] = zip(self._left, ())  # noqa: B905
+        self._at: tuple[Iterator[int], Point] | None = None
         self._process = os.getpid()
         self._interrupted_at = None
 
@@ -119,7 +121,7 @@ class RowIterator(Iterator[Any]):
                 self._stand(self._open(mark))
             before = mark, self._n, self._skip
             try:
-                self._pulled_from = before
+                self._pulled_from, self._at = before, None
                 self._pass_over()
                 chunk = self._edge.pull()
                 if chunk is END:
@@ -127,7 +129,8 @@ class RowIterator(Iterator[Any]):
                 n = self._n + len(chunk)
                 left = iter(range(len(chunk)))
                 rows = zip(left, chunk)  # noqa: B905  (`left` first: a row that fails is counted)
-                self._n, self._left, self._rows, self._interrupted_at = n, left, rows, None
+                at = (left, self._point(self._edge.mark(), n)) if self._keeps_states else None
+                self._n, self._left, self._rows, self._interrupted_at, self._at = n, left, rows, None, at
             except Exception:
                 raise
             except BaseException:
@@ -161,6 +164,7 @@ class RowIterator(Iterator[Any]):
         with self._lock:
             if self._ahead or self._interrupted_at is not None or self._process != os.getpid():
                 raise FailedPreconditionError("next_rows: rows are taken one by one from this iterator.")
+            self._at = None
             self._pass_over()
             chunk = self._edge.pull_exact(n)
             if chunk is END:
@@ -192,7 +196,9 @@ class RowIterator(Iterator[Any]):
 
     def get_state(self) -> State:
         """Where this iterator stands, as a small dict that `json.dumps` writes as it is."""
-        return self.later_state()()
+        self._writer.pipeline()
+        point, ahead = self._standing()
+        return point.state(ahead)
 
     def state_dict(self) -> State:
         """Where this iterator stands; `get_state` by PyTorch's name."""
@@ -204,13 +210,26 @@ class RowIterator(Iterator[Any]):
 
     def later_state(self) -> Callable[[], State]:
         """What gives the state as it is now: to be called, once or never, when it is known whether it is needed."""
+        point, ahead = self._standing()
+        return partial(point.written, ahead)
+
+    def _standing(self) -> tuple[Point, int]:
+        """Where it stands once the rows at hand are given, and how many those are."""
+        # Until the next rows are pulled nothing changes but how many are left: both are read at once, without waiting.
+        at = self._at
+        if at is not None and at[1].uncounted is self._uncounted.names:
+            return at[1], length_hint(at[0])
+        self._keeps_states = True
         with self._lock:
             if self._pulled_from is not None:  # in the middle of `next`, from a handler of a signal
                 mark, rows, skip = self._pulled_from
-                return partial(self._writer.write, mark, 0, rows, skip)
-            mark = self._interrupted_at or self._edge.mark()
-            ahead = self._ahead
-            return partial(self._writer.write, mark, ahead, self._n - ahead, self._skip)
+                return Point(self._writer, mark, rows, skip, self._uncounted.names), 0
+            point = self._point(self._interrupted_at or self._edge.mark(), self._n)
+            self._at = self._left, point
+            return point, self._ahead
+
+    def _point(self, mark: Mark, rows: int) -> Point:
+        return Point(self._writer, mark, rows, self._skip, self._uncounted.names)
 
     def set_state(
         self,
@@ -276,8 +295,8 @@ class RowIterator(Iterator[Any]):
             edge = self._open(mark)
         self._uncounted.add(uncounted)
         with self._lock:
-            self._stand(edge)
             self._n, self._skip = rows, skip
+            self._stand(edge)
 
 
 _ITERATORS: Final = WeakSet[RowIterator]()

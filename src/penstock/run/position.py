@@ -57,7 +57,8 @@ class State(dict[str, Any]):
     """Where an iterator stands: what `get_state` gives, and `set_state` of an iterator of the same pipeline takes.
 
     It is a dict that `json.dumps` writes as it is, and the plain dict that `json.loads` gives back stands for it
-    everywhere. It holds positions, never rows; and no path, host name or number of threads or workers.
+    everywhere. It holds positions, never rows; and no path, host name or number of threads or workers. One that
+    `get_state` gives is written when it is first looked at, and says where the iterator stood before.
 
     - `version`: of this form, 2 or, where parts of it are packed, 3.
     - `rows`: elements that the iterator has given.

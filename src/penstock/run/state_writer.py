@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cached_property
 from hashlib import blake2b
-from threading import RLock
 from typing import Any, Final
 
 from penstock.frozen import frozen
@@ -13,8 +11,7 @@ from penstock.graph.fingerprint import name_of, short_fingerprint
 from penstock.graph.plan import Plan
 from penstock.graph.shortened import shortened
 from penstock.graph.state import Written, pack, pack_nodes, to_json
-from penstock.run.edge import Mark
-from penstock.run.marks import held_rows, latest_epoch
+from penstock.run.marks import Mark, held_rows, latest_epoch
 from penstock.run.position import (
     PLAIN_VERSION,
     STATE_VERSION,
@@ -24,7 +21,6 @@ from penstock.run.position import (
     lean_bytes,
     rest_digest,
 )
-from penstock.run.uncounted import Uncounted
 
 __all__ = ["StateWriter"]
 
@@ -58,14 +54,27 @@ class _Place:
 
 
 class StateWriter:
-    """Makes the states of an iterator over a plan; any thread may."""
+    """Makes the states of an iterator over a plan; any thread may, and any process that was forked from it."""
 
-    def __init__(self, plan: Plan, uncounted: Uncounted) -> None:
-        self._plan, self._uncounted, self._lock = plan, uncounted, RLock()
-        self._arrays = Written()
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._spare = [Written()]
         self._place: _Place | None = None
+        self._pipeline: tuple[Any, Any] | None = None
 
-    def write(self, mark: Mark, ahead: int, rows: int, skip: int) -> State:
+    def pipeline(self) -> tuple[Any, Any]:
+        """Which pipeline it is, and the same packed, shortened where even that is long.
+
+        Worked out the first time, since its files may change later.
+        """
+        if self._pipeline is None:
+            pipeline = short_fingerprint(self._plan)
+            packed = pack_nodes(pipeline)
+            is_long = len(json.dumps(packed)) > _MOST_PACKED
+            self._pipeline = pipeline, pack_nodes(shortened(pipeline)) if is_long else packed
+        return self._pipeline
+
+    def write(self, mark: Mark, ahead: int, rows: int, skip: int, uncounted: tuple[str, ...]) -> State:
         """The state of a mark.
 
         Args:
@@ -73,14 +82,17 @@ class StateWriter:
             ahead: Rows that the edge has given and the iterator has not.
             rows: Rows that the iterator has given.
             skip: Rows to pass over after the mark.
+            uncounted: Nodes that have drawn random numbers which no state counts.
         """
         place = self._place
-        if place is None or not place.is_of(mark) or place.uncounted != self._uncounted.names:
-            with self._lock:
-                # A handler of a signal may ask in the middle of it.
-                arrays, self._arrays = self._arrays, Written()
-                self._place = place = self._written(mark, arrays)
-                self._arrays = arrays
+        if place is None or not place.is_of(mark) or place.uncounted != uncounted:
+            # Another thread, or a handler of a signal, may ask in the middle of it.
+            try:
+                arrays = self._spare.pop()
+            except IndexError:
+                arrays = Written()
+            self._place = place = self._written(mark, arrays, uncounted)
+            self._spare = [arrays]
         given, position = mark[2] - ahead, mark[3] - ahead
         state = State(place.written)
         epoch, below, _, _, inner, notes = state["mark"]
@@ -91,7 +103,7 @@ class StateWriter:
         state["checksum"] = ended_checksum(place.begun, rows, skip, given, position)
         return state
 
-    def _written(self, mark: Mark, arrays: Written) -> _Place:
+    def _written(self, mark: Mark, arrays: Written, uncounted: tuple[str, ...]) -> _Place:
         epoch, state, given, position, inputs, notes = mark
         arrays.begin()
         below = to_json(state, arrays)
@@ -103,20 +115,12 @@ class StateWriter:
         }
         if held := held_rows(state, inputs, self._plan, name_of):
             document["held"] = dict(held)
-        if uncounted := self._uncounted.names:
+        if uncounted:
             document["uncounted"] = list(uncounted)
-        document["pipeline"], packed = self._pipeline
+        document["pipeline"], packed = self.pipeline()
         if lean_bytes([document["pipeline"], below, inner, said]) > _LONG:
             document["version"] = STATE_VERSION
             document["pipeline"], below, inner = packed, pack(below), pack(inner)
         document["mark"] = [epoch, below, given, position, inner, said]
         begun = begun_checksum(rest_digest(document))
         return _Place(epoch, state, inputs, notes, State(document), begun, uncounted)
-
-    @cached_property
-    def _pipeline(self) -> tuple[Any, Any]:
-        """The fingerprint, and its packed form; shortened where even that is long."""
-        pipeline = short_fingerprint(self._plan)
-        packed = pack_nodes(pipeline)
-        is_long = len(json.dumps(packed)) > _MOST_PACKED
-        return pipeline, pack_nodes(shortened(pipeline)) if is_long else packed

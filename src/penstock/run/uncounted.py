@@ -33,15 +33,14 @@ class Uncounted:
     def __init__(self) -> None:
         self._names = dict[str, None]()
         self._told = set[tuple[str, Any]]()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The nodes, by the names of their methods."""
-        return tuple(self._names)
+        self.names: tuple[str, ...] = ()
+        """The nodes, by the names of their methods: another tuple once there are more."""
 
     def add(self, names: Iterable[str]) -> None:
-        """Note those that a state tells of."""
+        """Note those that a state tells of, or one that has drawn."""
         self._names |= dict.fromkeys(names)
+        if len(self._names) > len(self.names):
+            self.names = tuple(self._names)
 
     def note(self, node: Node, before: int) -> None:
         """Note that a node has drawn in this thread what was not noted yet, but for what was drawn before."""
@@ -51,7 +50,7 @@ class Uncounted:
             if not functions:
                 continue
             name = getattr(part, "where", None) or name_of(part)
-            self._names[name] = None
+            self.add((name,))
             told = (name, tuple(map(_known_by, functions)))
             if told not in self._told:
                 self._told.add(told)

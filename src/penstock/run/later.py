@@ -1,0 +1,90 @@
+"""States that are written when they are first looked at: where one is taken after every batch, few ever are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from penstock.errors import FailedPreconditionError
+from penstock.frozen import frozen
+from penstock.run.marks import Mark
+from penstock.run.position import State
+from penstock.run.state_writer import StateWriter
+
+__all__ = ["Point"]
+
+_UNWRITTEN: Final = "unwritten"
+# What reads or changes a dict. The rest makes another one, or says nothing of what is in it.
+_READING: Final = (vars(dict).keys() | {"__reduce__", "__reduce_ex__"}) - {
+    "__class_getitem__",
+    "__doc__",
+    "__getattribute__",
+    "__hash__",
+    "__init__",
+    "__new__",
+    "__sizeof__",
+    "fromkeys",
+}
+
+
+@frozen(eq=False)
+class Point:
+    """Where an iterator stands once it has given the rows at hand: values that never change.
+
+    Attributes:
+        writer: Of the states of the iterator.
+        mark: Of its last edge.
+        rows: That it has given then.
+        skip: Rows to pass over after the mark.
+        uncounted: Nodes that have drawn random numbers which no state counts.
+    """
+
+    writer: StateWriter
+    mark: Mark
+    rows: int
+    skip: int
+    uncounted: tuple[str, ...]
+
+    def written(self, ahead: int) -> State:
+        """The state before the last `ahead` of these rows."""
+        return self.writer.write(self.mark, ahead, self.rows - ahead, self.skip, self.uncounted)
+
+    def state(self, ahead: int) -> State:
+        """As `written`, which is called when the state is first looked at, if ever."""
+        return _Unwritten(unwritten=(self, ahead))
+
+    def __repr__(self) -> str:
+        # Some writers of JSON go past the methods of a dict, and would take this text for a part of the state.
+        raise FailedPreconditionError(
+            "get_state: a state is read past the methods of a dict before anybody has looked at it. Give dict(state)."
+        )
+
+
+class _Unwritten(State):
+    """Is written before anything is done with it, and is a plain `State` from then on."""
+
+
+def _write(state: State) -> None:
+    """Put the parts in. Several threads may at once, and any may be interrupted: all put in the same."""
+    unwritten: tuple[Point, int] | None = dict.get(state, _UNWRITTEN)
+    if unwritten is not None:
+        point, ahead = unwritten
+        for name, part in point.written(ahead).items():
+            dict.setdefault(state, name, part)
+        dict.pop(state, _UNWRITTEN, None)
+    state.__class__ = State
+
+
+def _after_writing(name: str) -> Callable[..., Any]:
+    def method(self: State, *args: Any, **kwargs: Any) -> Any:
+        for state in (self, *args):
+            if isinstance(state, _Unwritten):
+                _write(state)
+        return getattr(self, name)(*args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+for _name in _READING:
+    setattr(_Unwritten, _name, _after_writing(_name))

@@ -1,0 +1,81 @@
+"""States of `scan` and `group_by_reducer` that functions change in place."""
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import FunctionError
+
+N = ps.Dataset.range
+
+
+def adding(total: Any, x: Any) -> Any:
+    total += x
+    return total, total
+
+
+def test_rows_and_epochs_are_the_same_where_a_function_changes_its_state_in_place():
+    ds = N(5).scan(np.zeros(2, np.int64), adding)
+    sums = [[0, 0], [1, 1], [3, 3], [6, 6], [10, 10]]
+    assert [row.tolist() for row in ds] == sums
+    assert [row.tolist() for row in ds] == sums
+
+
+@pytest.mark.parametrize("taken", [0, 1, 7, 19])
+def test_it_goes_on_after_a_stop(taken: int):
+    rows = iter(N(20).scan({"sums": [np.zeros(2, np.int64)]}, in_a_dict))
+    for _ in islice(rows, taken):
+        pass
+    state = rows.get_state()
+    rest = [row.tolist() for row in rows]
+    rows.set_state(state)
+    assert [row.tolist() for row in rows] == rest
+
+
+def in_a_dict(state: Any, x: Any) -> Any:
+    adding(state["sums"], x)
+    return state, state["sums"]
+
+
+def test_ragged_and_sparse_states_are_changed_in_place_too():
+    def raised(state: Any, x: Any) -> Any:
+        ragged, sparse = state
+        ragged.values[:] += x
+        sparse.values[:] += x
+        return state, ragged.values.sum() + sparse.values.sum()
+
+    start = ps.Ragged(np.array([0, 0]), [0, 1, 2]), ps.Sparse([[0], [3]], np.array([0, 0]), [5])
+    ds = N(4).scan(start, raised)
+    assert [int(row) for row in ds] == [0, 4, 12, 24]
+    assert [int(row) for row in ds] == [0, 4, 12, 24]
+
+
+def test_a_function_that_fails_leaves_the_state_from_before_the_row():
+    def failing(total: Any, x: Any) -> Any:
+        total += x
+        if x == 2:
+            raise ValueError("two")
+        return total, total
+
+    rows = iter(N(4).scan(np.zeros(1, np.int64), failing))
+    assert [next(rows).tolist(), next(rows).tolist()] == [[0], [1]]
+    with pytest.raises(FunctionError, match="two"):
+        next(rows)
+    assert next(rows).tolist() == [4]
+
+
+def test_states_of_keys_go_on_after_a_stop():
+    def added(total: Any, x: Any) -> Any:
+        total += x
+        return total
+
+    reducer = ps.experimental.Reducer(lambda _: np.zeros(2, np.int64), added, lambda total: total)
+    rows = iter(N(40).group_by_reducer(lambda x: x % 3, reducer))
+    first, state = next(rows), rows.get_state()
+    assert first.tolist() == [273, 273]
+    assert [row.tolist() for row in rows] == [[247, 247], [260, 260]]
+    rows.set_state(state)
+    assert [row.tolist() for row in rows] == [[247, 247], [260, 260]]

@@ -6,7 +6,8 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
+from contextlib import ExitStack, contextmanager
+from functools import partial, reduce
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -44,7 +45,7 @@ from penstock.graph.recipe import (
     MAX_ARRAY_BYTES,
     Functions,
     plan_of_text,
-    recipe_of,
+    recipe_meanwhile,
     recipe_text_of,
     set_dataset_reader,
     text_of,
@@ -526,10 +527,25 @@ class Dataset(Methods):
         return f"{head}\n{self.element_spec}"
 
 
-def _recipe(plan: Plan) -> dict[str, Any] | None:
-    """The recipe of a plan; None where an argument of it has no form in JSON."""
+@contextmanager
+def _recipe(plan: Plan) -> Iterator[Callable[[], dict[str, Any] | None]]:
+    """A function that gives the recipe of a plan as it is now; None where an argument of it has no form in JSON."""
+    with ExitStack() as stack:
+        try:
+            recipe = stack.enter_context(recipe_meanwhile(plan))
+        except ArgumentError:
+            yield _nothing
+        else:
+            yield partial(_finished, recipe)
+
+
+def _nothing() -> None:
+    return None
+
+
+def _finished(recipe: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
     try:
-        return recipe_of(plan)
+        return recipe()
     except ArgumentError:
         return None
 

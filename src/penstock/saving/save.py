@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
@@ -66,13 +67,13 @@ def save(
     progress: Report | bool | None = None,
     workers: int | None = None,
     durable: bool = True,
-    recipe: Callable[[Plan], dict[str, Any] | None],
+    recipe: Callable[[Plan], AbstractContextManager[Callable[[], dict[str, Any] | None]]],
     most_threads: int | None = None,
 ) -> Saved:
     """Save the rows of a plan; see `Dataset.save`.
 
-    `recipe` gives what the manifest keeps of the plan; it is asked before the first row is made, so that it
-    tells of the input files as they were then.
+    `recipe` begins what the manifest keeps of the plan before the first row is made, so that it tells of the input
+    files as they were then, and gives what finishes it.
     """
     made = _format(format)
     packing = _compression(made, compression)
@@ -103,9 +104,10 @@ def save(
         job.forget_folder()
         raise
     try:
-        made_by = recipe(job.plan)
-        with reporting(progress, f"saving {target.path}:") as tell:
-            finished = _write(job, numbers, workers, most_threads, tell)
+        with recipe(job.plan) as recorded:
+            with reporting(progress, f"saving {target.path}:") as tell:
+                finished = _write(job, numbers, workers, most_threads, tell)
+            made_by = recorded()
     except BaseException:
         job.abandon()
         raise

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -29,7 +31,8 @@ from penstock.graph.recipe.checked import (
 from penstock.graph.recipe.functions import Functions, Lookup, function_to_json
 from penstock.graph.recipe.nodes import arguments_of
 from penstock.graph.recipe.reading import Reading
-from penstock.graph.recipe.writing import Writing
+from penstock.graph.recipe.writing import Later, Writing, at_once
+from penstock.graph.whole import whole_digest
 
 __all__ = [
     "MAX_ARRAY_BYTES",
@@ -38,6 +41,7 @@ __all__ = [
     "plan_of_recipe",
     "plan_of_text",
     "plans_of",
+    "recipe_meanwhile",
     "recipe_of",
     "recipe_text_of",
     "text_of",
@@ -71,21 +75,50 @@ def recipe_of(plan: Plan, max_array_bytes: int = MAX_ARRAY_BYTES) -> dict[str, A
     Raises:
         ArgumentTypeError: An argument is something that cannot be written.
     """
-    writer = _Writer(max_array_bytes)
-    try:
-        writer.number_of(plan)
-    finally:
-        writer.let_go()
-    return {"penstock recipe": VERSION, "plans": writer.plans}
+    return _Writer(max_array_bytes).recipe(plan)
+
+
+@contextmanager
+def recipe_meanwhile(plan: Plan) -> Iterator[Callable[[], dict[str, Any]]]:
+    """As `recipe_of`, but for the digests of rows in memory: a thread makes these meanwhile.
+
+    Gives a function that waits for them and returns the recipe, of input files as they were at the beginning.
+    """
+    with ThreadPoolExecutor(1, "penstock-digest") as thread:
+        waiting: list[tuple[dict[str, Any], Future[str]]] = []
+
+        def later(left_out: dict[str, Any], digest: Callable[[], str]) -> None:
+            waiting.append((left_out, thread.submit(digest)))
+
+        recipe = _Writer(MAX_ARRAY_BYTES, later).recipe(plan)
+
+        def finished() -> dict[str, Any]:
+            for left_out, digest in waiting:
+                left_out["digest"] = digest.result()
+            return recipe
+
+        try:
+            yield finished
+        finally:
+            thread.shutdown(cancel_futures=True)
 
 
 class _Writer:
-    def __init__(self, max_array_bytes: int) -> None:
+    def __init__(self, max_array_bytes: int, later: Later = at_once) -> None:
         self.plans: list[dict[str, Any]] = []
         self._numbers: dict[int, int] = {}
         self._kept: list[Plan] = []  # an id is that of one plan only as long as the plan lives
-        self._writing = Writing(self.number_of, max_array_bytes)
+        self._writing = Writing(self.number_of, max_array_bytes, later)
         self._max_bytes = max_array_bytes
+
+    def recipe(self, plan: Plan) -> dict[str, Any]:
+        """The recipe of a plan. Of one only."""
+        try:
+            self.number_of(plan)
+        finally:
+            # The writer and what it writes with hold each other, and would hold the plans and their files as long.
+            self._kept.clear()
+        return {"penstock recipe": VERSION, "plans": self.plans}
 
     def number_of(self, plan: Plan) -> int:
         """The number of a plan, which is written where it was not."""
@@ -100,10 +133,6 @@ class _Writer:
             if id(part) not in self._numbers:
                 self._write(part)
         return self._numbers[id(plan)]
-
-    def let_go(self) -> None:
-        """Forget the plans: the writer and what it writes with hold each other, and would hold their files as long."""
-        self._kept.clear()
 
     def _write(self, plan: Plan) -> None:
         document = self._writing.node(plan.node, self._traces(plan), "")
@@ -238,5 +267,5 @@ def _by_digest(datasets: Sequence[Any]) -> dict[str, RowsInMemory]:
         if not chunks:
             want = "datasets of rows in memory, as from_tensor_slices makes them"
             raise ArgumentTypeError("from_json", "rows", got=dataset, want=want)
-        found |= {chunk_digest(chunk, writing.value): chunk for chunk in chunks}
+        found |= {chunk_digest(chunk, writing.value, whole_digest(chunk)): chunk for chunk in chunks}
     return found

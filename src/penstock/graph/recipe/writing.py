@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from penstock.column.batches import Batches, RowsInMemory
 from penstock.column.chunk import Chunk
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.graph.fingerprint import values_digest
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.recipe.arrays import (
@@ -32,10 +33,14 @@ from penstock.graph.recipe.files import files_to_json
 from penstock.graph.recipe.functions import function_to_json
 from penstock.graph.recipe.nodes import arguments_of, name_of_node, name_of_value
 from penstock.graph.seeds import Drawn
+from penstock.graph.whole import whole_digest
 from penstock.spec import DatasetSpec, NoneSpec, RaggedSpec, SparseSpec, Spec, TensorSpec, is_structure
 from penstock.spec.written import dtype_to_json, leaf_to_json, structure_to_json
 
-__all__ = ["BUILTIN", "Writing"]
+__all__ = ["BUILTIN", "Later", "Writing", "at_once"]
+
+Later: TypeAlias = Callable[[dict[str, Any], Callable[[], str]], None]
+"""Puts the digest that a function gives into what was left out, at once or later."""
 
 BUILTIN: Final = {"bool": bool, "int": int, "float": float, "complex": complex, "bytes": bytes, "str": str}
 """Python's own types that stand for dtypes."""
@@ -45,6 +50,11 @@ _MOST_BITS: Final = 127
 _WAY_OUT: Final = "Give it as arrays, numbers, texts, or a function."
 
 
+def at_once(left_out: dict[str, Any], digest: Callable[[], str]) -> None:
+    """Put a digest into what was left out."""
+    left_out["digest"] = digest()
+
+
 @dataclass
 class Writing:
     """Writes the arguments of nodes.
@@ -52,10 +62,12 @@ class Writing:
     Args:
         number_of: The number of a plan in the recipe.
         max_array_bytes: Larger arrays and rows in memory are left out.
+        later: Puts digests of rows into what is left out.
     """
 
     number_of: Callable[[Plan], int]
     max_array_bytes: int
+    later: Later = at_once
 
     def node(self, node: Node, traces: Mapping[str, Any], at: str) -> dict[str, Any]:
         """A node with its arguments.
@@ -78,6 +90,9 @@ class Writing:
                 arguments[argument] = None if value is None else {"now": None}
             elif argument in traces and callable(value):
                 arguments[argument] = {"function": function_to_json(value, traces[argument])}
+            elif isinstance(value, RowsInMemory):
+                # Of the rows of a node the digest is known where anything else has asked for it.
+                arguments[argument] = self._rows(value, partial(values_digest, node, argument, value))
             else:
                 arguments[argument] = self.value(value, f"{inner}.{argument}")
         return {"node": name, "arguments": arguments}
@@ -146,12 +161,16 @@ class Writing:
 
     def rows(self, value: RowsInMemory, _at: str) -> dict[str, Any]:
         """Rows in memory."""
+        return self._rows(value, partial(whole_digest, value))
+
+    def _rows(self, value: RowsInMemory, whole: Callable[[], str | None]) -> dict[str, Any]:
         if value.nbytes > self.max_array_bytes:
             spec = structure_to_json(value.spec.structure, leaf_to_json)
             left_out = {"n": len(value), "length_bytes": value.nbytes, "spec": spec}
-            return {"left out": {**left_out, "digest": chunk_digest(value, self.value)}}
-        whole = value if isinstance(value, Chunk) else value.whole()
-        return {"rows": chunk_to_json(whole, self.value)}
+            self.later(left_out, lambda: chunk_digest(value, self.value, whole()))
+            return {"left out": left_out}
+        chunk = value if isinstance(value, Chunk) else value.whole()
+        return {"rows": chunk_to_json(chunk, self.value)}
 
     def row_value(self, value: Any, at: str) -> dict[str, Any]:
         """A value that only rows have."""

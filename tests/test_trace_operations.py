@@ -878,3 +878,15 @@ def test_every_operation_has_a_case():
     assert [
         name for name in registered() if name not in with_case and not name.startswith(("doctest", "test"))
     ] == []
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+@pytest.mark.parametrize("constant", [1, 3, 7, 127])
+def test_remainders_of_whole_numbers_are_numpys_also_at_the_ends_of_their_range(dtype: str, constant: int):
+    info = np.iinfo(dtype)
+    numbers = np.array([info.min, info.min + 1, 0, 1, 5, info.max - 1, info.max], dtype)
+    rows = np.stack([numbers, numbers[::-1]], axis=1)
+    ds = ps.Dataset.from_tensor_slices((numbers, rows)).map(lambda x, pair: (x % constant, pair % constant))
+    for (x, pair), number, row in zip(ds, numbers, rows, strict=True):
+        assert (x, x.dtype) == (number % constant, np.dtype(dtype))
+        assert pair.tolist() == (row % constant).tolist()

@@ -89,13 +89,14 @@ class Range(Node):
         if state >= self._n:
             return state, END
         stop = min(self._n, state + (_CHUNK_ROWS if state else _FIRST_ROWS))
-        return stop, self._numbers(np.arange(state, stop, dtype=np.int64))
+        return stop, self._numbers(np.arange(state, stop, dtype=np.int64), keeps=True)
 
-    def _numbers(self, rows: IntArray) -> Chunk:
+    def _numbers(self, rows: IntArray, *, keeps: bool = False) -> Chunk:
+        """The numbers of these rows, in the same memory where it `keeps` them."""
         # A product may pass int64; the sum is within it again, and int64 arrays wrap both ways.
         values = rows if self.step_size == 1 else rows * np.int64(self.step_size)
         values = values if self.first == 0 else values + np.int64(self.first)
-        return Chunk(FixedColumn(values.astype(self.dtype, copy=values is rows)))
+        return Chunk(FixedColumn(values.astype(self.dtype, copy=values is rows and not keeps)))
 
     def plain(self) -> Iterator[Any]:  # type: ignore[override]
         return map(self.dtype.type, range(self.first, self.stop, self.step_size))

@@ -78,7 +78,11 @@ def _remainder(x: Any, *, constant: int) -> Any:
     if x.dtype.kind not in "iu":
         return x % constant
     with np.errstate(over="ignore"):
-        return x - x // constant * constant
+        quotients = x // constant
+        if not isinstance(quotients, np.ndarray) or quotients.dtype != x.dtype:
+            return x - quotients * constant
+        quotients *= constant
+        return np.subtract(x, quotients, out=quotients)
 
 
 def _filled(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Run:

@@ -52,6 +52,28 @@ def _numbered(i: Any, x: Any) -> Any:
     return i * 100 + x
 
 
+def _repeated(x: Any) -> Any:
+    """A list of as many of a number as it is long, from 1 to 4."""
+    return np.arange(x % 4 + 1) * 0 + x
+
+
+def _once(row: dict[str, Any]) -> Any:
+    """Of a packed row every number once, -1 for all else."""
+    return np.where((row["positions"] == 0) & (row["segment_ids"] > 0), row["tokens"], -1)
+
+
+def packed_numbers(rows: ps.Dataset) -> ps.Dataset:
+    return rows.map(_repeated, output_signature=INTS).pack(6, open_rows=3).map(_once)
+
+
+def in_buckets(rows: ps.Dataset) -> ps.Dataset:
+    """Batches of lists that are alike in length, of which the first column has every number once."""
+    batches = rows.map(_repeated, output_signature=INTS).bucket_by_sequence_length(
+        lambda x: np.shape(x)[0], [2, 4], [3, 2, 4], padding_values=np.int64(-1)
+    )
+    return batches.map(lambda batch: batch[:, 0], output_signature=INTS)
+
+
 # What every rank does with its rows; none of it makes or loses a number.
 AFTER: dict[str, Callable[[ps.Dataset], ps.Dataset]] = {
     "nothing": lambda rows: rows,
@@ -61,17 +83,25 @@ AFTER: dict[str, Callable[[ps.Dataset], ps.Dataset]] = {
     "shuffle, batch": lambda rows: rows.map(lambda x: x + 0).shuffle(5, seed=9).batch(2),
     "batch, shuffle": lambda rows: rows.batch(2).shuffle(4, seed=3),
     "filter, batch": lambda rows: rows.filter(lambda x: x % 7 != 9).batch(2),
+    "filter, shuffle": lambda rows: rows.filter(lambda x: x % 7 != 9).shuffle(6, seed=9),
+    "two shuffles": lambda rows: rows.shuffle(6, seed=1).map(lambda x: x + 0).shuffle(4, seed=2).batch(2),
+    "batch, two shuffles": lambda rows: rows.batch(2).shuffle(3, seed=1).shuffle(4, seed=2),
+    "pack": packed_numbers,
+    "filter, pack, batch": lambda rows: packed_numbers(rows.filter(lambda x: x % 7 != 9)).batch(2),
+    "shuffle, pack, shuffle": lambda rows: packed_numbers(rows.shuffle(5, seed=3)).shuffle(3, seed=4),
+    "buckets": in_buckets,
+    "filter, buckets, shuffle": lambda rows: in_buckets(rows.filter(lambda x: x % 7 != 9)).shuffle(2, seed=4),
 }
 OF_NUMBERS = sorted(ABOVE.keys() - {"batched", "packed"})
 LISTS = ("batched", "packed")
 
 
 def values(rows: Any) -> list[Any]:
-    """All numbers of all rows."""
+    """All numbers of all rows, but for those below 0, which only fill up."""
     found: list[Any] = []
     for row in rows:
         first = row["tokens"] if isinstance(row, dict) else row
-        found += [int(number) for number in np.asarray(first).reshape(-1)]
+        found += [int(number) for number in np.asarray(first).reshape(-1) if number >= 0]
     return found
 
 
@@ -275,18 +305,85 @@ def test_rows_that_failed_in_a_world_of_one_count_for_more_ranks():
         assert sorted(found) == [10 * x for x in range(20) if x % 5]
 
 
-def test_rows_on_hold_behind_two_shuffles_are_refused_and_never_lost():
-    def make(rank: int, world: int) -> RowIterator:
-        return iter(
-            D.range(100).distribute(rank, world).shuffle(6, seed=1).map(lambda x: x).shuffle(15, seed=2)
-        )
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7])
+def test_windows_of_ranks_are_made_of_rows_that_nobody_had(n: int):
+    def make(rank: int, world: int) -> ps.Dataset:
+        return D.range(100).distribute(rank, world).filter(lambda x: x % 5 != 1).window(4)
 
-    for n in (10, 30, 48):
-        ranks = [make(rank, 2) for rank in range(2)]
-        for rank in ranks:
-            list(islice(rank, n))
-        with pytest.raises(ArgumentError, match="Put shuffle before distribute"):
-            make(0, 3).set_state(states_of(ranks))
+    iterators = ranks_of(make, 2)
+    found = [value for it in iterators for window in islice(it, n) for value in values(window)]
+    for iterator in ranks_of(make, 3, states_of(iterators)):
+        found += [value for window in iterator for value in values(window)]
+    assert sorted(found) == [x for x in range(100) if x % 5 != 1]
+
+
+@pytest.mark.parametrize("n", [3, 4, 6, 8])
+def test_batches_that_are_taken_apart_are_dealt_anew_unless_one_was_given_in_part(n: int):
+    def make(rank: int, world: int) -> ps.Dataset:
+        return D.range(96).batch(4).distribute(rank, world).unbatch()
+
+    iterators = ranks_of(make, 2)
+    found = [value for it in iterators for value in values(islice(it, n))]
+    states = states_of(iterators)
+    if n % 4:
+        refused(
+            states, make(0, 3), "since unbatch after distribute has given a part of .* Put unbatch before"
+        )
+        return
+    for iterator in ranks_of(make, 3, states):
+        found += values(iterator)
+    assert sorted(found) == list(range(96))
+
+
+def test_lists_that_pack_cuts_are_not_dealt_anew():
+    def make(rank: int, world: int) -> ps.Dataset:
+        lists = D.range(50).map(_repeated, output_signature=INTS)
+        return lists.distribute(rank, world).pack(4, split=True)
+
+    iterators = ranks_of(make, 2)
+    next(iterators[0])
+    refused(states_of(iterators), make(0, 3), "since pack after distribute .* Put pack before distribute")
+
+
+def test_the_state_of_one_rank_that_packs_does_not_stand_for_all():
+    def make(rank: int, world: int) -> ps.Dataset:
+        return packed_numbers(D.range(50).distribute(rank, world))
+
+    rows = iter(make(0, 2))
+    next(rows)
+    refused(rows.get_state(), make(0, 3), "wanted a list of those of all ranks, since")
+
+
+def failing_lists(rank: int, world: int) -> RowIterator:
+    """Lists of which two are too long to pack, behind those that are taken first."""
+    lists = D.range(80).map(lambda x: np.arange(x % 4 + 1 + 9 * (x % 70 > 67)) * 0 + x, output_signature=INTS)
+    return iter(lists.distribute(rank, world).pack(6, open_rows=3).map(_once))
+
+
+def numbers_and_errors(iterator: RowIterator, n: int) -> tuple[list[int], int]:
+    found: list[int] = []
+    errors = 0
+    for _ in range(n):
+        try:
+            found += values([next(iterator)])
+        except StopIteration:
+            break
+        except ps.errors.InvalidArgumentError:
+            errors += 1
+    return found, errors
+
+
+@pytest.mark.parametrize("counts", [(0, 3), (2, 2), (5, 1)])
+def test_a_list_too_long_to_pack_is_an_error_once_and_loses_no_other(counts: tuple[int, int]):
+    iterators = [failing_lists(rank, 2) for rank in range(2)]
+    found = [numbers_and_errors(it, n) for it, n in zip(iterators, counts, strict=True)]
+    states = states_of(iterators)
+    for rank in range(3):
+        other = failing_lists(rank, 3)
+        other.set_state(states)
+        found.append(numbers_and_errors(other, 99))
+    assert sorted(x for numbers, _ in found for x in numbers) == [x for x in range(80) if x % 70 < 68]
+    assert sum(errors for _, errors in found) == 2
 
 
 def failing_on_five(x: Any) -> Any:
@@ -366,7 +463,9 @@ def test_states_of_several_ranks_are_for_rows_that_are_distributed():
         ("interleave", lambda rows: rows.interleave(D.range, cycle_length=2)),
         ("scan", lambda rows: rows.scan(np.int64(0), lambda total, x: (total + x, total))),
         ("group_by_window", lambda rows: rows.group_by_window(lambda x: x % 2, lambda _, w: w.batch(2), 2)),
-        ("pack", lambda rows: rows.map(lambda x: np.arange(x % 3 + 1), output_signature=INTS).pack(4)),
+        ("unique", lambda rows: rows.unique()),
+        ("window", lambda rows: rows.window(4, shift=2)),
+        ("cache", lambda rows: rows.cache()),
     ],
 )
 def test_nodes_that_count_or_collect_rows_of_a_rank_are_named(

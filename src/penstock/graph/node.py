@@ -289,6 +289,16 @@ class Node(ABC):
     by_itself: ClassVar[bool] = False
     """Whether what it makes of a row depends on that row alone, whatever other rows come."""
 
+    @property
+    def collects(self) -> bool:
+        """Whether each row of its input goes into one of its own at most, and all that ties rows is that they are
+        together: so that other rows may come instead of those that have gone into none yet.
+        """
+        return False
+
+    bound_by: ClassVar[str] = "the rows that came before"
+    """What keeps it from going on over the rows of another rank, for the error: it depends on that."""
+
     in_state: ClassVar[frozenset[str]] = frozenset()
     """Arguments that a state says itself: a state of others is not of another pipeline, but of another place."""
 

@@ -120,6 +120,10 @@ class BucketBySequenceLength(Node):
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    @property
+    def collects(self) -> bool:
+        return True
+
     def lengths(self, rows: Spec) -> WholeNumbers:
         """The function over rows of a spec; traced once."""
         _, lengths = self._lengths.get(id(rows)) or self._lengths.setdefault(

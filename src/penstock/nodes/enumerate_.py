@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class Enumerate(Node):
     [(np.int64(1), np.int64(4)), (np.int64(2), np.int64(5))]
     """
 
+    bound_by: ClassVar[str] = "how many rows its rank was given"
     start_number: int = 0
 
     def __init__(self, start: int = 0) -> None:

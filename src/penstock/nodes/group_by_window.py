@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
@@ -107,6 +107,7 @@ class GroupByWindow(Node):
         size_func: Takes a key and returns the rows in its windows.
     """
 
+    bound_by: ClassVar[str] = "datasets of which its rank was given a part"
     key_func: Callable[..., Any]
     reduce_func: Callable[[Any, Any], Any]
     size: int | None = None

@@ -88,6 +88,10 @@ class Groups(Node):
         """The meaning of `put_together`, for one group."""
 
     @property
+    def collects(self) -> bool:
+        return True
+
+    @property
     def size_known(self) -> int | None:
         """Rows in every group, where no group may be shorter."""
         return self.batch_size if self.drop_remainder else None

@@ -129,6 +129,7 @@ class Interleave(Node):
         where: The method that the user called, for errors.
     """
 
+    bound_by: ClassVar[str] = "datasets of which its rank was given a part"
     changes_no_row: ClassVar[frozenset[str]] = frozenset({"reads_ahead"})
     map_func: Callable[..., Any]
     cycle_length: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -64,6 +64,7 @@ class Pack(Node):
     [2 2 4 4] [1 1 2 2] [0 1 0 1]
     """
 
+    bound_by: ClassVar[str] = "rows that it has cut"
     length: int
     columns: Sequence[str] | str | None = None
     padding_values: Any = None
@@ -77,6 +78,10 @@ class Pack(Node):
         if names is not None and (not names or not all(isinstance(name, str) for name in names)):
             raise ArgumentTypeError("pack", "columns", got=names, want="names of columns, or None for all")
         object.__setattr__(self, "columns", None if names is None else tuple(names))
+
+    @property
+    def collects(self) -> bool:
+        return not self.split
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         leaves = self._leaves(rows)

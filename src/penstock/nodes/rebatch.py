@@ -71,6 +71,10 @@ class BatchSizes(Node):
         object.__setattr__(self, "sizes", sizes)
         object.__setattr__(self, "drop_remainder", flag("rebatch", "drop_remainder", self.drop_remainder))
 
+    @property
+    def collects(self) -> bool:
+        return len(self.sizes) == 1
+
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         is_one = self.drop_remainder and len(set(self.sizes)) == 1
         return rows.stacked(self.sizes[0] if is_one else None)

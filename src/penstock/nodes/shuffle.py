@@ -112,6 +112,10 @@ class Shuffle(Node):
             raise ArgumentError("shuffle", "buffer_size", got=size, want=want)
 
     @property
+    def collects(self) -> bool:
+        return True
+
+    @property
     def is_shuffled(self) -> bool:
         return self.reshuffle
 

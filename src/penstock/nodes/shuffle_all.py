@@ -40,6 +40,7 @@ class ShuffleAll(Node):
         reshuffle: Whether each epoch has seeds of its own.
     """
 
+    bound_by: ClassVar[str] = "the numbers that rows have in its rank"
     mixes: ClassVar[bool] = True
     only_moves: ClassVar[bool] = True
 

@@ -45,6 +45,7 @@ class Skip(Node):
     [np.int64(3), np.int64(4)]
     """
 
+    bound_by: ClassVar[str] = "how many rows its rank was given"
     only_moves: ClassVar[bool] = True
 
     count: int

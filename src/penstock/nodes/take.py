@@ -45,6 +45,7 @@ class Take(Node):
     [np.int64(0), np.int64(1), np.int64(2)]
     """
 
+    bound_by: ClassVar[str] = "how many rows its rank was given"
     only_moves: ClassVar[bool] = True
 
     count: int

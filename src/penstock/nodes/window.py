@@ -79,6 +79,10 @@ class Window(Node):
         """Rows from the first of a full window to its last."""
         return (self.size - 1) * self.stride + 1
 
+    @property
+    def collects(self) -> bool:
+        return self.stride == 1 and self._shift == self.size
+
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         cardinality = self.size if self.drop_remainder else UNKNOWN
         return Spec(map_structure(lambda leaf: DatasetSpec(leaf, cardinality), rows.structure))

@@ -11,21 +11,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from penstock.column.base import IntArray
-from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.explain import call_of
-from penstock.graph.node import END, Node, Partly, Spent, State, _End
+from penstock.graph.node import UNKNOWN, Node, Spent, State
 from penstock.graph.plan import Plan
 from penstock.graph.share import Given, Joined, Share
 from penstock.run.edge import Edge, Mark
 from penstock.run.marks import is_mark
+from penstock.run.remade import spent_by_origin
 from penstock.run.told import Told
 
 __all__ = ["Standing", "standing_of", "with_skipped"]
@@ -33,6 +33,7 @@ __all__ = ["Standing", "standing_of", "with_skipped"]
 _NONE: IntArray = np.zeros(0, np.int64)
 _PARTS = 6
 _FEW = 5
+_ANY = 7
 _OTHER_ROWS = ("that of other rows", "a state of an iterator over the same plan")
 
 # In place of the errors of an epoch: rows above a share that was joined have other positions than numbers.
@@ -139,11 +140,10 @@ class _Shares:
                 raise _refusal(
                     "taken right after an error", "one without an error among the latest rows", help
                 )
-            spent = _spent(plan, state, stop - first, below)
-            held = _NONE if spent is None else _held(plan, state, kept - first, spent[1], below)
-            if spent is None or held is None:
+            spent = _spent(plan, mark, stop - first, kept - first)
+            if spent is None:
                 raise _refusal_for(plan.node)
-            (stop, _, after), kept = spent, held
+            stop, kept, after = spent
             if plan.node.repeats:
                 state, below, stop = _through_epochs(plan, state, below, stop, kept, moves_on=moves_on)
             else:
@@ -205,19 +205,30 @@ def _parts(plan: Plan) -> Iterator[Plan]:
 
 def _depends_on_rows(node: Node) -> bool:
     """Whether how many rows it makes depends on what they are."""
+    if node.collects:
+        return node.cardinality(_ANY) == UNKNOWN
     return node.by_itself and not node.is_one_to_one
 
 
-def _spent(plan: Plan, state: State, n: int, below: Mark) -> Spent | None:
-    node, opened = plan.node, partial(Edge, plan.inputs[0], below)
-    spent = node.spent(state, n, below[3], opened)
-    return _made_again(node, state, n, opened) if spent is None and node.by_itself else spent
+def _spent(plan: Plan, mark: Mark, n: int, kept: IntArray) -> Spent | None:
+    """What of its input went into the n rows after the state of a mark, but for those kept.
+
+    None where it cannot be told, or other rows cannot come instead.
+    """
+    epoch, state, _, _, (below,), _ = mark
+    spent = plan.node.spent(state, n, below[3], partial(Edge, plan.inputs[0], below))
+    held = None if spent is None else _held(plan, state, kept, spent[1], below)
+    if spent is not None and held is not None:
+        return spent[0], held, spent[2]
+    if plan.node.by_itself or plan.node.collects:
+        return spent_by_origin(plan, epoch, state, n, kept, below)
+    return None
 
 
 def _held(plan: Plan, state: State, kept: IntArray, own: IntArray, below: Mark) -> IntArray | None:
     """Positions of the input that are on hold: by the node itself, or those of which rows were made that are on hold.
 
-    None where it cannot be told.
+    None where that takes making them again.
     """
     if not len(kept):
         return own
@@ -225,58 +236,15 @@ def _held(plan: Plan, state: State, kept: IntArray, own: IntArray, below: Mark) 
         return None
     if plan.node.is_one_to_one:
         return kept + np.int64(below[3])
-    if plan.node.by_itself:  # it would have to be made again
-        return None
+    opened = partial(Edge, plan.inputs[0], below)
     parts = []
     for row in kept.tolist():
-        spent = [_spent(plan, state, n, below) for n in (row, row + 1)]
+        spent = [plan.node.spent(state, n, below[3], opened) for n in (row, row + 1)]
         if spent[0] is None or spent[1] is None:
             return None
         parts.append(np.arange(spent[0][0], spent[1][0]))
     held: IntArray = np.concatenate(parts)
     return held
-
-
-def _made_again(node: Node, state: State, n: int, opened: Any) -> Spent | None:
-    """What is spent by a node that makes none or several rows of each: they are made again.
-
-    None in the middle of what it makes of one row.
-    """
-    if not n:
-        return opened.args[1][3], _NONE, state
-    rows, start = _Pieces(*opened.args), state
-    while n > 0:
-        after, made = node.step(state, rows)
-        if callable(made):
-            after, worked = made()
-            assert not isinstance(worked, Partly), "only what makes one row of one works in pieces"
-            made = worked
-        if made is END:
-            break
-        if made is not None and len(made) > n:
-            if rows.size == 1:
-                return None
-            rows.smaller()
-            continue
-        n -= 0 if made is None else len(made)
-        state = after
-    return rows.position, _NONE, start
-
-
-class _Pieces(Edge):
-    """The rows of an edge in pieces that may be given back."""
-
-    size = 1 << 12
-
-    def pull(self, limit: int | None = None) -> Chunk | Literal[_End.END]:
-        rows = super().pull(self.size if limit is None else min(limit, self.size))
-        self._latest = 0 if rows is END else len(rows)
-        return rows
-
-    def smaller(self) -> None:
-        """Take the latest piece back, to give smaller ones."""
-        self.give_back(self._latest)
-        self.size = max(1, self._latest // 2)
 
 
 def _without_held(above: Mark, mark: Mark, share: Share) -> Mark:
@@ -364,9 +332,15 @@ def _refusal(got: str, want: str, help: str = "") -> ArgumentError:
 
 def _refusal_for(node: Node) -> ArgumentError:
     name = _name(node)
-    want = f"that of the same rank of as many, since {name} after distribute depends on the rows that came before"
+    want = f"that of the same rank of as many, since {name} after distribute {_why(node)}"
     help = f"Put {name} before distribute, or go on with as many ranks as there were."
     return _refusal("that of another rank", want, help)
+
+
+def _why(node: Node) -> str:
+    if node.by_itself or node.collects:
+        return "has given a part of what it makes of a row"
+    return f"depends on {node.bound_by}"
 
 
 def _name(node: Node) -> str:

@@ -30,6 +30,44 @@ def test_lists_in_lists_are_no_state(part: str):
     assert len(list(rows)) == 10
 
 
+def test_too_many_nodes_in_a_row_are_told_with_the_way_out():
+    ds = R(100)
+    for _ in range(2000):
+        ds = ds.take(50)
+    with pytest.raises(ps.errors.LimitError, match=r"so many nodes in a row .* sys\.setrecursionlimit"):
+        iter(ds)
+
+
+GOING_ON = """
+import json, sys
+import penstock as ps
+
+sys.setrecursionlimit(20_000)
+ds = ps.Dataset.range(100)
+for _ in range(400):
+    ds = ds.take(50)
+rows = iter(ds)
+next(rows)
+state = json.loads(json.dumps(rows.get_state()))
+rest = list(rows)
+rows.set_state(state)
+assert list(rows) == rest
+sys.setrecursionlimit(1000)
+try:
+    rows.set_state(state)
+except ValueError as error:
+    assert "sys.setrecursionlimit(20_000)" in str(error), error
+    print("told")
+"""
+
+
+def test_hundreds_of_nodes_in_a_row_go_on_with_a_higher_limit():
+    ended = subprocess.run(
+        [sys.executable, "-c", GOING_ON], check=False, capture_output=True, text=True, timeout=600
+    )
+    assert (ended.stderr, ended.stdout) == ("", "told\n")
+
+
 @pytest.mark.parametrize("number", [10**40, 1.5, -1, "1", None])
 @pytest.mark.parametrize(
     "ds",

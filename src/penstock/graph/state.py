@@ -212,6 +212,7 @@ def from_json(value: Any) -> Any:
 
     Raises:
         ArgumentError: It is none.
+        RecursionError: It is nested as deeply as Python's calls may be.
 
     >>> from_json([1, {'ints': ['int64', [2], 7, 1, 'AAE=']}])
     (1, array([7, 8]))
@@ -224,7 +225,6 @@ def from_json(value: Any) -> Any:
         KeyError,
         IndexError,
         OverflowError,
-        RecursionError,
         binascii.Error,
     ) as error:
         want = "a state as get_state gives it"

@@ -130,10 +130,16 @@ class WithOptions(Node):
 
 def options_of(plan: Plan) -> Options:
     """The options of a plan: those of its inputs, overridden by its own."""
+    parts, waiting = [], [plan]
+    while waiting:  # not by calls in each other: chains may be longer than those may be deep
+        part = waiting.pop()
+        waiting += part.inputs
+        if isinstance(part.node, WithOptions):
+            parts.append(part.node.options)
     options = Options()
-    for part in plan.inputs:
-        options = options.merged(options_of(part))
-    return options.merged(plan.node.options) if isinstance(plan.node, WithOptions) else options
+    for own in reversed(parts):
+        options = options.merged(own)
+    return options
 
 
 def most_threads_of(plan: Plan) -> int | None:

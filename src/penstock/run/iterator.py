@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 from penstock._native import keep_between_chunks
 from penstock.column.chunk import Chunk
-from penstock.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from penstock.errors import FailedPreconditionError, InvalidArgumentError, LimitError, OutOfRangeError
 from penstock.frozen import frozen
 from penstock.graph.node import END
 from penstock.graph.plan import Plan
@@ -21,7 +21,7 @@ from penstock.graph.state import from_json
 from penstock.run.edge import Edge, Mark
 from penstock.run.later import Point
 from penstock.run.moved import goes_by_number, moved
-from penstock.run.position import State, open_state, reading_state
+from penstock.run.position import DEEPER, State, open_state, reading_state
 from penstock.run.same_pipeline import check_pipeline
 from penstock.run.shares import Standing, standing_of, with_skipped
 from penstock.run.state_writer import StateWriter
@@ -83,7 +83,11 @@ class RowIterator(Iterator[Any]):
             self._pulled_from = None
 
     def _open(self, mark: Mark | None = None) -> Edge:
-        return Edge(self._plan, mark, most_threads=self._most_threads, uncounted=self._uncounted)
+        try:
+            return Edge(self._plan, mark, most_threads=self._most_threads, uncounted=self._uncounted)
+        except RecursionError as error:
+            found = "iter: the pipeline has so many nodes in a row that Python's limit of calls in each other is met."
+            raise LimitError(found, help=DEEPER) from error
 
     def _stand(self, edge: Edge) -> None:
         self._edge = edge

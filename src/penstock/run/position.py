@@ -17,6 +17,7 @@ from penstock.run.elements import elements_of
 from penstock.run.told import Told
 
 __all__ = [
+    "DEEPER",
     "PLAIN_VERSION",
     "STATE_VERSION",
     "State",
@@ -44,9 +45,12 @@ _OF_ANOTHER_FORM: Final = (
     KeyError,
     MemoryError,
     OverflowError,
-    RecursionError,
     TypeError,
     ValueError,
+)
+
+DEEPER: Final = (
+    "Where the pipeline has hundreds of nodes in a row, call sys.setrecursionlimit(20_000) before."
 )
 
 _LONG: Final = 256
@@ -266,6 +270,12 @@ def reading_state(where: str) -> Iterator[None]:
         yield
     except PenstockError:
         raise
+    except RecursionError as error:
+        got, want = (
+            Told("one of so many nodes in a row that Python's limit of calls is met"),
+            "a state as get_state gives it",
+        )
+        raise ArgumentError(where, "state", got=got, want=want, help=DEEPER) from error
     except _OF_ANOTHER_FORM as error:
         got, want = Told("one whose mark has another form"), "a state as get_state gives it"
         raise ArgumentError(where, "state", got=got, want=want) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,3 +142,16 @@ def test_repeated_interleaving_of_shuffled_parts_keeps_the_laws():
         )
 
     check_laws(make_plan)
+
+
+def test_what_may_be_missing_in_the_inner_datasets_may_be_missing_in_the_rows(tmp_path: Path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"x": 1}\n{"x": null}\n{"x": 3}\n')
+    inner = Dataset.from_jsonl(str(file))
+    for ds in (
+        Dataset.range(2).interleave(lambda _: inner, cycle_length=2),
+        Dataset.range(2).flat_map(lambda _: inner.skip(1)),
+    ):
+        assert ds.element_spec == inner.element_spec
+        assert None in [row["x"] for row in ds]
+        assert ds.filter(lambda row: row["x"] is not None).element_spec == inner.element_spec

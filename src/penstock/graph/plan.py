@@ -18,7 +18,7 @@ from penstock.errors import ArgumentTypeError, FailedPreconditionError, Function
 from penstock.frozen import frozen
 from penstock.graph.node import Node, PlainRows, RowSource, SpecUnknown
 from penstock.graph.placed import note_unnoted, unnoted
-from penstock.spec import Spec
+from penstock.spec import Spec, pack, paths
 
 __all__ = ["AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
 
@@ -89,7 +89,8 @@ class Plan:
         sampled = _Passes(sample=True)
         try:
             for row in sampled.of(self):
-                return spec_of(row).loosened()
+                opened = None if sampled.opened is None else sampled.opened.spec_now
+                return (spec_of(row) if opened is None else _with_missing(spec_of(row), opened)).loosened()
         except FunctionError:
             zeros = self._spec_of_zeros()
             if zeros is None:
@@ -231,6 +232,17 @@ def plan_of(dataset: Any, where: str, name: str = "dataset") -> Plan:
     if not isinstance(plan, Plan):
         raise ArgumentTypeError(where, name, got=dataset, want="a Dataset")
     return plan
+
+
+def _with_missing(seen: Spec, opened: Spec) -> Spec:
+    """The spec of a row, and that leaves may be missing where those of the dataset that gave it may."""
+    mine, theirs = seen.leaves, opened.leaves
+    if paths(seen.structure) != paths(opened.structure):
+        return seen
+    leaves = [
+        other if getattr(other, "optional", False) else leaf for leaf, other in zip(mine, theirs, strict=True)
+    ]
+    return Spec(pack(seen.structure, leaves))
 
 
 def plain_rows(plan: Plan) -> PlainRows:

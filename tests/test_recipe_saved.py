@@ -110,10 +110,24 @@ def test_rerun_makes_the_same_files_again(tmp_path: Path, capsys: pytest.Capture
     assert said(capsys, "diff", tmp_path / "a", tmp_path / "b") == (0, "The same 8 rows.\n")
 
 
+PREPARED_BY = """
+import penstock as ps
+
+def odd_up(x):
+    return x + 1 if x % 2 else x
+
+def in_turn(x, of):
+    return int(str(int(x))) % of
+
+def drawn(x):
+    return ps.random.uniform([], 0, 3, "int64")
+"""
+
+
 @pytest.fixture
 def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with rows saved in `a`, which a function of the module `prepared_by` made there."""
-    (tmp_path / "prepared_by.py").write_text("def odd_up(x):\n    return x + 1 if x % 2 else x\n")
+    (tmp_path / "prepared_by.py").write_text(PREPARED_BY)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     ps.Dataset.range(5).map(import_module("prepared_by").odd_up).save(tmp_path / "a")
@@ -248,6 +262,31 @@ def test_a_shard_func_that_was_not_traced_is_asked_for(prepared: Path, capsys: p
     assert said(capsys, "rerun", "c", "d", "--functions", "prepared_by") == (
         0,
         "5 rows: the same files, byte for byte\n",
+    )
+
+
+def test_a_partial_shard_func_that_was_not_traced_is_found_by_the_function_in_it(
+    prepared: Path, capsys: pytest.CaptureFixture[str]
+):
+    ps.Dataset.range(9).save(prepared / "c", shard_func=partial(import_module("prepared_by").in_turn, of=3))
+    assert said(capsys, "rerun", "c", "d", "--functions", "prepared_by") == (
+        0,
+        "9 rows: the same files, byte for byte\n",
+    )
+    assert len(list((prepared / "d").glob("data-*/*"))) == 3
+
+
+def test_a_shard_func_that_draws_gives_the_same_shards_again(
+    prepared: Path, capsys: pytest.CaptureFixture[str]
+):
+    drawn = import_module("prepared_by").drawn
+    for name in "ef":
+        ps.Dataset.range(200).save(prepared / name, shard_func=drawn)
+    assert len(list((prepared / "e").glob("data-*/*"))) == 3
+    assert list(ps.load(prepared / "e")) == list(ps.load(prepared / "f")) != list(range(200))
+    assert said(capsys, "rerun", "e", "d", "--functions", "prepared_by") == (
+        0,
+        "200 rows: the same files, byte for byte\n",
     )
 
 

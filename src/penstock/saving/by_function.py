@@ -4,27 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError
+from penstock.graph.placed import is_placed
+from penstock.graph.recipe import argument_of_function
 from penstock.nodes.calls import Calls
+from penstock.nodes.places import Places, at_places
 from penstock.nodes.shard_numbers import shard_numbers
 from penstock.run.iterator import RowIterator
 from penstock.saving.groups import Ends, Groups
 from penstock.saving.job import Job
+from penstock.spec import Spec
 from penstock.store.manifest import SavedShard
 from penstock.store.progress import Progress
 from penstock.store.staged import StagedShard
 
-__all__ = ["write_by_function"]
+__all__ = ["ShardNumbers", "write_by_function"]
 
 _MOST_OPEN: Final = 512
 
 
+class ShardNumbers:
+    """The numbers that a user's function gives for the shards of rows.
+
+    One that draws at random counts from the numbers of the rows, and so draws the same in every save of them.
+
+    Args:
+        function: Takes a row and returns an int.
+        rows: The spec of the rows.
+    """
+
+    def __init__(self, function: Callable[..., Any], rows: Spec) -> None:
+        self._function = function
+        self._places = Places((0, 0), 0, every_epoch=False) if is_placed(function) else None
+        called = function if self._places is None else at_places(function)
+        takes = rows if self._places is None else self._places.spec(rows)
+        self._calls = Calls("save(shard_func)", called, takes)
+
+    def of(self, rows: Chunk, first: int) -> IntArray:
+        """The numbers for some rows, of which the first has this position. Errors as of `shard_numbers`."""
+        if self._places is not None:
+            rows = self._places.placed(rows, np.arange(first, first + len(rows)), self._places.start(0))
+        return shard_numbers("save", self._calls.over(rows, first), first)
+
+    def to_json(self) -> dict[str, Any]:
+        """The function as a recipe has it; one that draws by name, since its trace would take places too."""
+        return argument_of_function(self._function, self._calls if self._places is None else None)
+
+
 def write_by_function(
-    job: Job, rows: RowIterator, numbers: Calls, tell: Callable[[Progress], None]
+    job: Job, rows: RowIterator, numbers: ShardNumbers, tell: Callable[[Progress], None]
 ) -> list[SavedShard]:
     """Each row to the shard of the number that `numbers` gives for it; rows of a shard stay in order."""
     total = job.plan.cardinality if job.plan.cardinality >= 0 else None
@@ -36,7 +70,7 @@ def write_by_function(
     )
     try:
         while (group := groups.next()) is not None:
-            which = shard_numbers("save", numbers.over(group, done), done)
+            which = numbers.of(group, done)
             for number in np.unique(which).tolist():
                 if number not in staged:
                     _check_few(len(staged))

@@ -13,11 +13,9 @@ from penstock.errors import AlreadyExistsError, ArgumentError, ArgumentTypeError
 from penstock.frozen import frozen
 from penstock.graph.node import INFINITE
 from penstock.graph.plan import Plan
-from penstock.graph.recipe import argument_of_function
-from penstock.nodes.calls import Calls
 from penstock.nodes.shard_numbers import MOST_SHARDS
 from penstock.run.iterator import RowIterator
-from penstock.saving.by_function import write_by_function
+from penstock.saving.by_function import ShardNumbers, write_by_function
 from penstock.saving.by_number import write_by_number
 from penstock.saving.groups import Ends
 from penstock.saving.in_order import write_in_order
@@ -97,7 +95,7 @@ def save(
     is_appended = base is not None and mode == "append"
     before = target.made_by(base) if base is not None and is_appended else ()
     job = Job(target, made, packing, plan, shards, resume, durable, is_new)
-    numbers = None if shard_func is None else Calls("save(shard_func)", shard_func, plan.spec)
+    numbers = None if shard_func is None else ShardNumbers(shard_func, plan.spec)
     try:
         job.begin()
     except BaseException:
@@ -124,7 +122,7 @@ def save(
         base.version if base is not None and is_appended else None,
         shards,
         before,
-        None if numbers is None else argument_of_function(numbers.function, numbers),
+        None if numbers is None else numbers.to_json(),
     )
     manifest = job.commit(manifest, 0 if base is None else base.version)
     return Saved(target.path, manifest.version, manifest.rows, manifest.nbytes, len(manifest.shards))
@@ -132,7 +130,7 @@ def save(
 
 def _write(
     job: Job,
-    numbers: Calls | None,
+    numbers: ShardNumbers | None,
     workers: int | None,
     most_threads: int | None,
     tell: Callable[[Progress], None],

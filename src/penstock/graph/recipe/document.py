@@ -11,12 +11,12 @@ import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
 from penstock.column.batches import RowsInMemory
-from penstock.errors import ArgumentTypeError, PenstockError
+from penstock.errors import ArgumentError, ArgumentTypeError, PenstockError
 from penstock.graph.node import Function
 from penstock.graph.plan import Plan, first_rows, plan_of
 from penstock.graph.recipe.arrays import chunk_digest
@@ -160,18 +160,25 @@ def _nothing() -> None:
     return None
 
 
-def argument_of_function(function: Callable[..., Any], used: Function) -> dict[str, Any]:
+def argument_of_function(function: Callable[..., Any], used: Function | None) -> dict[str, Any]:
     """A function beside a plan, as an argument of a node is written.
 
     Args:
         function: The user's.
-        used: How it has run.
+        used: How it has run; None where its trace is not to be kept.
     """
-    trace = used.recorded(_nothing)
-    is_small = trace is not None and trace.constants_bytes <= MAX_ARRAY_BYTES
-    return {
-        "function": function_to_json(function, trace.to_json() if trace is not None and is_small else None)
-    }
+    trace = None if used is None else used.recorded(_nothing)
+    if trace is not None and trace.constants_bytes <= MAX_ARRAY_BYTES:
+        return {"function": function_to_json(function, trace.to_json())}
+    if isinstance(function, partial):
+        with suppress(ArgumentError):  # one that is given what has no form in JSON has its name only
+            written: dict[str, Any] = Writing(_no_plan, MAX_ARRAY_BYTES).value(function, "")
+            return written
+    return {"function": function_to_json(function, None)}
+
+
+def _no_plan(_: Plan) -> int:
+    raise ArgumentTypeError("to_json", "a function", got="a dataset among its arguments", want="values")
 
 
 # --- reading ---
@@ -213,8 +220,11 @@ def function_of_argument(
 ) -> Callable[..., Any]:
     """The function that `argument_of_function` wrote as the argument `name`; errors as for `plan_of_recipe`."""
     lookup = Lookup(functions, allow_changed)
-    [document] = members(written, ("function",), name)
-    function = lookup.read(document, name)
+    if isinstance(written, dict) and "partial" in written:
+        function: Callable[..., Any] = Reading([], lookup, {}).value(written, name)
+    else:
+        [document] = members(written, ("function",), name)
+        function = lookup.read(document, name)
     lookup.check()
     return function
 

@@ -1,16 +1,21 @@
 """snapshot: a cache on disk by tf.data's name."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 import penstock as ps
 from penstock.errors import ArgumentError, FailedPreconditionError
+from penstock.graph.content import content_digest
 from penstock.graph.plan import Plan
 from penstock.nodes.snapshot import snapshot
-from penstock.store.cache_folder import cache_entries
+from penstock.store.cache_folder import CacheEntry, cache_entries
 from penstock.testing.laws import check_laws
 from penstock.testing.sources import Samples
 
@@ -221,3 +226,42 @@ def test_what_is_taken_of_each_pass_is_of_the_first(tmp_path: Path):
     rows = shuffled.snapshot(tmp_path, reader_func=in_parallel).prefetch(2).take(5).repeat(3)
     numbers = [int(n) for n in rows]
     assert numbers == numbers[:5] * 3
+
+
+# --- processes ---
+
+
+def test_who_finds_it_being_filled_elsewhere_waits_and_fills_it_when_the_other_has_gone(tmp_path: Path):
+    rows = ps.Dataset.range(50).snapshot(tmp_path, reader_func=in_turn)
+    entry = CacheEntry(str(tmp_path), content_digest(ps.Dataset.range(50).plan))
+    entry.prepare()
+    lock = entry.lock()
+    assert lock is not None
+    found: list[int] = []
+    reader = Thread(target=lambda: found.extend(map(int, rows)))
+    reader.start()
+    assert not found
+    lock.release()
+    reader.join()
+    assert sorted(found) == list(range(50))
+    assert sorted(rows) == list(range(50))
+
+
+FILLING = """
+import sys
+import penstock as ps
+
+def in_turn(shards):
+    return shards.interleave(lambda shard: shard, cycle_length=3)
+
+print(list(map(int, ps.Dataset.range(3000).snapshot(sys.argv[1], reader_func=in_turn))))
+"""
+
+
+def test_processes_that_begin_together_all_have_the_rows(tmp_path: Path):
+    arguments = [sys.executable, "-c", FILLING, str(tmp_path / "kept")]
+    begun = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    told = [process.communicate()[0] for process in begun]
+    assert [process.returncode for process in begun] == [0, 0, 0]
+    assert told[0] == told[1] == told[2]
+    assert sorted(json.loads(told[0])) == list(range(3000))

@@ -21,7 +21,7 @@ from penstock.graph.plan import Plan
 from penstock.nodes.cache import Cache
 from penstock.nodes.kept import Keeper, Keeping, Kept
 from penstock.store.arrow_format import ArrowFormat
-from penstock.store.cache_filler import begin
+from penstock.store.cache_filler import begin, is_filled_elsewhere
 from penstock.store.cache_folder import CacheEntry, KeptRows, check_cache_folder
 
 __all__ = ["CacheOnDisk", "cache"]
@@ -72,6 +72,10 @@ class CacheOnDisk(Keeping):
             limit_bytes=self.limit_bytes,
             about={"pipeline": fingerprint(plan)},
         )
+
+    def is_filled_elsewhere(self, plan: Plan) -> bool:
+        """Whether another process keeps the rows of a plan just now."""
+        return is_filled_elsewhere(self._entry(plan))
 
     def emptied(self) -> Node:
         return Cache()

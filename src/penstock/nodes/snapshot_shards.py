@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from time import monotonic, sleep
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -34,6 +36,8 @@ _SHARDS: Final = 16
 _STEP_ROWS: Final = 1 << 13
 _FIRST_ROWS: Final = 256
 _CHUNK_BYTES: Final = 4 << 20
+_WAIT_SECONDS: Final = 0.02
+_LONG_SECONDS: Final = 20.0
 
 # In place of the datasets given, where there will be none: the rows could not all be kept.
 _FAILED: Final = -1
@@ -101,13 +105,20 @@ class SnapshotShards(Node):
     def _kept_from(self, origin: Any, rows: Rows) -> KeptRows | None:
         """All rows of the pass that began at `origin`, kept; None where more of them are to be pulled first."""
         kept = _full(rows.plan) if "filling" not in rows.scratch else None
+        if kept is None and "filling" not in rows.scratch and _is_filled_elsewhere(rows.plan):
+            _wait(rows)
+            return None
         if kept is None:
             # A pass of its own: the edge stays where it is, which after a restart need not be its start.
             filling = rows.scratch.get("filling") or rows.again(_mark_at(origin, rows))
             rows.scratch["filling"] = filling
             if _pulled(filling) is not END:
                 return None
-            kept = _filled(rows.plan)
+            kept = _full(rows.plan)
+            if kept is None and _is_filled_elsewhere(rows.plan):  # it has begun in the same moment
+                del rows.scratch["filling"]
+                return None
+            kept = kept or _filled(rows.plan)
         if rows.plan.is_shuffled and not alike(origin, kept.origin):
             raise _other(rows.plan, "holds the rows of another pass of a shuffled pipeline")
         return kept
@@ -153,6 +164,24 @@ def _mark_at(origin: Any, rows: Rows) -> Any:
     """The mark of a cache before a pass that begins at a mark of its input."""
     epoch = rows.again().mark()[0]
     return (epoch, (0, 0, origin, None), 0, 0, (origin,), ())
+
+
+def _is_filled_elsewhere(plan: Plan) -> bool:
+    node = plan.node
+    assert isinstance(node, CacheOnDisk)
+    return node.is_filled_elsewhere(plan.inputs[0])
+
+
+def _wait(rows: Rows) -> None:
+    """A moment; who waits for long is told for what."""
+    sleep(_WAIT_SECONDS)
+    begun = rows.scratch.setdefault("waiting", monotonic())
+    if begun is not None and monotonic() - begun > _LONG_SECONDS:
+        assert isinstance(rows.plan.node, CacheOnDisk)
+        warnings.warn(
+            f"snapshot: waits for another process that fills {rows.plan.node.filename}.", stacklevel=2
+        )
+        rows.scratch["waiting"] = None
 
 
 def _pulled(filling: Branch) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from penstock import _native
 from penstock.column.chunk import Chunk
@@ -21,13 +23,15 @@ from penstock.store.folder import UNFINISHED
 from penstock.store.manifest import Manifest, SavedShard
 from penstock.store.staged import StagedShard
 
-__all__ = ["Filler", "begin"]
+__all__ = ["Filler", "begin", "is_filled_elsewhere"]
 
 _GROUP_BYTES: Final = 1 << 20
 _GROUP_ROWS: Final = 1 << 14
 _SHARD_BYTES: Final = 128 << 20
 # A process that is killed loses at most the rows of so many seconds.
 _SHARD_SECONDS: Final = 30.0
+
+_fillers: Final = WeakValueDictionary[str, "Filler"]()
 
 
 def begin(
@@ -64,6 +68,11 @@ def begin(
     return Filler(entry, lock, found, spec, origin, compression, limit_bytes, about)
 
 
+def is_filled_elsewhere(entry: CacheEntry) -> bool:
+    """Whether another process fills an entry now; where there are no locks nobody knows."""
+    return entry.is_being_filled and os.path.realpath(entry.path) not in _fillers
+
+
 class Filler:
     """Takes the rows of a pass in order, and makes the entry full at their end.
 
@@ -97,6 +106,7 @@ class Filler:
         self._waiting_bytes = self._waiting_rows = self._shard_bytes = 0
         self._shard: StagedShard | None = None
         self._begun = monotonic()
+        _fillers[os.path.realpath(entry.path)] = self
 
     def add(self, rows: Chunk, mark: Any) -> None:
         """Append rows; `mark` is that of the input after them.
@@ -150,6 +160,7 @@ class Filler:
         if self._shard is not None:
             self._shard.discard()
             self._shard = None
+        _fillers.pop(os.path.realpath(self._entry.path), None)
         for lock in (self._data_lock, self._lock):
             if lock is not None:
                 lock.release()

@@ -164,6 +164,25 @@ def damaged() -> dict[str, bytes]:
         + bytes(6)
         + b",\0\0\0\0\xff\xff\xff\xff\0\2\2\x4c\1\0" * 2_000
         + b";",
+        "13300x13300.gif": b"GIF89a\x01\0\x01\0\x80\0\0"
+        + bytes(6)
+        + b",\0\0\0\0\xf4\x33\xf4\x33\0\2\2\x4c\1\0;",
+        "13300x13300-frames.gif": b"GIF89a\x01\0\x01\0\x80\0\0"
+        + bytes(6)
+        + b",\0\0\0\0\1\0\1\0\0\2\2\x4c\1\0" * 2
+        + b",\0\0\0\0\x00\x1e\x00\x1e\0\2\2\x4c\1\0;",
+        "13300x13300.png": png(pixels, 8, 2, size=(13_300, 13_300)),
+        "500000000x1.png": png(noise(4, 4, 1), 8, 0, size=(500_000_000, 1)),
+        "13300x13300.jpg": as_large(saved(Image.fromarray(noise(16, 16, 3)), "jpg"), b"\xff\xc0", 5, ">HH"),
+        "13300x13300-progressive.jpg": as_large(
+            saved(Image.fromarray(noise(16, 16, 3)), "jpg", progressive=True), b"\xff\xc2", 5, ">HH"
+        ),
+        "13300x13300.webp": as_large(
+            saved(Image.fromarray(noise(16, 16, 3)), "webp"), b"\x9d\x01\x2a", 3, "<HH"
+        ),
+        "13300x13300-lossless.webp": riff(
+            b"VP8L", b"\x2f" + struct.pack("<I", 13_299 | 13_299 << 14) + bytes(20)
+        ),
         "zero.bmp": b"BM" + bytes(60),
         "huge.bmp": b"BM" + bytes(8) + struct.pack("<IIiiHH", 54, 40, 60_000, 60_000, 1, 24) + bytes(24),
         "most-negative.bmp": b"BM"
@@ -181,6 +200,13 @@ def damaged() -> dict[str, bytes]:
         places = [2, 5, 13, 20, len(file) // 3, len(file) // 2, len(file) * 9 // 10, len(file) - 9]
         files |= {f"{stem}-cut-{i}.{kind}": file[:place] for i, place in enumerate(places)}
     return files
+
+
+def as_large(file: bytes, after: bytes, skipped: int, form: str) -> bytes:
+    """A file whose header claims 13,300 x 13,300 pixels, which is below the limit."""
+    place = file.index(after) + skipped
+    size = struct.pack(form, 13_300, 13_300)
+    return file[:place] + size + file[place + len(size) :]
 
 
 def riff(*parts: bytes) -> bytes:

@@ -28,6 +28,8 @@ REFUSED: dict[str, Callable[[], Any]] = {
         [10, 10, 3], [[[0.0, 0.0, 1.0, 1.0]]], seed=5
     ),
     "division of complex numbers": lambda: tf.truncatediv(1j, 2j),
+    "a division cut off by 0": lambda: tf.truncatediv([1, 2], [1, 0]),
+    "the rest of a division by 0": lambda: tf.truncatemod([1, 2], [1, 0]),
 }
 
 
@@ -43,3 +45,12 @@ def test_what_is_no_permutation_is_refused_in_map() -> None:
     assert next(iter(inverted)).numpy().tolist() == [1, 2, 0]
     with pytest.raises(PenstockError, match="wanted each of 0, 1, 2"):
         list(inverted)
+
+
+def test_a_float_beside_whole_numbers_is_refused_in_map_as_it_is_outside() -> None:
+    with pytest.raises(TypeError, match=r"Cannot convert 2\.5 to EagerTensor of dtype int64"):
+        tf.constant([1, 2], tf.int64) * 2.5
+    with pytest.raises(PenstockError, match=r"Cannot convert 2\.5 to EagerTensor of dtype int64"):
+        list(tf.data.Dataset.range(3).map(lambda x: x * 2.5))
+    halves = tf.data.Dataset.range(3).map(lambda x: tf.cast(x, tf.float32) * 2.5)
+    assert list(halves.as_numpy_iterator()) == [0.0, 2.5, 5.0]

@@ -437,6 +437,9 @@ def stateless_numbers(seeds: I64, count: int) -> U32:
 def stateless_normals(seeds: I64, count: int) -> F32:
     """The same of the normal distribution: `[n * count]`."""
 
+def stateless_truncated_normals(seeds: I64, count: int) -> F32:
+    """The same within two deviations: `[n * count]`."""
+
 def permutation(n: int, key: int, start: int, count: int) -> I64:
     """Entries `start` to `start + count` of a shuffled order of 0..n: every number below n once, in an order told by `key`.
 

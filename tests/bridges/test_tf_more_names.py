@@ -333,6 +333,13 @@ AT_THE_EDGE: dict[str, Any] = {
     "moments of whole numbers": lambda its: its.nn.moments(its.constant([[-1, 2, 9], [-4, 5, 6]]), [1]),
     "moments of negative ones": lambda its: its.nn.moments(its.constant([-1, -2]), [0], keepdims=True),
     "division of floats": lambda its: its.truncatediv([-7.5, 7.5, 1.0, 0.0], [2.0, 2.0, 0.0, 0.0]),
+    "a polynomial of one coefficient": lambda its: its.math.polyval([2.0], [1.0, 2.0]),
+} | {
+    f"{which} of NaN and {numbers}": lambda its, which=which, numbers=numbers: of(its.math, which)(
+        *(numbers, [0, 0, 2, 2]), *([3] if which.startswith("un") else [])
+    )
+    for which in ("segment_max", "segment_min", "unsorted_segment_max", "unsorted_segment_min")
+    for numbers in map(np.float32, ([NAN, 1, 2, NAN], [1, NAN, NAN, NAN], [NAN, INF, NAN, -INF]))
 }
 
 
@@ -340,6 +347,40 @@ AT_THE_EDGE: dict[str, Any] = {
 def test_values_at_the_edge_are_the_same(name: str) -> None:
     with np.errstate(all="ignore"):
         same(AT_THE_EDGE[name](ptf), AT_THE_EDGE[name](tf), 1e-6)
+
+
+@pytest.mark.parametrize("name", ["truncatediv", "truncatemod"])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_whole_numbers_are_divided_by_0_by_neither(name: str, dtype: str) -> None:
+    for its, wrong in ((ptf, ptf.errors.InvalidArgumentError), (tf, tf.errors.OpError)):
+        with pytest.raises(wrong):
+            of(its, name)(np.array([7, 0], dtype), np.array([2, 0], dtype))
+
+
+BESIDE: dict[str, Any] = {
+    "x * 2.5": lambda x: x * 2.5,
+    "2.5 - x": lambda x: 2.5 - x,
+    "x / 0.5": lambda x: x / 0.5,
+    "x > 1.5": lambda x: x > 1.5,
+    "x == 1.5": lambda x: x == 1.5,
+    "x * [0.5, 1]": lambda x: x * [0.5, 1],
+    "x * 1j": lambda x: x * 1j,
+    "x + 'a'": lambda x: x + "a",
+    "x == 'a'": lambda x: x == "a",
+    "x + None": lambda x: x + None,
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
+def test_what_has_no_form_beside_whole_numbers_is_refused_by_both_also_in_map(name: str, dtype: str) -> None:
+    for its in (ptf, tf):
+        numbers = its.constant([1, 2], dtype)
+        wrong = (TypeError, ValueError, its.errors.InvalidArgumentError)
+        with pytest.raises(wrong):
+            BESIDE[name](numbers)
+        with pytest.raises(wrong):
+            list(its.data.Dataset.from_tensor_slices(numbers).map(BESIDE[name]))
 
 
 @pytest.mark.parametrize("name", ["complex", "softmax", "log_softmax", "moments", "norm", "clip", "polyval"])

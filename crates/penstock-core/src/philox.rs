@@ -88,6 +88,24 @@ impl Stream {
         }
     }
 
+    /// Fill `out` with numbers of the normal distribution that lie within two deviations.
+    ///
+    /// As TensorFlow draws them: four numbers at a time, each four from blocks of their own, and numbers outside are
+    /// drawn again from the next.
+    pub fn fill_truncated_normal(self, out: &mut [f32]) {
+        const RESERVED: u64 = 256; // blocks of each four numbers
+        const MOST: f32 = 2.0;
+        for (first, part) in (0..).step_by(RESERVED as usize).zip(out.chunks_mut(4)) {
+            let drawn = (first..first + RESERVED).flat_map(|number| {
+                let [a, b, c, d] = self.block(number);
+                let ([e, f], [g, h]) = (normals(a, b), normals(c, d));
+                [e, f, g, h]
+            });
+            let inside = drawn.filter(|value| value.abs() < MOST);
+            part.iter_mut().zip(inside).for_each(|(slot, value)| *slot = value);
+        }
+    }
+
     fn block(self, number: u64) -> [u32; 4] {
         block(self.seed, [number as u32, (number >> 32) as u32, self.seed2 as u32, (self.seed2 >> 32) as u32])
     }

@@ -9,6 +9,9 @@ use std::ptr;
 const ALIGNMENT: usize = 64;
 /// A smaller block is copied sooner than placed.
 const LARGE_BYTES: usize = 1 << 10;
+/// A larger block of zeros comes from the system, whichever place it has: its zeros take no memory before they are
+/// written to. `malloc` keeps no blocks of this size to give out again.
+const SYSTEM_BYTES: usize = 1 << 26;
 /// Where any block of `malloc` begins that is no smaller.
 const ANYWHERE: usize = align_of::<libc::max_align_t>();
 
@@ -50,7 +53,8 @@ unsafe impl GlobalAlloc for Aligned {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), wanted(layout.size(), layout.align()));
-        if is_anywhere(size, align) {
+        let is_large = size >= SYSTEM_BYTES && is_anywhere(size, layout.align());
+        if is_large || is_anywhere(size, align) {
             // SAFETY: any size may be asked for.
             return unsafe { libc::calloc(1, size) }.cast();
         }

@@ -76,6 +76,7 @@ mod _native {
     #[pymodule_export]
     use super::random::{
         permutation, philox, sample_picks, shuffle_ring, stateless_normals, stateless_numbers,
+        stateless_truncated_normals,
     };
 
     #[pymodule_export]

@@ -42,6 +42,16 @@ pub fn stateless_normals<'py>(
     Ok(array(py, made))
 }
 
+#[pyfunction]
+pub fn stateless_truncated_normals<'py>(
+    py: Python<'py>,
+    seeds: PyReadonlyArray2<'py, i64>,
+    count: usize,
+) -> PyResult<Bound<'py, PyArray1<f32>>> {
+    let made = by_seed(py, &seeds, count, Stream::fill_truncated_normal)?;
+    Ok(array(py, made))
+}
+
 fn by_seed<T: Copy + Default + Send>(
     py: Python<'_>,
     seeds: &PyReadonlyArray2<'_, i64>,

@@ -14,6 +14,7 @@ from penstock.random.stateless import (
     split,
     stateless_categorical,
     stateless_normal,
+    stateless_truncated_normal,
     stateless_uniform,
 )
 
@@ -24,6 +25,7 @@ __all__ = [
     "split",
     "stateless_categorical",
     "stateless_normal",
+    "stateless_truncated_normal",
     "stateless_uniform",
     "uniform",
 ]

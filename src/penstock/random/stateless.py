@@ -23,7 +23,15 @@ from penstock.trace import operation
 from penstock.trace.form import Arg
 from penstock.trace.value import Traced
 
-__all__ = ["fold_in", "shape_of", "split", "stateless_categorical", "stateless_normal", "stateless_uniform"]
+__all__ = [
+    "fold_in",
+    "shape_of",
+    "split",
+    "stateless_categorical",
+    "stateless_normal",
+    "stateless_truncated_normal",
+    "stateless_uniform",
+]
 
 _MOST: Final = 1 << 31  # numbers of one call
 _FLOATS: Final = ("bfloat16", "float16", "float32", "float64")
@@ -112,6 +120,40 @@ def stateless_normal(
     if kind.name not in _FLOATS:
         raise ArgumentError(where, "dtype", got=kind, want=" or ".join(_FLOATS))
     made = _normal(_seed(where, seed), shape_of(where, shape), str(kind))
+    return made * _as(where, stddev, kind) + _as(where, mean, kind)
+
+
+@face
+def stateless_truncated_normal(
+    shape: Sequence[int],
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: DTypeLike = np.float32,
+    alg: str = "auto_select",  # noqa: ARG001  (TensorFlow's name; there is one)
+) -> Any:
+    """Numbers of the normal distribution within two deviations, those of `tf.random.stateless_truncated_normal`.
+
+    Args:
+        shape: Of the result; may be `[]`.
+        seed: Two whole numbers; in a function of `map` they may come from the row, such as from `enumerate`.
+        mean: What is added.
+        stddev: What numbers are multiplied by.
+        dtype: float32; other floats are `ps.cast` of them.
+        alg: Taken and not used.
+
+    Raises:
+        ArgumentError: No shape, or another dtype.
+        ArgumentTypeError: The seed is not two whole numbers.
+
+    >>> bool((np.abs(stateless_truncated_normal([1000], seed=(1, 2))) < 2).all())
+    True
+    """
+    where = "random.stateless_truncated_normal"
+    kind = dtype_of(where, "dtype", dtype)
+    if kind != np.float32:
+        raise ArgumentError(where, "dtype", got=kind, want="float32, and cast of the result")
+    made = _truncated_normal(_seed(where, seed), shape_of(where, shape), str(kind))
     return made * _as(where, stddev, kind) + _as(where, mean, kind)
 
 
@@ -281,6 +323,11 @@ def _normal_chunk(seeds: Any, shape: Sequence[int], kind: str) -> NDArray[Any]:
     return both.reshape(len(pairs), -1)[:, :count].reshape(len(pairs), *shape)
 
 
+def _truncated_chunk(seeds: Any, shape: Sequence[int], _: str) -> NDArray[Any]:
+    pairs = _pairs(seeds)
+    return _native.stateless_truncated_normals(pairs, _count(shape)).reshape(len(pairs), *shape)
+
+
 def _categorical_chunk(seeds: Any, logits: Any, count: int, kind: str) -> NDArray[Any]:
     pairs, chances = _pairs(seeds), np.asarray(logits)
     n = max(len(pairs), len(chances) if chances.ndim == 3 else 1)
@@ -321,6 +368,11 @@ def _uniform(seed: Any, shape: Sequence[int], kind: str) -> Any:
 @operation("random.normal", chunk=_normal_chunk, result=_spec, traced="first")
 def _normal(seed: Any, shape: Sequence[int], kind: str) -> Any:
     return _normal_chunk(seed, shape, kind)[0]
+
+
+@operation("random.truncated_normal", chunk=_truncated_chunk, result=_spec, traced="first")
+def _truncated_normal(seed: Any, shape: Sequence[int], kind: str) -> Any:
+    return _truncated_chunk(seed, shape, kind)[0]
 
 
 @operation("random.categorical", chunk=_categorical_chunk, result=_categorical_spec)

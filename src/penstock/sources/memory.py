@@ -19,6 +19,9 @@ __all__ = ["Memory"]
 _FIRST_ROWS: Final = 256
 _CHUNK_ROWS: Final = 1 << 16
 _CHUNK_BYTES: Final = 1 << 20
+# Of large rows a chunk holds some more, so that what each chunk costs is shared by them: slices copy nothing.
+_LEAST_ROWS: Final = 16
+_MOST_BYTES: Final = 8 << 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,7 +54,8 @@ class Memory(Node):
     def open_session(self) -> int:
         """Rows in a chunk after the first."""
         row_bytes = max(1, self.rows.nbytes // max(1, len(self.rows)))
-        return min(_CHUNK_ROWS, max(1, _CHUNK_BYTES // row_bytes))
+        few = min(_LEAST_ROWS, _MOST_BYTES // row_bytes)
+        return min(_CHUNK_ROWS, max(1, few, _CHUNK_BYTES // row_bytes))
 
     def step(self, state: State, session: int) -> Step:
         n = len(self.rows)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import ArgumentError
+from penstock.math.arithmetic import divisor
 from penstock.math.functions import floats
 from penstock.math.reductions import reduce_max, reduce_mean
 from penstock.ops.operands import axes_of, numbers, pair
@@ -198,7 +199,10 @@ def _whole(where: str, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def truncatediv(x: Any, y: Any) -> Any:
-    """A division, cut off towards 0; of whole numbers 0 by 0.
+    """A division, cut off towards 0. Whole numbers are not divided by 0.
+
+    Raises:
+        InvalidArgumentError: They are.
 
     >>> truncatediv(np.array([-7, 7]), np.array([2, 2])).tolist()
     [-3, 3]
@@ -209,17 +213,22 @@ def truncatediv(x: Any, y: Any) -> Any:
         if left.dtype.kind == "f":
             return np.trunc(left / right)
         left, right = _whole(where, left, right)
+        right = divisor(left, right)
         return ((left - np.fmod(left, right)) // right).astype(left.dtype)
 
 
 def truncatemod(x: Any, y: Any) -> Any:
     """What is left of `truncatediv`: it has the sign of `x`.
 
+    Raises:
+        InvalidArgumentError: Whole numbers are divided by 0.
+
     >>> truncatemod(np.array([-7, 7]), np.array([2, 2])).tolist()
     [-1, 1]
     """
+    left, right = pair("math.truncatemod", x, y)
     with np.errstate(all="ignore"):
-        return np.fmod(*pair("math.truncatemod", x, y))
+        return np.fmod(left, divisor(left, right))
 
 
 def bitwise_and(x: Any, y: Any) -> Any:

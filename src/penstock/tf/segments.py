@@ -68,11 +68,22 @@ def _gathered(
 ) -> NDArray[Any]:
     """The rows of each segment joined, from `first` on; `none` stands for segments without rows."""
     made = np.full((count, *values.shape[1:]), first, values.dtype)
-    with np.errstate(all="ignore"):
-        join.at(made, ids, values)
+    is_extreme = join in (np.maximum, np.minimum)
+    if is_extreme and values.dtype.kind == "f" and np.isnan(values).any():
+        _beside_nan(join, made, ids, values)
+    else:
+        with np.errstate(all="ignore"):
+            join.at(made, ids, values)
     if none is not None:
         made[np.bincount(ids, minlength=count) == 0] = none
     return made
+
+
+def _beside_nan(join: Any, made: NDArray[Any], ids: NDArray[Any], values: NDArray[Any]) -> None:
+    """The largest or smallest row after row, as TensorFlow compares them: what comes after a NaN takes its place."""
+    is_beyond = np.less if join is np.maximum else np.greater
+    for number, row in zip(ids, values, strict=True):
+        made[number] = np.where(is_beyond(row, made[number]), made[number], row)
 
 
 def _mean(values: NDArray[Any], ids: NDArray[Any], count: int, divided: Callable[..., Any]) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -243,6 +243,7 @@ def _like(value: Any, tensor: Any) -> Any:
     Raises:
         TypeError: It has no form in that dtype, as 1.5 has none in int32.
     """
+    _require_convertible(value, tensor)
     is_text = isinstance(tensor, bytes | str)
     if isinstance(value, str) or _is_array_of_text(value) or (is_text and isinstance(value, list)):
         return pack_value(value)
@@ -250,11 +251,36 @@ def _like(value: Any, tensor: Any) -> Any:
         return value
     if tensor.dtype == object:
         return np.asarray(value, object)[()]
-    array = np.asarray(value)
-    is_python = not isinstance(value, np.ndarray | np.generic)
-    if array.dtype.kind in "fc" and tensor.dtype.kind in "biu" and is_python:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {as_dtype(tensor.dtype).name}")
-    return array.astype(tensor.dtype)[()]
+    return np.asarray(value).astype(tensor.dtype)[()]
+
+
+_BESIDE: Final = {"b": "biu", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc", "O": "OSU", "S": "OSU"}
+"""Kinds of Python values that stand beside a tensor of a kind."""
+
+
+_KINDS: Final = {bool: "b", int: "i", float: "f", complex: "c", str: "U", bytes: "S"}
+
+
+def _require_convertible(value: Any, tensor: Any) -> None:
+    """Raise TypeError where a Python value has no form in the dtype of a tensor, also of one that is traced."""
+    if value is None:
+        raise ValueError("None values not supported: an operator of a tensor was given None.")
+    if isinstance(value, np.ndarray | np.generic | Traced) or not _is_known(tensor):
+        return
+    try:
+        kind = _KINDS.get(type(value)) or np.asarray(value).dtype.kind
+    except ValueError:
+        return
+    dtype = Tensor(tensor).dtype
+    if kind in "biufcSU" and kind not in _BESIDE.get(dtype.dtype.kind, kind):
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+
+
+def _is_known(tensor: Any) -> bool:
+    """Whether the dtype of a value is known: of what a function is only passed on it is not."""
+    if not isinstance(tensor, Traced):
+        return True
+    return tensor.recorder.forms[tensor.index].kind not in (Kind.OPAQUE, Kind.PARTS)
 
 
 def _is_array_of_text(value: Any) -> bool:

@@ -24,6 +24,8 @@ const EXTENSION: u8 = b'!';
 const TRAILER: u8 = b';';
 /// Bytes of the description of a frame, after the byte that introduces it.
 const FRAME_BYTES: usize = 9;
+/// Pixels that a byte can stand for: codes have 12 bits at the end, and stand for fewer pixels than there are codes.
+const MOST_RATIO: u64 = 4096 * 8 / 12 + 1;
 
 /// Counts the frames and measures the largest, without decompressing them.
 pub fn header(bytes: &[u8]) -> Result<Header, Wrong> {
@@ -47,7 +49,10 @@ pub fn header(bytes: &[u8]) -> Result<Header, Wrong> {
                 found.bounded()?;
                 let palette = palette_bytes(bytes, next.saturating_add(FRAME_BYTES - 1))?;
                 // One byte says how wide the codes are.
-                after_parts(bytes, next.saturating_add(FRAME_BYTES + 1).saturating_add(palette))?
+                let codes = next.saturating_add(FRAME_BYTES + 1).saturating_add(palette);
+                let end = after_parts(bytes, codes)?;
+                plausible(width, height, end.saturating_sub(codes))?;
+                end
             }
             TRAILER => break,
             other => {
@@ -91,6 +96,17 @@ fn compose(bytes: &[u8], height: usize, width: usize, out: &mut [u8]) -> Result<
         decoder.read_into_buffer(&mut indices).map_err(unreadable)?;
         draw(&decoder, &indices, canvas, width)?;
         before = Some(canvas);
+    }
+    Ok(())
+}
+
+/// Nothing is allocated on the word of a size that cannot be true.
+fn plausible(width: u16, height: u16, length_bytes: usize) -> Result<(), Wrong> {
+    let pixels = u64::from(width).saturating_mul(u64::from(height));
+    if pixels > (length_bytes as u64).saturating_mul(MOST_RATIO) {
+        return Err(damaged(format!(
+            "a GIF with a frame of {height} x {width} pixels, which {length_bytes} bytes cannot hold"
+        )));
     }
     Ok(())
 }
@@ -188,6 +204,13 @@ mod tests {
             let is_whole_frames = end == 34;
             assert_eq!(decoded(&FILE[..end]).is_ok(), is_whole_frames, "{end}");
         }
+    }
+
+    #[test]
+    fn a_frame_that_its_bytes_cannot_hold_is_refused_before_memory_is_taken() {
+        let large = [&FILE[..19], b",\0\0\0\0\xf4\x33\xf4\x33\0\x02\x02\x4c\x0a\0;"].concat();
+        let wrong = header(&large).unwrap_err().to_string();
+        assert_eq!(wrong, "a GIF with a frame of 13300 x 13300 pixels, which 4 bytes cannot hold");
     }
 
     #[test]

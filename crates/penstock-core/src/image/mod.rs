@@ -213,6 +213,9 @@ pub fn shape_of(bytes: &[u8], channels: usize, want: &Want) -> Result<Shape, Wro
     Header { channels, ..header }.bounded()?;
     // As in TensorFlow, files of other formats have their own size.
     let is_jpeg = format_of(bytes) == Some(Format::Jpeg);
+    if is_jpeg && !want.recover {
+        jpeg::check_length(&header, bytes.len())?;
+    }
     let ratio = if is_jpeg { jpeg::ratio(&header, want).max(1) } else { 1 };
     Ok(Shape {
         frames: if want.first_frame { 1 } else { header.frames },

@@ -21,6 +21,8 @@ use crate::image::{Header, Want, Wrong};
 const SIGNATURE_BYTES: usize = 8;
 const CHUNK_FRAME: usize = 12;
 const HEADER_TYPE: &[u8; 4] = b"IHDR";
+/// Bytes that a compressed byte can stand for: 258 of two bits.
+const MOST_RATIO: u64 = 258 * 8 / 2;
 /// Memory for what stands before the pixels, beside two rows of them.
 const METADATA_BYTES: usize = 8 << 20;
 
@@ -48,8 +50,32 @@ pub fn header(bytes: &[u8]) -> Result<Header, Wrong> {
         6 => 4,
         other => return Err(damaged(format!("a PNG of colour type {other}"))),
     };
-    let bits = if bits == 16 { 16 } else { 8 };
-    Header { frames: 1, height: height as usize, width: width as usize, channels, bits }.bounded()
+    let header = Header {
+        frames: 1,
+        height: height as usize,
+        width: width as usize,
+        channels,
+        bits: if bits == 16 { 16 } else { 8 },
+    };
+    let header = header.bounded()?;
+    let stored = match colour {
+        3 => 1,
+        _ => channels,
+    };
+    plausible(&header, u64::from(bits).saturating_mul(stored as u64), bytes.len())?;
+    Ok(header)
+}
+
+/// Nothing is allocated on the word of a size that cannot be true.
+fn plausible(header: &Header, pixel_bits: u64, length_bytes: usize) -> Result<(), Wrong> {
+    let bits = (header.height as u64).saturating_mul(header.width as u64).saturating_mul(pixel_bits);
+    if bits / 8 > (length_bytes as u64).saturating_mul(MOST_RATIO) {
+        return Err(damaged(format!(
+            "a PNG of {} x {} pixels, which {length_bytes} bytes cannot hold",
+            header.height, header.width
+        )));
+    }
+    Ok(())
 }
 
 /// The samples: one frame of `[height, width, want.channels]`.

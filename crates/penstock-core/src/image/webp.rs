@@ -22,6 +22,10 @@ const CHUNK_HEAD: usize = 8;
 /// In VP8X: alpha and animation.
 const HAS_ALPHA: u8 = 0x10;
 const IS_ANIMATED: u8 = 0x02;
+/// Pixels that a byte of a lossy stream can stand for: blocks of 16 x 16, each with a mode that takes a bit.
+const MOST_RATIO: u64 = 16 * 16 * 8;
+/// Bytes of a pixel that the decoder keeps beside those that it gives.
+const KEPT_BYTES: usize = 4;
 /// Bytes before the chunks of a frame of an animation.
 const FRAME_HEAD: usize = 16;
 
@@ -52,12 +56,12 @@ pub fn decode(bytes: &[u8], want: &Want, out: &mut [u8]) -> Result<(), Wrong> {
         }
         let have = if decoder.has_alpha() { 4 } else { 3 };
         let pixels = height.saturating_mul(width);
-        let mut frame = Vec::new();
-        if have != want.channels {
-            let count = pixels.saturating_mul(have);
-            frame = reserved(count as u64).map_err(|error| damaged(error.to_string()))?;
-            frame.resize(count, 0);
-        }
+        let count = if have == want.channels { 0 } else { pixels.saturating_mul(have) };
+        // Looked for and given back: the decoder takes as much without asking. Zeros that come from the system are
+        // no memory before they are written to, and a stream that is damaged early writes none.
+        let most = pixels.saturating_mul(KEPT_BYTES).saturating_add(count);
+        drop(reserved::<u8>(most as u64).map_err(|error| damaged(error.to_string()))?);
+        let mut frame = vec![0; count];
         if animated {
             decoder.set_background_color([0; 4]).map_err(unreadable)?;
         }
@@ -161,7 +165,22 @@ fn stream_size(bytes: &[u8], kind: &[u8; 4], data: Range<usize>) -> Result<(usiz
         }),
         _ => return Err(damaged(format!("a WebP with a chunk {} first", kind.escape_ascii()))),
     };
-    size.ok_or_else(|| cut_short(bytes))
+    let (width, height, alpha) = size.ok_or_else(|| cut_short(bytes))?;
+    if kind == b"VP8 " {
+        plausible(width, height, data.end.saturating_sub(start))?;
+    }
+    Ok((width, height, alpha))
+}
+
+/// Nothing is allocated on the word of a size that cannot be true. A lossless stream may hold any size of one colour.
+fn plausible(width: usize, height: usize, length_bytes: usize) -> Result<(), Wrong> {
+    let pixels = (width as u64).saturating_mul(height as u64);
+    if pixels > (length_bytes as u64).saturating_mul(MOST_RATIO) {
+        return Err(damaged(format!(
+            "a WebP with a picture of {height} x {width} pixels, which {length_bytes} bytes cannot hold"
+        )));
+    }
+    Ok(())
 }
 
 /// Type and data of the chunk at a place, which must lie before `end`.

@@ -71,6 +71,11 @@ pub fn decode_region(bytes: &[u8], want: &Want, region: Region, out: &mut [u8]) 
     decode_part(bytes, want, Some(region), out)
 }
 
+/// Refuse a picture that a file of this length cannot hold, unless what is missing is made up.
+pub fn check_length(header: &Header, length_bytes: usize) -> Result<(), Wrong> {
+    plausible(header, length_bytes).map_err(named)
+}
+
 /// What height and width are divided by.
 pub fn ratio(header: &Header, want: &Want) -> usize {
     let Some([height, width]) = want.scaled_for else { return want.ratio };

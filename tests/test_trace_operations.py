@@ -756,6 +756,7 @@ CASES = {
     "random.normal": lambda r: (
         ps.random.stateless_normal([3], np.stack([r["i"], r["j"]]), 2.0, 0.5),
         ps.random.stateless_normal([3, 1], np.stack([r["i"], r["j"]]), dtype=np.float64),
+        ps.random.stateless_truncated_normal([5], np.stack([r["i"], r["j"]]), 2.0, 0.5),
     ),
     "random.categorical": lambda r: (
         ps.random.stateless_categorical(r["m"], 4, (1, 2)),

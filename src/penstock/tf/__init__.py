@@ -18,13 +18,13 @@ from importlib import import_module
 from typing import Any, Final
 
 import penstock as ps
-from penstock import errors
 from penstock.tf import (
     arranging,
     bitwise,
     compat,
     data,
     debugging,
+    errors,
     finding,
     image,
     io,
@@ -36,12 +36,23 @@ from penstock.tf import (
     numeric,
     ragged,
     random,
+    scattering,
     sparse,
     strings,
     train,
 )
 from penstock.tf import dtype_names as dtypes
-from penstock.tf.branching import case, cond, map_fn, switch_case, vectorized_map, while_loop
+from penstock.tf.branching import (
+    case,
+    cond,
+    foldl,
+    foldr,
+    map_fn,
+    scan,
+    switch_case,
+    vectorized_map,
+    while_loop,
+)
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.debugging import Assert, assert_equal, assert_greater, assert_less
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
@@ -50,7 +61,17 @@ from penstock.tf.missing import no_attribute
 from penstock.tf.names import TOP, from_modules, module_names
 from penstock.tf.shapes import TensorShape
 from penstock.tf.specs import RaggedTensorSpec, SparseTensorSpec, TensorSpec
-from penstock.tf.surroundings import autograph, config, device, get_logger, init_scope, name_scope
+from penstock.tf.surroundings import (
+    autograph,
+    config,
+    control_dependencies,
+    device,
+    get_logger,
+    group,
+    init_scope,
+    name_scope,
+    no_op,
+)
 from penstock.tf.tensors import Tensor, is_tensor
 from penstock.tf.variable import Variable
 
@@ -90,6 +111,7 @@ __all__ = [
     "cond",
     "config",
     "constant",
+    "control_dependencies",
     "convert_to_tensor",
     "data",
     "debugging",
@@ -101,8 +123,11 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "foldl",
+    "foldr",
     "function",
     "get_logger",
+    "group",
     "half",
     "image",
     "init_scope",
@@ -119,10 +144,12 @@ __all__ = [
     "nest",
     "newaxis",
     "nn",
+    "no_op",
     "numpy_function",
     "py_function",
     "ragged",
     "random",
+    "scan",
     "sparse",
     "string",
     "strings",
@@ -167,7 +194,7 @@ def __dir__() -> list[str]:
 
 
 def _places() -> list[Any]:
-    return [ps, *module_names("math"), arranging, finding, making, numeric]
+    return [ps, *module_names("math"), arranging, finding, making, numeric, scattering]
 
 
 def _keras() -> Any:

@@ -14,7 +14,7 @@ from penstock.spec import flatten, is_structure, map_structure, pack
 from penstock.tf.functions import convert_to_tensor
 from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
 
-__all__ = ["case", "cond", "map_fn", "switch_case", "vectorized_map", "while_loop"]
+__all__ = ["case", "cond", "foldl", "foldr", "map_fn", "scan", "switch_case", "vectorized_map", "while_loop"]
 
 
 def cond(
@@ -206,3 +206,70 @@ def vectorized_map(
 ) -> Any:
     """The same as `map_fn`."""
     return map_fn(fn, elems)
+
+
+def foldl(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, **_: Any) -> Any:
+    """What a function makes of what it made before and each entry of the first axis; begins with the first entry.
+
+    Args:
+        fn: Takes what it made before, and an entry.
+        elems: A tensor, or a structure of tensors of one size.
+        initializer: What it begins with in place of the first entry.
+
+    Raises:
+        InvalidArgumentError: There is nothing to begin with.
+
+    >>> import penstock.tf as tf
+    >>> int(tf.foldl(lambda total, x: total * 2 + x, tf.constant([1, 2, 3])))
+    11
+    """
+    made = _accumulated("foldl", fn, _entries("foldl", elems), initializer)
+    return made[-1] if made else _row(initializer)
+
+
+def foldr(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, **_: Any) -> Any:
+    """As `foldl`, from the last entry on."""
+    made = _accumulated("foldr", fn, _entries("foldr", elems)[::-1], initializer)
+    return made[-1] if made else _row(initializer)
+
+
+def scan(
+    fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, reverse: bool = False, **_: Any
+) -> Any:
+    """As `foldl`, with what the function made of every entry, stacked.
+
+    >>> import penstock.tf as tf
+    >>> tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy()
+    array([1, 3, 6], dtype=int32)
+    """
+    entries = _entries("scan", elems)
+    made = _accumulated("scan", fn, entries[::-1] if reverse else entries, initializer)
+    rows = made[::-1] if reverse else made
+    if not rows:
+        raise InvalidArgumentError(
+            "scan: there are no entries, so that nothing tells what the function returns."
+        )
+    columns = zip(*map(flatten, rows), strict=True)
+    return pack(rows[0], [wrap(np.stack([unwrap(one) for one in column])) for column in columns])
+
+
+def _entries(where: str, elems: Any) -> list[Any]:
+    given = _row(elems) if is_structure(elems) else convert_to_tensor(elems)
+    parts = flatten(given)
+    sizes = {len(part) for part in parts}
+    if len(sizes) != 1:
+        raise InvalidArgumentError(f"{where}: entries of sizes {sorted(sizes)}, wanted one size.")
+    return [pack(given, [part[i] for part in parts]) for i in range(sizes.pop())]
+
+
+def _accumulated(
+    where: str, fn: Callable[[Any, Any], Any], entries: list[Any], initializer: Any
+) -> list[Any]:
+    if initializer is None and not entries:
+        raise InvalidArgumentError(f"{where}: there are no entries, and no initializer to begin with.")
+    made = [] if initializer is not None else [entries[0]]
+    before = _row(initializer) if initializer is not None else entries[0]
+    for entry in entries[len(made) :]:
+        before = _row(fn(before, entry))
+        made.append(before)
+    return made

@@ -9,6 +9,7 @@ import numpy as np
 
 import penstock as ps
 from penstock.column.packing import pack_value
+from penstock.errors import ArgumentError
 from penstock.tf.dtypes import DType, as_dtype
 from penstock.tf.shapes import TensorShape
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
@@ -34,12 +35,89 @@ class RaggedTensor:
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: Any) -> RaggedTensor:
         """Row i is `values[row_splits[i]:row_splits[i + 1]]`."""
-        return cls(ps.Ragged(_array(values), _array(row_splits)))
+        return cls(ps.Ragged(_inner(values), _array(row_splits)))
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any) -> RaggedTensor:
         """Row i has `row_lengths[i]` values."""
-        return cls(ps.Ragged(_array(values), np.concatenate([[0], np.cumsum(_array(row_lengths))])))
+        return cls(ps.Ragged(_inner(values), np.concatenate([[0], np.cumsum(_array(row_lengths))])))
+
+    @classmethod
+    def from_row_limits(cls, values: Any, row_limits: Any) -> RaggedTensor:
+        """Row i ends before `values[row_limits[i]]`, and begins where the one before ends."""
+        return cls.from_row_splits(values, np.concatenate([[0], _array(row_limits)]))
+
+    @classmethod
+    def from_row_starts(cls, values: Any, row_starts: Any) -> RaggedTensor:
+        """Row i begins at `values[row_starts[i]]`, and ends where the next begins."""
+        whole = _inner(values)
+        return cls.from_row_splits(whole, np.concatenate([_array(row_starts), [len(whole)]]))
+
+    @classmethod
+    def from_value_rowids(cls, values: Any, value_rowids: Any, nrows: Any = None) -> RaggedTensor:
+        """`value_rowids`, which rise, say of each value its row."""
+        numbers = _array(value_rowids)
+        if len(numbers) and ((np.diff(numbers) < 0).any() or numbers[0] < 0):
+            raise ArgumentError(
+                "RaggedTensor", "value_rowids", got=numbers.tolist(), want="rising numbers from 0"
+            )
+        count = int(unwrap(nrows)) if nrows is not None else int(numbers[-1]) + 1 if len(numbers) else 0
+        return cls.from_row_lengths(values, np.bincount(numbers, minlength=count)[: max(count, 0)])
+
+    @classmethod
+    def from_uniform_row_length(cls, values: Any, uniform_row_length: Any, nrows: Any = None) -> RaggedTensor:
+        """All rows have one length."""
+        whole, length = _inner(values), int(unwrap(uniform_row_length))
+        count = int(unwrap(nrows)) if nrows is not None else len(whole) // max(length, 1)
+        return cls.from_row_splits(whole, np.arange(count + 1) * length)
+
+    @classmethod
+    def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any) -> RaggedTensor:
+        """Several ragged axes, the outermost first."""
+        *outer, last = nested_row_splits
+        made = cls.from_row_splits(flat_values, last)
+        for splits in outer[::-1]:
+            made = cls.from_row_splits(made, splits)
+        return made
+
+    @classmethod
+    def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any) -> RaggedTensor:
+        """Several ragged axes, the outermost first."""
+        *outer, last = nested_row_lengths
+        made = cls.from_row_lengths(flat_values, last)
+        for lengths in outer[::-1]:
+            made = cls.from_row_lengths(made, lengths)
+        return made
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, lengths: Any = None, padding: Any = None) -> RaggedTensor:
+        """The rows of a tensor of two axes or more, cut to lengths, or without what fills them up at the end."""
+        whole = _array(tensor)
+        if whole.ndim < 2:
+            raise ArgumentError(
+                "RaggedTensor.from_tensor", "axes of tensor", got=whole.ndim, want="2 or more"
+            )
+        n, longest = whole.shape[:2]
+        counts = np.full(n, longest) if lengths is None else np.minimum(_array(lengths), longest)
+        if padding is not None:
+            fills = (whole == _array(padding)).reshape(n, longest, -1).all(axis=2)
+            counts = longest - np.cumprod(fills[:, ::-1], axis=1).sum(axis=1)
+        is_kept = np.arange(longest) < counts[:, np.newaxis]
+        return cls.from_row_lengths(whole[is_kept], np.maximum(counts, 0))
+
+    @classmethod
+    def from_sparse(cls, st_input: Any) -> RaggedTensor:
+        """The values of a sparse tensor of two axes, whose rows begin at the left without a gap."""
+        sparse: ps.Sparse = unwrap(st_input)
+        rows, columns = sparse.indices.T if len(sparse.indices) else np.empty((2, 0), np.int64)
+        counts = np.bincount(rows, minlength=sparse.shape[0])
+        if (
+            len(sparse.shape) != 2
+            or (columns != np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows]).any()
+        ):
+            want = "two axes, with values from the left of each row on, in order"
+            raise ArgumentError("RaggedTensor.from_sparse", "st_input", got=sparse, want=want)
+        return cls.from_row_lengths(sparse.values, counts)
 
     def __penstock__(self) -> ps.Ragged:
         return self._rows
@@ -82,6 +160,79 @@ class RaggedTensor:
     def row_lengths(self) -> Tensor:
         """Number of entries in each row."""
         return Tensor(self._rows.row_lengths())
+
+    def row_starts(self) -> Tensor:
+        """Where each row begins."""
+        return Tensor(self._rows.row_splits[:-1])
+
+    def row_limits(self) -> Tensor:
+        """Where each row ends."""
+        return Tensor(self._rows.row_splits[1:])
+
+    def value_rowids(self) -> Tensor:
+        """The row of each value."""
+        return Tensor(np.repeat(np.arange(len(self._rows)), self._rows.row_lengths()))
+
+    def nested_row_lengths(self, axis: Any = None) -> tuple[Tensor, ...]:
+        """The lengths of the rows of every ragged axis, outermost first."""
+        return tuple(Tensor(np.diff(splits)) for splits in self._rows.nested_row_splits)
+
+    def bounding_shape(self, axis: Any = None, out_type: Any = None) -> Tensor:
+        """The sizes of the smallest tensor that holds all rows; of one axis, its size."""
+        lengths = [np.diff(splits).max(initial=0) for splits in self._rows.nested_row_splits]
+        sizes = np.array([len(self._rows), *lengths, *self._rows.flat_values.shape[1:]], np.int64)
+        dtype = np.int64 if out_type is None else unwrap(as_dtype(out_type))
+        return Tensor((sizes if axis is None else sizes[unwrap(axis)]).astype(dtype))
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self.shape
+
+    def with_values(self, new_values: Any) -> RaggedTensor:
+        """The same rows, of other values."""
+        whole = _inner(new_values)
+        if len(whole) != self._rows.row_splits[-1]:
+            want = f"{self._rows.row_splits[-1]} of them"
+            raise ArgumentError("RaggedTensor.with_values", "new_values", got=len(whole), want=want)
+        return RaggedTensor(ps.Ragged(whole, self._rows.row_splits))
+
+    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+        """The same rows, of other innermost values."""
+        inner = self._rows.values
+        is_nested = isinstance(inner, ps.Ragged)
+        return self.with_values(RaggedTensor(inner).with_flat_values(new_values) if is_nested else new_values)
+
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
+        """Two or more axes beside each other as one: all rows of theirs one after the other."""
+        if outer_axis == inner_axis:
+            return self
+        if outer_axis > 1:
+            merged = RaggedTensor(self._rows.values).merge_dims(outer_axis - 1, inner_axis - 1)
+            return self.with_values(merged)
+        inner: Any = self._rows.values
+        splits = self._rows.row_splits
+        for _ in range(inner_axis - 1):
+            if isinstance(inner, ps.Ragged):
+                inner, splits = inner.values, inner.row_splits[splits]
+            else:
+                inner, splits = inner.reshape(-1, *inner.shape[2:]), splits * inner.shape[1]
+        return RaggedTensor(ps.Ragged(inner, splits)) if outer_axis else wrap(inner)
+
+    def to_sparse(self, name: str | None = None) -> SparseTensor:
+        """The values at their places, of two axes or more."""
+        splits = self._rows.nested_row_splits
+        columns: list[Any] = [np.arange(len(self._rows))]
+        for one in splits:
+            lengths = np.diff(one)
+            columns = [np.repeat(column, lengths) for column in columns]
+            columns.append(np.arange(one[-1]) - np.repeat(one[:-1], lengths))
+        values = self._rows.flat_values
+        for size in values.shape[1:]:
+            columns = [
+                *(np.repeat(column, size) for column in columns),
+                np.tile(np.arange(size), len(columns[0])),
+            ]
+        return SparseTensor(np.stack(columns, axis=1), values.reshape(-1), self.bounding_shape())
 
     def nrows(self) -> Tensor:
         """Number of rows."""
@@ -230,6 +381,12 @@ def stacked_rows(rows: Any) -> RaggedTensor:
     arrays = [np.asarray(unwrap(row)) for row in rows]
     splits = np.concatenate([[0], np.cumsum([len(row) for row in arrays])])
     return RaggedTensor(ps.Ragged(np.concatenate(arrays), splits))
+
+
+def _inner(value: Any) -> Any:
+    """What rows are cut out of: an array, or rows that are ragged themselves."""
+    inner = unwrap(value)
+    return inner if isinstance(inner, ps.Ragged) else _array(inner)
 
 
 def _array(value: Any) -> Any:

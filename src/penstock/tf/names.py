@@ -21,6 +21,8 @@ _TOP: Final = (
     "reduce_sum repeat reshape reverse roll round saturate_cast scalar_mul searchsorted sequence_mask shape sigmoid "
     "sign sin sinh "
     "size slice sort split sqrt square squeeze stack stop_gradient strided_slice subtract tan tanh "
+    "dynamic_partition dynamic_stitch reverse_sequence scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max "
+    "tensor_scatter_nd_min tensor_scatter_nd_sub tensor_scatter_nd_update unravel_index "
     "tensordot tile transpose truediv truncatediv truncatemod unique unique_with_counts unstack where zeros "
     "zeros_like "
 )

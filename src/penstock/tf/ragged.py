@@ -1,13 +1,142 @@
 """`tf.ragged`: ragged tensors."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+import penstock as ps
+from penstock.column.packing import pack_value
+from penstock.errors import ArgumentError
 from penstock.tf.composite import RaggedTensor
 from penstock.tf.composite import ragged_constant as constant
 from penstock.tf.composite import stacked_rows as stack
 from penstock.tf.missing import no_attribute
+from penstock.tf.tensors import Tensor, is_traced, unwrap
 
-__all__ = ["RaggedTensor", "constant", "stack"]
+__all__ = [
+    "RaggedTensor",
+    "boolean_mask",
+    "constant",
+    "map_flat_values",
+    "range",
+    "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits",
+    "stack",
+]
+
+
+def _array(where: str, value: Any) -> Any:
+    if is_traced(value):
+        raise unwrap(value).recorder.fail(f"calls tf.ragged.{where}, whose rows differ in length")
+    return np.asarray(unwrap(value))
+
+
+def range(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None) -> RaggedTensor:
+    """Rows of numbers, each from a start to below a limit; from 0 where only limits are given.
+
+    >>> range([2, 0, 3]).to_list()
+    [[0, 1], [], [0, 1, 2]]
+    """
+    begins, ends = (0, starts) if limits is None else (starts, limits)
+    parts = np.broadcast_arrays(*(_array("range", one) for one in (begins, ends, deltas)))
+    kind = np.result_type(*parts) if dtype is None else np.dtype(unwrap(dtype))
+    if limits is None and deltas == 1 and dtype is None:
+        kind = _array("range", starts).dtype if hasattr(starts, "dtype") else np.dtype(np.int32)
+    elif dtype is None and not any(hasattr(one, "dtype") for one in (starts, limits, deltas)):
+        kind = np.dtype(np.float32 if kind.kind == "f" else np.int32)
+    if (parts[2] == 0).any():
+        raise ArgumentError("ragged.range", "deltas", got=0, want="others than 0")
+    rows = [
+        np.arange(*one).astype(kind)
+        for one in zip(*(part.reshape(-1).tolist() for part in parts), strict=True)
+    ]
+    splits = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    return RaggedTensor(ps.Ragged(np.concatenate([np.empty(0, kind), *rows]), splits))
+
+
+def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+    """The entries for which a mask is true, row by row: a ragged tensor, or a tensor where the mask has one axis.
+
+    >>> boolean_mask(np.array([[1, 2], [3, 4]]), [[True, False], [True, True]]).to_list()
+    [[1], [3, 4]]
+    """
+    is_in = unwrap(mask)
+    values = unwrap(data)
+    if isinstance(is_in, list):
+        is_in = unwrap(constant(is_in)) if any(isinstance(row, list) for row in is_in) else np.asarray(is_in)
+    if isinstance(values, list):
+        values = unwrap(constant(values)) if isinstance(is_in, ps.Ragged) else pack_value(values)
+    if isinstance(is_in, ps.Ragged) and is_in.ragged_rank == 1:
+        chosen = np.asarray(is_in.values, bool)
+        counts = np.diff(np.concatenate([[0], np.cumsum(chosen)])[is_in.row_splits])
+        inner: Any = values.values if isinstance(values, ps.Ragged) else _of_rows(values)
+        return RaggedTensor.from_row_lengths(inner[chosen], counts)
+    chosen = _array("boolean_mask", is_in)
+    if chosen.ndim == 1:
+        picked = [row for row, is_kept in zip(values, chosen, strict=True) if is_kept]
+        return (
+            stack(picked) if isinstance(values, ps.Ragged) else Tensor(_array("boolean_mask", values)[chosen])
+        )
+    array = _array("boolean_mask", values)
+    if chosen.ndim != 2 or array.shape[:2] != chosen.shape:
+        want = f"{array.shape[:1]} or {array.shape[:2]}"
+        raise ArgumentError("ragged.boolean_mask", "shape of mask", got=chosen.shape, want=want)
+    return RaggedTensor.from_row_lengths(array[chosen], chosen.sum(axis=1))
+
+
+def _of_rows(values: Any) -> Any:
+    array = _array("boolean_mask", values)
+    return array.reshape(-1, *array.shape[2:])
+
+
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> RaggedTensor:
+    """What a function gives for the innermost values of ragged tensors of the same rows, as such rows.
+
+    >>> map_flat_values(lambda x: x * 2, constant([[1, 2], [3]])).to_list()
+    [[2, 4], [6]]
+    """
+    of_rows = [one for one in (*args, *kwargs.values()) if isinstance(one, RaggedTensor)]
+    if not of_rows:
+        raise ArgumentError("ragged.map_flat_values", "args", got=args, want="a ragged tensor among them")
+    first = unwrap(of_rows[0])
+    for other in map(unwrap, of_rows[1:]):
+        pairs = zip(first.nested_row_splits, other.nested_row_splits, strict=False)
+        if first.ragged_rank != other.ragged_rank or any(not np.array_equal(*pair) for pair in pairs):
+            raise ArgumentError("ragged.map_flat_values", "args", got=other, want="rows of the same lengths")
+
+    def flat(value: Any) -> Any:
+        return value.flat_values if isinstance(value, RaggedTensor) else value
+
+    made = op(*map(flat, args), **{name: flat(value) for name, value in kwargs.items()})
+    return of_rows[0].with_flat_values(made)
+
+
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+    """Of each value its row.
+
+    >>> row_splits_to_segment_ids([0, 2, 2, 3]).numpy().tolist()
+    [0, 0, 2]
+    """
+    lengths = np.diff(_array("row_splits_to_segment_ids", splits))
+    return Tensor(np.repeat(np.arange(len(lengths)), lengths).astype(unwrap(out_type) or np.int64))
+
+
+def segment_ids_to_row_splits(
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+) -> Tensor:
+    """Where each row begins and the last one ends, of the row of each value.
+
+    >>> segment_ids_to_row_splits([0, 0, 2]).numpy().tolist()
+    [0, 2, 2, 3]
+    """
+    counts = np.bincount(
+        _array("segment_ids_to_row_splits", segment_ids).astype(np.int64),
+        minlength=int(unwrap(num_segments) or 0),
+    )
+    return Tensor(np.concatenate([[0], np.cumsum(counts)]).astype(unwrap(out_type) or np.int64))
 
 
 def __getattr__(name: str) -> Any:

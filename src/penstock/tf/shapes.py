@@ -86,6 +86,41 @@ class TensorShape:
                 "TensorShape", "shape", got=self, want=f"one that fits {TensorShape.of(other)}"
             )
 
+    def assert_has_rank(self, rank: int) -> None:
+        """Raise ArgumentError where the number of axes is known to be another."""
+        if self.rank not in (None, rank):
+            raise ArgumentError("TensorShape", "shape", got=self, want=f"{rank} axes")
+
+    def assert_is_fully_defined(self) -> None:
+        """Raise ArgumentError where a size is unknown."""
+        if not self.is_fully_defined():
+            raise ArgumentError("TensorShape", "shape", got=self, want="known sizes")
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """This shape, or one of so many unknown sizes; ArgumentError where it has another number of axes."""
+        self.assert_has_rank(rank)
+        return TensorShape([None] * rank) if self._sizes is None else self
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """This shape; ArgumentError where it has fewer axes."""
+        if self.rank is not None and self.rank < rank:
+            raise ArgumentError("TensorShape", "shape", got=self, want=f"at least {rank} axes")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """This shape; ArgumentError where it has more axes."""
+        if self.rank is not None and self.rank > rank:
+            raise ArgumentError("TensorShape", "shape", got=self, want=f"at most {rank} axes")
+        return self
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """What both know of the sizes; ArgumentError where no shape fits both."""
+        self.assert_is_compatible_with(other)
+        mine, theirs = self._sizes, TensorShape.of(other)._sizes
+        if mine is None or theirs is None:
+            return TensorShape(theirs if mine is None else mine)
+        return TensorShape([b if a is None else a for a, b in zip(mine, theirs, strict=True)])
+
     def concatenate(self, other: Any) -> TensorShape:
         """The axes of this shape, and then those of the other."""
         mine, theirs = self._sizes, TensorShape.of(other)._sizes

@@ -28,6 +28,19 @@ def init_scope() -> Any:
     return nullcontext()
 
 
+def control_dependencies(control_inputs: Any = None) -> Any:
+    """Taken and not used: what stands first is done first."""
+    return nullcontext(control_inputs)
+
+
+def group(*inputs: Any, **_: Any) -> None:
+    """Taken and not used: what is given has been done."""
+
+
+def no_op(name: Any = None) -> None:
+    """Nothing."""
+
+
 def get_logger() -> logging.Logger:
     """The logger of the name that TensorFlow's has."""
     return logging.getLogger("tensorflow")

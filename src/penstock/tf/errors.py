@@ -1,0 +1,65 @@
+"""`tf.errors`: the exceptions of penstock, and names of others that code written for TensorFlow catches."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from penstock import errors
+from penstock.errors import PenstockError
+
+__all__ = [
+    "AbortedError",
+    "CancelledError",
+    "DeadlineExceededError",
+    "InternalError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnimplementedError",
+    "UnknownError",
+]
+
+
+class AbortedError(PenstockError):
+    """Never raised by penstock."""
+
+
+class CancelledError(PenstockError):
+    """Never raised by penstock."""
+
+
+class DeadlineExceededError(PenstockError):
+    """Never raised by penstock."""
+
+
+class InternalError(PenstockError):
+    """Never raised by penstock."""
+
+
+class UnauthenticatedError(PenstockError):
+    """Never raised by penstock."""
+
+
+class UnavailableError(PenstockError):
+    """Never raised by penstock."""
+
+
+class UnimplementedError(PenstockError):
+    """Never raised by penstock."""
+
+
+class UnknownError(PenstockError):
+    """Never raised by penstock."""
+
+
+PermissionDeniedError: Final = PermissionError
+ResourceExhaustedError: Final = errors.LimitError
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(errors, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *errors.__all__})

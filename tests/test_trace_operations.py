@@ -756,6 +756,8 @@ CASES = {
     "random.normal": lambda r: (
         ps.random.stateless_normal([3], np.stack([r["i"], r["j"]]), 2.0, 0.5),
         ps.random.stateless_normal([3, 1], np.stack([r["i"], r["j"]]), dtype=np.float64),
+    ),
+    "random.truncated_normal": lambda r: (
         ps.random.stateless_truncated_normal([5], np.stack([r["i"], r["j"]]), 2.0, 0.5),
     ),
     "random.categorical": lambda r: (

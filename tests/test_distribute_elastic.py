@@ -86,6 +86,9 @@ AFTER: dict[str, Callable[[ps.Dataset], ps.Dataset]] = {
     "filter, shuffle": lambda rows: rows.filter(lambda x: x % 7 != 9).shuffle(6, seed=9),
     "two shuffles": lambda rows: rows.shuffle(6, seed=1).map(lambda x: x + 0).shuffle(4, seed=2).batch(2),
     "batch, two shuffles": lambda rows: rows.batch(2).shuffle(3, seed=1).shuffle(4, seed=2),
+    "shuffle of everything": lambda rows: rows.map(lambda x: x + 0).shuffle(seed=6).batch(3),
+    "batch, shuffle of everything": lambda rows: rows.batch(2).shuffle(seed=6).prefetch(1),
+    "shuffle of everything, shuffle": lambda rows: rows.shuffle(seed=6).shuffle(5, seed=2),
     "pack": packed_numbers,
     "filter, pack, batch": lambda rows: packed_numbers(rows.filter(lambda x: x % 7 != 9)).batch(2),
     "shuffle, pack, shuffle": lambda rows: packed_numbers(rows.shuffle(5, seed=3)).shuffle(3, seed=4),
@@ -251,6 +254,21 @@ def test_epochs_go_on_after_the_one_in_which_ranks_changed(n: int, counts: tuple
     for iterator in ranks_of(make, 3, states_of(iterators)):
         found += values(iterator)
     assert Counter(found) == Counter(dict.fromkeys(range(n), 2))
+
+
+@pytest.mark.parametrize("counts", [(9, 5), (120, 118), (130, 124)])
+def test_a_shuffle_of_a_ranks_own_rows_goes_on_with_what_is_left_and_then_with_all(counts: tuple[int, int]):
+    def make(rank: int, world: int) -> ps.Dataset:
+        return D.range(701).distribute(rank, world).shuffle(seed=4).batch(3).repeat(2)
+
+    iterators = ranks_of(make, 2)
+    found = [value for it, k in zip(iterators, counts, strict=True) for value in values(islice(it, k))]
+    states = states_of(iterators)
+    orders = [values(iterator) for iterator in ranks_of(make, 3, states)]
+    found += [value for order in orders for value in order]
+    assert Counter(found) == Counter(dict.fromkeys(range(701), 2))
+    assert max(map(len, orders)) - min(map(len, orders)) <= 2
+    assert all(order != sorted(order) for order in orders)
 
 
 def test_errors_among_the_rows_lose_none():
@@ -458,7 +476,6 @@ def test_states_of_several_ranks_are_for_rows_that_are_distributed():
     [
         ("enumerate", lambda rows: rows.enumerate()),
         ("take", lambda rows: rows.take(10)),
-        ("shuffle", lambda rows: rows.shuffle(seed=1)),
         ("flat_map", lambda rows: rows.flat_map(D.range)),
         ("interleave", lambda rows: rows.interleave(D.range, cycle_length=2)),
         ("scan", lambda rows: rows.scan(np.int64(0), lambda total, x: (total + x, total))),

@@ -179,6 +179,10 @@ class Rows(Protocol):
         """The rows by number, where that is possible."""
 
     @property
+    def by_number_left(self) -> RowSource | None:
+        """As `by_number`, for a node that pulls none: those of the epoch that other ranks were not given before."""
+
+    @property
     def by_number_now(self) -> RowSource | None:
         """The rows of this epoch by number, where that is possible and nothing has to be made for it first."""
 

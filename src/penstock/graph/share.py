@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 from penstock.column.base import IntArray
 from penstock.frozen import frozen
-from penstock.graph.node import Node, State
+from penstock.graph.node import Node, RowSource, State
+from penstock.graph.plan import Plan
 
-__all__ = ["Given", "Joined", "Share"]
+__all__ = ["Given", "Joined", "Share", "rows_left"]
 
 
 @frozen
@@ -75,3 +76,33 @@ class Share(Node):
     @abstractmethod
     def in_step(self, given: Given, world: int) -> Joined | None:
         """As `joined`, where each rank of a world was given as many rows as the one that is known."""
+
+    @abstractmethod
+    def left(self, state: State, rows: RowSource) -> RowSource | None:
+        """The rows that are due from a state on, by number; None where these are all of the epoch."""
+
+
+def rows_left(plan: Plan, state: State, inputs: tuple[Any, ...]) -> RowSource | None:
+    """The rows of a plan by number from a place on, where none has been given since the epoch began or was dealt anew.
+
+    Args:
+        plan: The plan.
+        state: The state of its node at that place.
+        inputs: The marks of its inputs there.
+    """
+    return _left(plan, state, inputs).rows
+
+
+def _left(plan: Plan, state: State, inputs: tuple[Any, ...]) -> Plan:
+    if len(inputs) != 1:
+        return plan
+    [below], [mark] = plan.inputs, inputs
+    if isinstance(plan.node, Share):
+        rows = None if below.rows is None else plan.node.left(state, below.rows)
+        if rows is None:
+            return plan
+        made = Plan(plan.node, plan.inputs)
+        made.__dict__["rows"] = rows
+        return made
+    part = _left(below, mark[1], mark[4])
+    return plan if part is below else Plan(plan.node, (part,))

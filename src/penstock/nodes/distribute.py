@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, Literal
 import numpy as np
 
 from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
 from penstock.graph.epochs import rows_from_start
@@ -286,6 +287,13 @@ class Distribute(Share):
         joined = self._state(rest, behind + rest.first - passed, ended=ended)
         return Joined(joined, place, rest.first + len(rest.had))
 
+    def left(self, state: State, rows: RowSource) -> RowSource | None:
+        _, _, passed, _, had, _, ended = state
+        if not passed and not len(had) and not ended:
+            return None
+        deal = Deal(passed, had, self.world)
+        return _Left(self, rows, deal, 0 if ended else deal.due_before(max(len(rows), passed)))
+
     def how_over(self, rows: Plan) -> str:  # type: ignore[override]
         if rows_from_start(rows) is not None:
             return "reads its own rows only"
@@ -303,9 +311,9 @@ class Distribute(Share):
                 yield round_[self.rank % len(round_)]
 
     def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
-        return Renumbered(self, rows, lambda numbers: self._row_of(numbers, len(rows)))
+        return Renumbered(self, rows, lambda numbers: self.row_of(numbers, len(rows)))
 
-    def _row_of(self, numbers: IntArray, n: int) -> IntArray:
+    def row_of(self, numbers: IntArray, n: int) -> IntArray:
         """The rows of the input that rows of the share are."""
         found = numbers * self.world + self.rank
         short = n % self.world
@@ -314,6 +322,22 @@ class Distribute(Share):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls(0, 1), cls(2, 3), cls(1, 4, ends="pad"), cls(3, 5, ends="drop"), cls(7, 8, ends="pad")]
+
+
+@frozen
+class _Left:
+    """A rank's rows of the n that are due."""
+
+    node: Distribute
+    rows: RowSource
+    deal: Deal
+    n: int
+
+    def __len__(self) -> int:
+        return self.node.cardinality(self.n)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        return self.rows.gather(self.deal.number(self.node.row_of(rows, self.n)))
 
 
 def _are_numbers(had: Any, first: int) -> bool:

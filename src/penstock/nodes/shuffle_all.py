@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Final
@@ -13,7 +13,7 @@ from penstock import _native
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.frozen import frozen
-from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, State, Step
+from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, Spent, State, Step
 from penstock.graph.seeds import SeedPair, epoch_seeds
 from penstock.nodes.drawn import is_seeds, is_whole
 from penstock.nodes.gathered import gathered
@@ -28,6 +28,8 @@ _CHUNKS_AT_ONCE: Final = 4
 # Of numbers that lie this near each other all between them are worked out: one costs some nanoseconds, a call more.
 _NEAR: Final = 64
 
+_MOST_APART: Final = 1 << 26
+
 
 @frozen
 class ShuffleAll(Node):
@@ -40,7 +42,6 @@ class ShuffleAll(Node):
         reshuffle: Whether each epoch has seeds of its own.
     """
 
-    bound_by: ClassVar[str] = "the numbers that rows have in its rank"
     mixes: ClassVar[bool] = True
     only_moves: ClassVar[bool] = True
 
@@ -84,7 +85,9 @@ class ShuffleAll(Node):
 
     def step(self, state: State, rows: Rows) -> Step:
         pair, seeds, given = state
-        source = rows.by_number
+        if "source" not in rows.scratch:
+            rows.scratch["source"] = rows.by_number_left
+        source = rows.scratch["source"]
         assert source is not None, "made only over rows that can be reached by number"
         is_known = knows_size(rows.scratch)  # few rows come first, also from a mark
         at_once = rows_at_once(rows.scratch) * _CHUNKS_AT_ONCE if is_known else first_rows(rows.spec)
@@ -101,6 +104,15 @@ class ShuffleAll(Node):
 
     def before(self, state: State, row: int, *n: int) -> Before:
         return (*state[:2], row), (None,)
+
+    def spent(self, state: State, n: int, first: int, rows: Callable[[], Rows]) -> Spent | None:
+        pair, seeds, given = state
+        source = rows().by_number_left
+        if source is None or given + n > _MOST_APART:
+            return None
+        gone = np.sort(_native.permutation(len(source), _key(seeds), 0, min(given + n, len(source))))
+        stop = int(gone[-1]) + 1 if len(gone) else 0
+        return first + stop, first + np.delete(np.arange(stop), gone), (pair, seeds, 0)
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         all_rows = list(rows)

@@ -25,6 +25,7 @@ from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.node import END, Failing, RowSource, _End
 from penstock.graph.origin import origin
 from penstock.graph.plan import Plan
+from penstock.graph.share import rows_left
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
 from penstock.run.marks import Mark, is_mark
@@ -122,6 +123,11 @@ class Edge:
     def by_number(self) -> RowSource | None:
         """The rows by number, where that is possible and the same in every epoch."""
         return None if self._plan.is_shuffled else self._plan.rows
+
+    @property
+    def by_number_left(self) -> RowSource | None:
+        """As `by_number`, for a node that pulls none: those of the epoch that other ranks were not given before."""
+        return None if self._plan.is_shuffled else rows_left(self._plan, *self._before)
 
     @property
     def by_number_now(self) -> RowSource | None:

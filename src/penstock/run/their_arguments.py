@@ -124,7 +124,7 @@ def _differ_in_sources(theirs: Plan, plan: Plan) -> bool:
 def _stop_below(plan: Plan, mark: Mark, stop: int) -> int | None:
     """How many rows of its input a node has taken for the rows up to one; None where it does not tell."""
     _, state, given, position, (below,), _ = mark
-    if plan.node.repeats:
+    if plan.node.repeats or plan.node.goes_by_number:
         return None
     spent = plan.node.spent(state, stop - position + given, below[3], partial(Edge, plan.inputs[0], below))
     return None if spent is None else spent[0]
@@ -136,7 +136,7 @@ def _counted(mark: Mark, theirs: Plan, plan: Plan) -> Mark | None:
     below, stop, above = mark, mark[3], []
     for part in path:
         epoch, state, given, position, inputs, notes = below
-        if len(inputs) != 1 or part.node.repeats or (notes and notes[1]):
+        if len(inputs) != 1 or part.node.repeats or part.node.goes_by_number or (notes and notes[1]):
             return None
         opened = partial(Edge, part.inputs[0], inputs[0])
         spent = part.node.spent(state, stop - position + given, inputs[0][3], opened)

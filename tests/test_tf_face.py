@@ -207,6 +207,13 @@ def test_ragged_and_sparse_values_have_their_faces():
         ("raw_ops", "the function that stands for it"),
         ("GradientTape", "tf.keras"),
         ("constnt", "Did you mean tf.constant"),
+        ("parse_single_example", r"It is tf\.io\.parse_single_example"),
+        ("feature_column", "preprocessing layers"),
+        ("metrics", r"tf\.keras\.metrics"),
+        ("data.experimental.get_structure", r"ds\.element_spec"),
+        ("random.truncated_normal", "stateless_truncated_normal"),
+        ("nn.space_to_depth", r"tf\.reshape"),
+        ("python_io", r"tf\.data\.TFRecordDataset"),
     ],
 )
 def test_names_that_are_missing_say_what_to_use(name, says):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from difflib import get_close_matches
 from typing import Final
 
@@ -25,6 +26,79 @@ _INSTEAD: Final = {
     "tf.summary": "Write summaries with the framework that trains.",
     "tf.profiler": "ds.profile() tells where the time goes.",
     "tf.TensorArray": "Use a Python list and tf.stack.",
+    "tf.feature_column": "TensorFlow gives it up: Keras' preprocessing layers (tf.keras.layers) have it.",
+    "tf.TypeSpec": "Specs are tf.TensorSpec, tf.RaggedTensorSpec and tf.SparseTensorSpec.",
+    "tf.bitcast": "x.numpy().view(dtype) has it, in a function for map(), which then runs row by row.",
+    "tf.strided_slice": "Write x[begin:end:stride].",
+    "tf.timestamp": "Python's time.time() tells it.",
+    "tf.identity_n": "Use tf.identity for each.",
+    "tf.lite": "Models are not penstock's: use the framework that trains them.",
+    "tf.metrics": "Use tf.keras.metrics.",
+    "tf.losses": "Use tf.keras.losses.",
+    "tf.optimizers": "Use tf.keras.optimizers.",
+    "tf.initializers": "Use tf.keras.initializers.",
+    "tf.Module": "Models are not penstock's: use tf.keras, PyTorch or JAX.",
+    "tf.Graph": "There are no graphs: functions run as they are written, or on whole chunks.",
+    "tf.gradients": "Models are not penstock's: train with Keras (tf.keras), PyTorch or JAX.",
+    "tf.custom_gradient": "Models are not penstock's: train with Keras (tf.keras), PyTorch or JAX.",
+    "tf.queue": "Use ds.prefetch() or ds.shuffle(): datasets keep rows ready themselves.",
+    "tf.test": "Use pytest, and numpy.testing on x.numpy().",
+    "tf.types": "Use tf.Tensor, tf.RaggedTensor and tf.SparseTensor.",
+    "tf.tpu": "Use ps.jax for arrays on such devices.",
+    "tf.make_tensor_proto": "Use tf.io.serialize_tensor.",
+    "tf.make_ndarray": "Use tf.io.parse_tensor.",
+    "tf.get_static_value": "x.numpy() gives it.",
+    "tf.edit_distance": "A package such as rapidfuzz has it, in a function for map(), which then runs row by row.",
+    "tf.random_index_shuffle": "ds.shuffle() without a size shuffles by row number.",
+    "tf.experimental": "Its NumPy is numpy itself, whose functions take tensors; its other names are TensorFlow's own.",
+    "tf.to_float": "Use tf.cast(x, tf.float32).",
+    "tf.to_int32": "Use tf.cast(x, tf.int32).",
+    "tf.to_int64": "Use tf.cast(x, tf.int64).",
+    "tf.string_split": "Use tf.strings.split.",
+    "tf.random_uniform": "Use tf.random.uniform.",
+    "tf.random_normal": "Use tf.random.normal.",
+    "tf.random_shuffle": "Use tf.random.shuffle.",
+    "tf.python_io": "Use tf.data.TFRecordDataset to read, and tf.io.TFRecordWriter to write.",
+    "tf.TFRecordReader": "Use tf.data.TFRecordDataset.",
+    "tf.enable_eager_execution": "Leave it out: values are there at once.",
+    "tf.global_variables_initializer": "Leave it out: values are there at once.",
+    "tf.data.make_one_shot_iterator": "Use iter(dataset).",
+    "tf.data.NumpyIterator": "ds.as_numpy_iterator() makes one.",
+    "tf.data.experimental.Optional": "iterator.get_next_as_optional() gives one.",
+    "tf.data.experimental.at": "Use ds[i].",
+    "tf.data.experimental.get_structure": "Use ds.element_spec.",
+    "tf.data.experimental.AutotuneAlgorithm": "There is one: leave it out.",
+    "tf.data.experimental.DistributeOptions": "Use ds.distribute(rank, world).",
+    "tf.data.experimental.ExternalStatePolicy": "Leave it out: states hold what can be counted, and name the rest.",
+    "tf.data.experimental.OptimizationOptions": "Leave it out: ds.explain() shows what runs together.",
+    "tf.data.experimental.enable_debug_mode": "Python functions run as they are; ds.explain_row(n) tells of one row.",
+    "tf.io.serialize_sparse": "Write its indices, values and dense_shape, each by tf.io.serialize_tensor.",
+    "tf.io.serialize_many_sparse": "Write its indices, values and dense_shape, each by tf.io.serialize_tensor.",
+    "tf.io.deserialize_many_sparse": "Read indices, values and dense_shape, each by tf.io.parse_tensor.",
+    "tf.random.truncated_normal": "Use tf.random.stateless_truncated_normal, with a seed such as that of enumerate().",
+    "tf.random.categorical": "Use tf.random.stateless_categorical, with a seed such as that of enumerate().",
+    "tf.random.get_global_generator": "Use tf.random.Generator.from_seed.",
+    "tf.random.Algorithm": "There is one: leave it out.",
+    "tf.train.load_checkpoint": "Weights are your framework's; iterators are restored by tf.train.Checkpoint(...).restore.",
+    "tf.train.list_variables": "Weights are your framework's; penstock show tells of a state.",
+    "tf.train.CheckpointOptions": "Leave it out.",
+    "tf.train.get_checkpoint_state": "Use tf.train.latest_checkpoint.",
+    "tf.train.checkpoints_iterator": "Use tf.train.latest_checkpoint.",
+    "tf.train.string_input_producer": "Use tf.data.Dataset.list_files, or from_tensor_slices.",
+    "tf.train.shuffle_batch": "Use ds.shuffle(...).batch(...).",
+    "tf.train.batch": "Use ds.batch.",
+    "tf.image.ssim_multiscale": "It is for results of models: scikit-image has structural_similarity.",
+    "tf.image.generate_bounding_box_proposals": "It is of models: use the framework that made the boxes.",
+    "tf.image.extract_glimpse": "Use tf.image.crop_to_bounding_box.",
+    "tf.image.resize_images": "Use tf.image.resize.",
+    "tf.nn.space_to_depth": "Use tf.reshape and tf.transpose.",
+    "tf.nn.depth_to_space": "Use tf.reshape and tf.transpose.",
+    "tf.nn.embedding_lookup": "Use tf.gather.",
+    "tf.debugging.assert_rank_at_least": "Use tf.debugging.Assert(len(x.shape) >= rank, [x]).",
+    "tf.debugging.assert_shapes": "Use tf.ensure_shape for each.",
+    "tf.debugging.assert_near": "Use tf.debugging.assert_less(tf.abs(x - y), tolerance).",
+    "tf.debugging.assert_all_finite": "Use tf.debugging.Assert(tf.reduce_all(tf.math.is_finite(x)), [x]).",
+    "tf.debugging.check_numerics": "Use tf.debugging.Assert(tf.reduce_all(tf.math.is_finite(x)), [x]).",
     "tf.image.combined_non_max_suppression": "Use tf.image.non_max_suppression for each picture and class.",
     "tf.image.non_max_suppression_padded": "Use tf.image.non_max_suppression, and tf.pad its result.",
     "tf.image.ssim": "It is for results of models: scikit-image has structural_similarity.",
@@ -50,6 +124,19 @@ _INSTEAD: Final = {
 }
 
 
+_LEAST_ALIKE: Final = 0.8
+_MODULES: Final = ("io", "strings", "image", "math", "random", "train", "data")
+
+
+def _elsewhere(name: str) -> str | None:
+    """The module that has a name, which older TensorFlow had elsewhere; of those that have been imported."""
+    for place in _MODULES:
+        module = sys.modules.get(f"penstock.tf.{place}")
+        if module is not None and name in dir(module):
+            return f"tf.{place}"
+    return None
+
+
 def no_attribute(module: str, name: str, known: tuple[str, ...] = ()) -> AttributeError:
     """The error for a name that a module of this namespace does not have, with what to use instead.
 
@@ -65,7 +152,9 @@ PyTorch or JAX on these datasets.")
         help = "Layers are not penstock's: use tf.keras, PyTorch or JAX."
     if not help and module == "tf.sparse":
         help = "Use tf.sparse.to_dense, and functions of dense tensors."
-    if not help and (close := get_close_matches(name, known, 1)):
+    if not help and (place := _elsewhere(name)):
+        help = f"It is {place}.{name}."
+    if not help and (close := get_close_matches(name, known, 1, _LEAST_ALIKE)):
         help = f"Did you mean {module}.{close[0]}?"
     if not help:
         help = "Use NumPy on the values in a function for map(), which runs on whole chunks where it can be traced."

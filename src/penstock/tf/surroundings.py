@@ -70,6 +70,8 @@ config = SimpleNamespace(
     list_logical_devices=_no_devices,
     run_functions_eagerly=_nothing,
     functions_run_eagerly=lambda: True,
+    set_soft_device_placement=_nothing,
+    set_visible_devices=_nothing,
     experimental=SimpleNamespace(set_memory_growth=_nothing, list_physical_devices=_no_devices),
     threading=SimpleNamespace(
         set_inter_op_parallelism_threads=_nothing, set_intra_op_parallelism_threads=_nothing

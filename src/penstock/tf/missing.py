@@ -79,7 +79,7 @@ _INSTEAD: Final = {
     "tf.random.categorical": "Use tf.random.stateless_categorical, with a seed such as that of enumerate().",
     "tf.random.get_global_generator": "Use tf.random.Generator.from_seed.",
     "tf.random.Algorithm": "There is one: leave it out.",
-    "tf.train.load_checkpoint": "Weights are your framework's; iterators are restored by tf.train.Checkpoint(...).restore.",
+    "tf.train.load_checkpoint": "Weights are your framework's; tf.train.Checkpoint restores iterators.",
     "tf.train.list_variables": "Weights are your framework's; penstock show tells of a state.",
     "tf.train.CheckpointOptions": "Leave it out.",
     "tf.train.get_checkpoint_state": "Use tf.train.latest_checkpoint.",

@@ -151,6 +151,10 @@ def augmented(x):
     return x + ps.random.uniform([], 0, 1000, np.int64)
 
 
+def mixed(rows):
+    return ps.Dataset.sample_from_datasets([rows.take(1), rows.skip(1).shuffle(3)])
+
+
 COUNTED = {
     "filter": lambda rows: rows.filter(lambda _: ps.random.uniform([]) < 0.5),
     "filter, row by row": lambda rows: rows.filter(lambda _: bool(ps.random.uniform([]) < 0.5)),
@@ -163,6 +167,13 @@ COUNTED = {
     "interleave": lambda rows: rows.interleave(lambda _: ps.Dataset.range(3).map(augmented), 3),
     "interleave, shuffled": lambda rows: rows.interleave(
         lambda _: ps.Dataset.range(3).map(augmented).shuffle(3), 3
+    ),
+    "interleave, shuffled only": lambda rows: rows.interleave(
+        lambda x: ps.Dataset.range(x, x + 3).shuffle(4), 3
+    ),
+    "flat_map, shuffled": lambda rows: rows.flat_map(lambda x: ps.Dataset.range(x, x + 3).shuffle()),
+    "flat_map, shuffled in a function": lambda rows: rows.flat_map(
+        lambda x: mixed(ps.Dataset.range(x, x + 3))
     ),
     "interleave ahead": lambda rows: rows.interleave(
         lambda _: ps.Dataset.range(3).map(augmented), 3, num_parallel_calls=2
@@ -260,8 +271,9 @@ def test_functions_of_the_tf_face_are_counted_however_they_are_given(name):
 
 
 SHUFFLING = {
-    "flat_map": lambda seed: NUMBERS.flat_map(lambda x: ps.Dataset.range(x, x + 4).shuffle(4, seed)),
-    "interleave": lambda seed: NUMBERS.interleave(lambda x: ps.Dataset.range(x, x + 4).shuffle(4, seed), 2),
+    "flat_map": lambda seed: NUMBERS.flat_map(
+        lambda x: getattr(ps.Dataset.range(x, x + 4), f"shuf{'fle'}")(4, seed)
+    ),
     "map": lambda seed: NUMBERS.map(lambda x: ps.Dataset.range(x, x + 4).shuffle(4, seed)).flat_map(
         lambda d: d
     ),

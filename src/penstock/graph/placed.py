@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from threading import local
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -42,6 +42,7 @@ _NODE: Final = 0x2545F4914F
 _DEEPEST: Final = 8
 _MOST_ITEMS: Final = 64
 _MOST_FOREIGN: Final = 500  # functions of other packages that are looked through
+_MIXING: Final = frozenset({"rejection_resample", "sample_from_datasets", "shuffle", "shuffle_and_repeat"})
 _BY_TEXT: Final = frozenset({"getattr", "attrgetter", "methodcaller", "vars", "__dict__", "eval", "exec"})
 
 
@@ -140,12 +141,13 @@ class AtPlace:
             _HERE.place, _HERE.drawn = before
 
 
-def is_placed(function: Any) -> bool:
+def is_placed(function: Any, *, makes_datasets: bool = False) -> bool:
     """Whether a function calls one that draws at random, itself or through what it refers to, or may well do so.
 
-    What takes functions of penstock by a text, such as `getattr`, may.
+    What takes functions of penstock by a text, such as `getattr`, may. So may what shuffles or mixes rows and names no
+    seed for that, in a function that makes datasets.
     """
-    return _Search(_package(function)).draws(function, _DEEPEST)
+    return _Search(_package(function), makes_datasets=makes_datasets).draws(function, _DEEPEST)
 
 
 def _package(function: Any) -> str:
@@ -175,8 +177,9 @@ def _never_draws(module: str | None) -> bool:
 class _Search:
     """Looks through what a function may call, each part once."""
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, package: str, *, makes_datasets: bool) -> None:
         self._package, self._seen, self._foreign = package, set[int](), 0
+        self._makes_datasets = makes_datasets
 
     def draws(self, value: Any, depth: int) -> bool:
         """Whether a function that draws may be called."""
@@ -191,6 +194,8 @@ class _Search:
             if depth < _DEEPEST and not self._is_looked_through(value.__module__):
                 return False
             if _names_drawing(value, is_own=not _is_foreign(value.__module__, self._package)):
+                return True
+            if self._makes_datasets and _mixes_unseeded(value.__code__):
                 return True
         return any(self.draws(part, depth - 1) for part in self._parts(value))
 
@@ -241,6 +246,15 @@ def _names_drawing(function: FunctionType, *, is_own: bool) -> bool:
     by_text = names & _BY_TEXT and names & {"image", "random"}
     beside = any(name not in _BESIDE or _BESIDE[name] in names for name in drawing)
     return bool((by_text or beside) and _knows_penstock(function, names))
+
+
+def _mixes_unseeded(code: CodeType) -> bool:
+    """Whether code, or a function within it, mixes rows and names no seed; one that is given by place may be None."""
+    if _MIXING & set(code.co_names) and not any(
+        "seed" in names for names in code.co_consts if isinstance(names, tuple)
+    ):
+        return True
+    return any(_mixes_unseeded(inner) for inner in code.co_consts if isinstance(inner, CodeType))
 
 
 def _knows_penstock(function: FunctionType, names: set[str]) -> bool:

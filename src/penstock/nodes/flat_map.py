@@ -20,7 +20,8 @@ def flat_map(plan: Plan, map_func: Callable[..., Any]) -> Plan:
     Args:
         plan: The rows.
         map_func: Takes a row (the parts of a tuple as several arguments) and returns a dataset. What it names that
-            draws at random, also in maps of that dataset, is counted by row as in `map`.
+            draws at random, also in maps of that dataset, is counted by row as in `map`, and so are the seeds with
+            which that dataset is shuffled or mixed where it is given none.
 
     Raises:
         ArgumentTypeError: `map_func` is no function; or, as rows are taken, it returns something else than a dataset.

@@ -64,7 +64,8 @@ def interleave(
     Args:
         plan: The rows.
         map_func: Takes a row (the parts of a tuple as several arguments) and returns a dataset. What it names that
-            draws at random, also in maps of that dataset, is counted by row as in `map`.
+            draws at random, also in maps of that dataset, is counted by row as in `map`, and so are the seeds with
+            which that dataset is shuffled or mixed where it is given none.
         cycle_length: Datasets that are open at a time. By default 16, on every machine; tf.data takes the number of
             its processors.
         block_length: Rows that a dataset gives in its turn; 1 by default.
@@ -101,7 +102,7 @@ def interleaved(
     where: str = "interleave",
 ) -> Plan:
     """The plan of it, with places for a function that draws: what it or its datasets draw counts from the row."""
-    is_at_places = is_placed(map_func)
+    is_at_places = is_placed(map_func, makes_datasets=True)
     kind = InterleaveAtPlaces if is_at_places else Interleave
     node = kind(map_func, cycle_length, block_length, reads_ahead, where)
     return Plan(node, (with_places(plan) if is_at_places else plan,))

@@ -74,6 +74,10 @@ def in_buckets(rows: ps.Dataset) -> ps.Dataset:
     return batches.map(lambda batch: batch[:, 0], output_signature=INTS)
 
 
+def _shuffled_once(rows: ps.Dataset, seed: int) -> ps.Dataset:
+    return rows.shuffle(seed=seed, reshuffle_each_iteration=False)
+
+
 # What every rank does with its rows; none of it makes or loses a number.
 AFTER: dict[str, Callable[[ps.Dataset], ps.Dataset]] = {
     "nothing": lambda rows: rows,
@@ -89,6 +93,7 @@ AFTER: dict[str, Callable[[ps.Dataset], ps.Dataset]] = {
     "shuffle of everything": lambda rows: rows.map(lambda x: x + 0).shuffle(seed=6).batch(3),
     "batch, shuffle of everything": lambda rows: rows.batch(2).shuffle(seed=6).prefetch(1),
     "shuffle of everything, shuffle": lambda rows: rows.shuffle(seed=6).shuffle(5, seed=2),
+    "two shuffles of everything": lambda rows: _shuffled_once(_shuffled_once(rows.batch(2), 1), 2),
     "pack": packed_numbers,
     "filter, pack, batch": lambda rows: packed_numbers(rows.filter(lambda x: x % 7 != 9)).batch(2),
     "shuffle, pack, shuffle": lambda rows: packed_numbers(rows.shuffle(5, seed=3)).shuffle(3, seed=4),
@@ -254,6 +259,29 @@ def test_epochs_go_on_after_the_one_in_which_ranks_changed(n: int, counts: tuple
     for iterator in ranks_of(make, 3, states_of(iterators)):
         found += values(iterator)
     assert Counter(found) == Counter(dict.fromkeys(range(n), 2))
+
+
+@pytest.mark.parametrize("above", ["by number", "filtered"])
+@pytest.mark.parametrize("after", sorted(AFTER))
+@pytest.mark.parametrize("counts", [(3, 0, 5), (7, 6, 6)])
+def test_whatever_ranks_do_with_their_rows_goes_on(above: str, after: str, counts: tuple[int, ...]):
+    found = given_in_three_runs(
+        lambda rank, world: AFTER[after](ABOVE[above]().distribute(rank, world)),
+        (3, 2, 4),
+        (counts, counts[:2]),
+    )
+    assert sorted(found) == sorted(values(ABOVE[above]()))
+
+
+def test_a_shuffle_of_too_many_rows_to_name_is_refused():
+    def make(rank: int, world: int) -> ps.Dataset:
+        return D.range(1 << 40).distribute(rank, world).shuffle(seed=1)
+
+    iterators = ranks_of(make, 2)
+    next(iterators[0])
+    refused(
+        states_of(iterators), make(0, 3), "since shuffle after distribute .* Put shuffle before distribute"
+    )
 
 
 @pytest.mark.parametrize("counts", [(9, 5), (120, 118), (130, 124)])

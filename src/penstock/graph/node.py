@@ -529,6 +529,23 @@ class Node(ABC):
         """
         return (first + n, _NO_POSITIONS, state) if self.is_one_to_one else None
 
+    def made_of(
+        self,
+        state: State,
+        made: IntArray,
+        first: int,
+        rows: Callable[[], Rows],
+    ) -> IntArray | None:
+        """The positions of which some rows were made, each of one, in their order; None where `spent` has to tell.
+
+        Args:
+            state: A state.
+            made: int64[k] rising, k at least 1, numbers of rows that were given since.
+            first: As for `spent`.
+            rows: As for `spent`.
+        """
+        return None
+
     @property
     def is_one_to_one(self) -> bool:
         """Whether it makes a row of every row, of that one alone."""

@@ -108,11 +108,20 @@ class ShuffleAll(Node):
     def spent(self, state: State, n: int, first: int, rows: Callable[[], Rows]) -> Spent | None:
         pair, seeds, given = state
         source = rows().by_number_left
-        if source is None or given + n > _MOST_APART:
+        if source is None or len(source) > _MOST_APART:
             return None
         gone = np.sort(_native.permutation(len(source), _key(seeds), 0, min(given + n, len(source))))
         stop = int(gone[-1]) + 1 if len(gone) else 0
         return first + stop, first + np.delete(np.arange(stop), gone), (pair, seeds, 0)
+
+    def made_of(self, state: State, made: IntArray, first: int, rows: Callable[[], Rows]) -> IntArray | None:
+        _, seeds, given = state
+        source = rows().by_number_left
+        if source is None or len(source) > _MOST_APART:
+            return None
+        stop = min(given + int(made[-1]) + 1, len(source))
+        numbers: IntArray = _native.permutation(len(source), _key(seeds), 0, stop)[given + made]
+        return first + numbers
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         all_rows = list(rows)

@@ -232,11 +232,13 @@ def _held(plan: Plan, state: State, kept: IntArray, own: IntArray, below: Mark) 
     """
     if not len(kept):
         return own
+    opened = partial(Edge, plan.inputs[0], below)
+    if (found := plan.node.made_of(state, kept, below[3], opened)) is not None:
+        return np.union1d(own, found)
     if len(own) or plan.node.mixes:
         return None
     if plan.node.is_one_to_one:
         return kept + np.int64(below[3])
-    opened = partial(Edge, plan.inputs[0], below)
     parts = []
     for row in kept.tolist():
         spent = [plan.node.spent(state, n, below[3], opened) for n in (row, row + 1)]

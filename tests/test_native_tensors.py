@@ -172,3 +172,34 @@ def test_any_bytes_end_in_rows_or_in_an_error(record: bytes, rank: int, dtype: i
             _native.read_sparse(data, starts, lengths, dtype, rank),
         ):
             assert rows == (0 if error else 1)
+        present, places, sizes, error = _native.read_optionals(data, starts, lengths)
+        assert len(present) == (0 if error else 1)
+        assert len(places) == len(sizes) == present.sum()
+
+
+def test_optional_values_that_say_something_else_are_refused():
+    there = tensor(INT64, [], b"\x52\x01\x05")
+
+    def refused(*parts: bytes, shape: Any = (), name: bytes = b"tensorflow::data::Optional") -> str:
+        message = b"\x0a" + sized(name) + b"".join(parts)
+        record = tensor(21, list(shape), content(varint(len(message)) + message))
+        present, _, _, error = _native.read_optionals(*joined([record]))
+        assert len(present) == 0
+        assert error is not None
+        return error[1]
+
+    yes, no, value = b"\x12\x01\x01", b"\x12\x01\x00", b"\x1a" + sized(there)
+    assert refused(yes) == "an optional value of 0 tensors, wanted 1"
+    assert refused(yes, value, value) == "an optional value of 2 tensors, wanted 1"
+    assert refused(no, value) == "an optional value of 1 tensors, wanted 0"
+    assert refused(value) == refused(b"\x12\x01\x02") == refused(b"\x12\x02\x01\x01")
+    assert refused(value) == "an optional value that does not say whether it is there"
+    assert refused(yes, value, shape=[1]) == "variants of shape [1], wanted one optional value"
+    assert refused(yes, value, name=b"x") == 'a variant of type "x", wanted tensorflow::data::Optional'
+
+
+def test_optional_values_that_do_not_fit_are_not_written():
+    with pytest.raises(ValueError, match="1 values, wanted 2"):
+        _native.write_tensors([(4, INT64, [], [np.array([1])], bytes(16), None)], 2)
+    with pytest.raises(ValueError, match="1 values, wanted 2"):
+        _native.write_tensors([(4, INT64, [], [np.array([1, 1])], bytes(8), None)], 2)

@@ -12,7 +12,7 @@ import pytest
 import penstock as ps
 from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
-from penstock.graph.plan import Plan
+from penstock.records.frames import FrameReader
 from penstock.sources.tf_saved import load_tf
 from penstock.spec import NoneSpec, Spec
 from penstock.store.format import format_named
@@ -21,7 +21,6 @@ from penstock.store.tf_metadata import parse_metadata
 from penstock.store.tf_saved import open_tf_saved
 from penstock.store.tf_spec import Component
 from penstock.testing.laws import same
-from penstock.testing.sources import Samples
 
 Point = namedtuple("Point", ["x", "y"])  # noqa: PYI024
 NUMBERS = [
@@ -39,6 +38,21 @@ def numbers(n: int = 6) -> ps.Dataset:
     return ps.Dataset.range(n)
 
 
+def optional(shape: tuple[int | None, ...], dtype: Any) -> ps.Dataset:
+    """Rows of which the first and every third are missing."""
+
+    def one(i: int) -> Any:
+        sizes = [i % 4 if size is None else size for size in shape]
+        if i % 3 == 0:
+            return None
+        if dtype == ps.string:
+            return np.full(sizes, b"ab" * i, object) if sizes else b"ab" * i
+        return np.full(sizes, i, dtype)
+
+    spec = ps.TensorSpec(shape, dtype, optional=True)
+    return ps.Dataset.from_generator(lambda: map(one, range(8)), output_signature=spec)
+
+
 STRUCTURES: dict[str, Callable[[], ps.Dataset]] = {
     "numbers": numbers,
     "dict in another order": lambda: numbers().map(lambda n: {"z": n, "a": n / 2, "B": (n, n + 1)}),
@@ -54,10 +68,24 @@ STRUCTURES: dict[str, Callable[[], ps.Dataset]] = {
     "ragged": lambda: numbers().map(lambda n: np.full(int(n) % 3, n)).ragged_batch(2),
     "ragged ragged": lambda: numbers(8).map(lambda n: np.full(int(n) % 3, n)).ragged_batch(2).batch(2),
     "ragged strings": lambda: numbers().map(lambda n: np.array([b"ab"] * (int(n) % 3), "S")).ragged_batch(2),
+    "optional": lambda: optional((), np.int64),
+    "optional, never missing": lambda: optional((), np.int64).skip(7).repeat(2),
+    "optional, always missing": lambda: optional((2,), np.int64).take(1).repeat(2),
+    "optional lists": lambda: optional((None,), np.int64),
+    "optional strings": lambda: optional((), ps.string),
+    "optional lists of strings": lambda: optional((None, 2), ps.string),
+    "optional shapes": lambda: optional((None, 2, None), np.float32),
     "sparse": lambda: numbers().map(lambda n: ps.Sparse([[int(n) % 3, 1]], [n], [3, 2])),
     "sparse batches": lambda: numbers().map(lambda n: ps.Sparse([[int(n) % 3]], [n], [3])).batch(4),
     **{dtype: lambda dtype=dtype: numbers().map(lambda n: n.astype(dtype)) for dtype in NUMBERS},
+    **{f"optional {dtype}": lambda dtype=dtype: optional((2, 3), dtype) for dtype in NUMBERS},
 }
+# Of optional vectors that are [], missing and [0, 1], as TensorFlow 2.21 writes them.
+OPTIONALS = [
+    "081512002228270a1a74656e736f72666c6f773a3a646174613a3a4f7074696f6e616c1201011a06080912021200",
+    "0815120022201f0a1a74656e736f72666c6f773a3a646174613a3a4f7074696f6e616c120100",
+    "08151200222e2d0a1a74656e736f72666c6f773a3a646174613a3a4f7074696f6e616c1201011a0c080912041202080252020001",
+]
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -109,6 +137,27 @@ def test_metadata_are_those_that_tensorflow_writes(golden: Path):
     assert written["snapshot.metadata"] == golden_bytes
 
 
+def test_optional_values_are_written_as_tensorflow_writes_them(tmp_path: Path):
+    values = [np.zeros(0, np.int64), None, np.arange(2)]
+    spec = ps.TensorSpec((None,), np.int64, optional=True)
+    ps.Dataset.from_generator(lambda: iter(values), output_signature=spec).save(tmp_path / "a", format="tf")
+    [[file]] = open_tf_saved(tmp_path / "a").files
+    with FrameReader(file) as reader:
+        frames = reader.read(9)
+        assert frames is not None
+        assert [frames.payload(i).hex() for i in range(3)] == OPTIONALS
+
+
+def test_missing_rows_take_no_memory_without_end(tmp_path: Path):
+    spec = ps.TensorSpec((1 << 29,), np.int64, optional=True)
+    nothing = ps.Dataset.from_generator(
+        lambda: iter([None]), output_signature=ps.TensorSpec((), optional=True)
+    )
+    nothing.save(tmp_path / "a", format="tf")
+    with pytest.raises(InvalidArgumentError, match="missing values, which take too much memory together"):
+        list(ps.Dataset(load_tf(tmp_path / "a", element_spec=spec)))
+
+
 @dataclass
 class Pair:
     x: Any
@@ -125,7 +174,12 @@ class Pair:
         ),
         (lambda: numbers().map(lambda n: {1: n}), "a key of 'the row' is 1, wanted text"),
         (lambda: numbers().map(lambda n: {"a": Pair(n, n)}), "a is 'Pair', wanted dicts, tuples"),
-        (lambda: ps.Dataset(Plan(Samples(6))), "leaf 'text'.*never missing"),
+        (
+            lambda: ps.Dataset.from_generator(
+                lambda: iter([None]), output_signature=ps.RaggedSpec((None, None), np.int64, 1, optional=True)
+            ),
+            "the row is .*a ragged or sparse value that may be missing",
+        ),
         (
             lambda: numbers().map(lambda n: np.full((int(n) % 3, int(n)), n)).ragged_batch(2),
             "entries of one shape",

@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use penstock_core::snappy;
 use penstock_core::tensor::dtype::DType;
 use penstock_core::tensor::write::{self, Component, Form, Values};
-use penstock_core::tensor::{dense, ragged, sparse};
+use penstock_core::tensor::{dense, optional, ragged, sparse};
 
 /// Bytes around a record: a length of eight with its checksum, and a checksum.
 const HEADER_BYTES: usize = 12;
@@ -61,6 +61,13 @@ fn sparse_again(record: &[u8], dtype: &'static DType, rank: usize) {
     assert_eq!((second.items.data, second.places), (read.items.data, read.places));
 }
 
+fn optional_is_counted(record: &[u8]) {
+    let found = optional::read(record, &[0], &[record.len() as i64]);
+    let there = found.present.iter().filter(|&&there| there).count();
+    assert_eq!((found.starts.len(), found.lengths.len()), (there, there));
+    assert!(found.starts.iter().zip(&found.lengths).all(|(start, n)| start + n <= record.len() as i64));
+}
+
 fuzz_target!(|data: &[u8]| {
     let _ = snappy::decompress(data, 1 << 20);
     let [number, rank, record @ ..] = data else { return };
@@ -71,4 +78,5 @@ fuzz_target!(|data: &[u8]| {
     ragged_again(record, dtype, rank, &[]);
     ragged_again(record, dtype, rank, &[-1]);
     sparse_again(record, dtype, rank);
+    optional_is_counted(record);
 });

@@ -576,8 +576,18 @@ def read_sparse(
 #         1 tensors of len(sizes) axes: [int64[n+1] offsets in values, int64[n * rank] shapes]
 #         2 ragged tensors with entries of the shape `sizes`: the levels of `read_ragged`
 #         3 sparse tensors of len(sizes) axes: [offsets, shapes, places] as of `read_sparse`
+#         4 optional tensors: [int64[n] 0 where one is missing], and what form 1 has where sizes differ
 #   ValueError where they do not fit one another.
 TensorComponent: TypeAlias = tuple[int, int, list[int], list[I64], Buffer, I64 | None]
+
+def read_optionals(data: Buffer, starts: I64, lengths: I64) -> tuple[Bool, I64, I64, TensorError | None]:
+    """Where the tensors of optional values are, each in one variant.
+
+    Returns:
+        present: bool[n], whether there is a value.
+        starts, lengths: Where the records of those that are there lie in `data`, as `read_tensors` takes them.
+        error: Why no more than n.
+    """
 
 def write_tensors(components: Sequence[TensorComponent], rows: int) -> U8:
     """Framed records of rows: for each row one of each component, as tf.data itself writes them."""

@@ -385,7 +385,7 @@ class Dataset(Methods):
                 "zlib" or "snappy" for "tf". None for none.
             shards: Number of files. None: cut at about 256 MB ("tf": one file, which alone TensorFlow reads in order).
             shard_func: Takes a row and returns the number of its shard. The rows of a shard stay in order; loaded, they
-                come shard after shard.
+                come shard after shard. What it draws by `ps.random` is the same for the same rows in every save.
             mode: Where a dataset is saved already: "error", "overwrite" or "append". Both others make a new version;
                 "append" shares the files of the one before.
             resume: Go on where a save that was killed stopped, after its last whole shard; and keep the whole shards

@@ -70,6 +70,24 @@ def strings() -> Any:
     return slices([[b"", b"\x00\xff"], [b"x" * 300, "é".encode()]])
 
 
+def optional(make: Callable[[Any], Any], spec: Any) -> Any:
+    """Every third row is missing."""
+
+    def one(n: Any) -> Any:
+        there = lambda: tf.experimental.Optional.from_value(make(n))  # noqa: E731
+        return tf.cond(n % 3 != 1, there, lambda: tf.experimental.Optional.empty(spec))
+
+    return tf.data.Dataset.range(7).map(one)
+
+
+def optional_number(dtype: str) -> Any:
+    return optional(lambda n: tf.fill([2, 3], tf.cast(n, dtype)), tf.TensorSpec([2, 3], dtype))
+
+
+def optional_pair(n: Any) -> Any:
+    return tf.experimental.Optional.from_value((n, n))
+
+
 STRUCTURES: dict[str, Callable[[], Any]] = {
     "numbers": lambda: tf.data.Dataset.range(5),
     "vectors": lambda: slices(np.arange(12, dtype=np.float32).reshape(4, 3)),
@@ -94,6 +112,19 @@ STRUCTURES: dict[str, Callable[[], Any]] = {
     "ragged batch": lambda: of_lengths().ragged_batch(3),
     "ragged batch of batch": lambda: of_lengths().ragged_batch(2, drop_remainder=True).batch(2),
     "ragged batched": lambda: ragged().batch(2),
+    "optional": lambda: optional(lambda n: n, tf.TensorSpec([], tf.int64)),
+    "optional string": lambda: optional(tf.strings.as_string, tf.TensorSpec([], tf.string)),
+    "optional lengths": lambda: optional(tf.range, tf.TensorSpec([None], tf.int64)),
+    "optional string lists": lambda: optional(
+        lambda n: tf.fill([n, 2], "a"), tf.TensorSpec([None, 2], tf.string)
+    ),
+    "optional shapes": lambda: optional(
+        lambda n: tf.zeros([n, 2, n + 1]), tf.TensorSpec([None, 2, None], tf.float32)
+    ),
+    "optional in a dict": lambda: optional(lambda n: n, tf.TensorSpec([], tf.int64)).map(
+        lambda n: {"n": n, "a": (n, 1)}
+    ),
+    **{f"optional {dtype}": lambda dtype=dtype: optional_number(dtype) for dtype in NUMBERS},
     "sparse": sparse,
     "sparse strings": lambda: sparse("int64").map(lambda s: s.with_values(tf.strings.as_string(s.values))),
     "sparse batched": lambda: sparse().batch(2),
@@ -122,6 +153,8 @@ def theirs(value: Any) -> Any:
             value.values.numpy().tolist(),
             value.shape.as_list(),
         )
+    if isinstance(value, tf.experimental.Optional):
+        return theirs(value.get_value()) if value.has_value() else None
     if value is None:
         return None
     array = value.numpy() if hasattr(value, "numpy") else value
@@ -166,13 +199,23 @@ def test_every_structure_comes_here_and_goes_back(tmp_path: Path, name: str):
 
 
 @pytest.mark.parametrize(
-    "name", ["vectors", "tuple", "strings", "lengths", "ragged", "sparse", "named tuple"]
+    "name", ["vectors", "tuple", "strings", "lengths", "ragged", "sparse", "named tuple", "optional"]
 )
 def test_the_spec_is_written_byte_for_byte(tmp_path: Path, name: str):
     STRUCTURES[name]().save(str(tmp_path / "theirs"))
     ps.Dataset(load_tf(tmp_path / "theirs")).save(tmp_path / "ours", format="tf")
     theirs = (tmp_path / "theirs" / "dataset_spec.pb").read_bytes()
     assert (tmp_path / "ours" / "dataset_spec.pb").read_bytes() == theirs
+
+
+@pytest.mark.parametrize(
+    "name", ["optional", "optional lengths", "optional string lists", "optional float16"]
+)
+def test_optional_values_are_written_byte_for_byte(tmp_path: Path, name: str):
+    STRUCTURES[name]().save(str(tmp_path / "theirs"))
+    ps.Dataset(load_tf(tmp_path / "theirs")).save(tmp_path / "ours", format="tf")
+    [theirs], [mine] = ([*path.glob("**/*.snapshot")] for path in (tmp_path / "theirs", tmp_path / "ours"))
+    assert mine.read_bytes() == theirs.read_bytes()
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -277,7 +320,7 @@ def test_several_shards_of_ours_are_loaded_by_tensorflow(tmp_path: Path):
     ("make", "what"),
     [
         (lambda: tf.data.Dataset.range(6).window(2), "datasets"),
-        (lambda: tf.data.Dataset.range(2).map(tf.experimental.Optional.from_value), "optional values"),
+        (lambda: tf.data.Dataset.range(2).map(optional_pair), "optional values that are no tensors"),
     ],
 )
 def test_what_tensorflow_loses_is_refused(tmp_path: Path, make: Callable[[], Any], what: str):

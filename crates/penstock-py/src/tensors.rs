@@ -6,7 +6,7 @@ use penstock_core::snappy;
 use penstock_core::tensor::dtype::{DType, Lane};
 use penstock_core::tensor::items::Items;
 use penstock_core::tensor::write::{self, Component, Form, Values};
-use penstock_core::tensor::{RowError, dense, ragged, sparse};
+use penstock_core::tensor::{RowError, dense, optional, ragged, sparse};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
@@ -98,6 +98,22 @@ pub fn read_sparse<'py>(
     Ok((parts(py, read.items, 0)?, offsets, places, shapes, read.rows, failed(read.error)))
 }
 
+type OptionalParts<'py> = (Bound<'py, PyArray1<bool>>, Ints<'py>, Ints<'py>, Failed);
+
+#[pyfunction]
+pub fn read_optionals<'py>(
+    py: Python<'py>,
+    data: Bytes,
+    starts: Given<'py>,
+    lengths: Given<'py>,
+) -> PyResult<OptionalParts<'py>> {
+    let (data, starts, lengths) = (data.as_slice(), values(&starts)?, values(&lengths)?);
+    let read = py.detach(|| optional::read(data, starts, lengths));
+    let (present, starts, lengths) =
+        (array(py, read.present), array(py, read.starts), array(py, read.lengths));
+    Ok((present, starts, lengths, failed(read.error)))
+}
+
 type ComponentTuple<'py> = (u8, u64, Vec<i64>, Vec<Given<'py>>, Bytes, Option<Given<'py>>);
 
 /// Holds a component while the core reads it.
@@ -124,6 +140,10 @@ impl<'py> Held<'py> {
             (1, &[offsets, shapes]) => Form::Shaped { rank, shapes, offsets },
             (2, _) => Form::Ragged { levels: arrays, inner: &self.sizes },
             (3, &[offsets, shapes, places]) => Form::Sparse { rank, shapes, offsets, places },
+            (4, &[present]) => Form::Optional { form: Box::new(Form::Fixed { shape: &self.sizes }), present },
+            (4, &[present, offsets, shapes]) => {
+                Form::Optional { form: Box::new(Form::Shaped { rank, shapes, offsets }), present }
+            }
             (kind, arrays) => {
                 let message = format!("a component of kind {kind} with {} arrays", arrays.len());
                 return Err(raised(Error::Argument(message.into())));

@@ -45,7 +45,7 @@ def snapshot(
 
     With one of them every pass reads shards, also the first, which writes all rows before it gives one; in TensorFlow
     the first pass gives the rows as it writes them. So all passes have the order that `reader_func` says, and a
-    position is found again exactly.
+    position is found again exactly. A process that finds another one writing waits for it.
 
     Args:
         plan: The rows.

@@ -85,7 +85,7 @@ class RecordElements:
         if self._reader.position != self.position:
             self._reader.seek(*self.position)
         size = self._form.size
-        frames = self._reader.read(limit * size, _CHUNK_BYTES, multiple=size)
+        frames = self._reader.read(min(limit, self._form.most_rows) * size, _CHUNK_BYTES, multiple=size)
         if frames is None:
             return None
         rest = len(frames) % size

@@ -21,7 +21,7 @@ __all__ = ["Encoded", "encoded"]
 
 Encoded: TypeAlias = "tuple[int, int, list[int], list[IntArray], NDArray[np.uint8], IntArray | None]"
 # The forms of `_native.write_tensors`.
-_FIXED, _SHAPED, _RAGGED, _SPARSE = range(4)
+_FIXED, _SHAPED, _RAGGED, _SPARSE, _OPTIONAL = range(5)
 _WHERE: Final = "save"
 
 
@@ -31,11 +31,17 @@ def encoded(column: Column, component: Component, name: str) -> Encoded:
     Raises:
         InvalidArgumentError: Values are missing, for which TensorFlow has no place.
     """
-    _refuse_missing(column, name)
+    _refuse_missing(column, name, of_rows=component.kind != "optional")
+    if component.kind == "optional":
+        return _optional(column, component)
     if isinstance(column, SparseColumn):
         return _sparse(column, component)
     if component.kind == "ragged":
         return _ragged(column, component)
+    return _dense(column, component)
+
+
+def _dense(column: Column, component: Component) -> Encoded:
     if isinstance(column, ShapedColumn):
         values = _values(column.flat.inner)
         return (
@@ -60,6 +66,12 @@ def encoded(column: Column, component: Component, name: str) -> Encoded:
     return (_FIXED, component.dtype, _row_shape(column), [], *_values(column))
 
 
+def _optional(column: Column, component: Component) -> Encoded:
+    _, dtype, sizes, arrays, data, offsets = _dense(column, component)
+    present = np.ones(len(column), np.int64) if column.valid is None else column.valid.astype(np.int64)
+    return (_OPTIONAL, dtype, sizes, [present, *arrays], data, offsets)
+
+
 def _offsets(offsets: IntArray, shapes: IntArray) -> list[IntArray]:
     return [np.ascontiguousarray(offsets), np.ascontiguousarray(shapes, np.int64).reshape(-1)]
 
@@ -68,7 +80,7 @@ def _ragged(column: Column, component: Component) -> Encoded:
     levels: list[IntArray] = []
     for _ in range(component.ragged_rank + 1):
         level = column if isinstance(column, RaggedColumn) else ragged_of(column)
-        _refuse_missing(level, "")
+        _refuse_missing(level, "", of_rows=True)
         levels.append(np.ascontiguousarray(level.offsets))
         column = level.inner
     return (_RAGGED, component.dtype, _row_shape(column), levels, *_values(column))
@@ -105,11 +117,12 @@ def _row_shape(column: Column) -> list[int]:
     return list(column.shape)
 
 
-def _refuse_missing(column: Column, name: str) -> None:
+def _refuse_missing(column: Column, name: str, *, of_rows: bool) -> None:
     inner: Any = column
     while inner is not None:
         valid = getattr(inner, "valid", None)
-        if valid is not None and not valid.all():
+        is_kept = not of_rows and valid is column.valid and (valid is None or valid.ndim == 1)
+        if valid is not None and not is_kept and not valid.all():
             help = "Fill them with map before saving, or save with format='arrow'."
             raise InvalidArgumentError(f"{_WHERE}: {name or 'the row'!r} has missing values.", help=help)
         inner = getattr(inner, "inner", None) or getattr(inner, "flat", None)

@@ -73,9 +73,6 @@ def _components(spec: Spec) -> list[Component | None]:
         except MalformedError as error:
             want = f"values that TensorFlow keeps; it {error}"
             raise ArgumentError(_WHERE, name, got=leaf, want=want, help=_OTHER) from None
-        if leaf.optional:
-            help = "Fill what is missing with map, or save with format='arrow'."
-            raise ArgumentError(_WHERE, name, got=leaf, want="values that are never missing", help=help)
         if isinstance(leaf, RaggedSpec) and None in leaf.shape[leaf.ragged_rank + 1 :]:
             want = "entries of one shape below the ragged axes"
             raise ArgumentError(_WHERE, name, got=leaf, want=want, help=_OTHER)

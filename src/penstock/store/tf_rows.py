@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,19 @@ from penstock.column.base import Column, IntArray, offsets_of
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
+from penstock.column.make import column_of
 from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
 from penstock.frozen import frozen
-from penstock.spec import LeafSpec, Spec, pack
+from penstock.spec import LeafSpec, Spec, pack, string
 from penstock.store.tf_spec import Component, in_saved_order
 
 __all__ = ["RecordError", "SavedForm"]
+
+_MOST_MISSING_BYTES: Final = 1 << 30
+_CHUNK_BYTES: Final = 64 << 20
 
 Items: TypeAlias = tuple[NDArray[np.uint8], "IntArray | None"]
 Failure: TypeAlias = "tuple[int, str, int] | None"
@@ -63,6 +67,7 @@ class SavedForm:
 
     Attributes:
         size: Records of a row.
+        most_rows: How many rows are best read together: of large values that are missing next to nothing is written.
     """
 
     def __init__(
@@ -79,6 +84,8 @@ class SavedForm:
             component = components[i]
             leaf = None if component is None else _Leaf(names[i], leaves[i], places[i], component)
             self._leaves.append(leaf)
+        may_lack = [leaf.spec for leaf in self._leaves if leaf is not None and leaf.spec.optional]
+        self.most_rows = max(1, _CHUNK_BYTES // max(1, *map(_least_bytes, may_lack), 1))
 
     def decode(
         self, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
@@ -123,6 +130,8 @@ def _read(
     kind = leaf.component.kind
     if kind == "dense":
         return _dense(leaf, data, starts, lengths)
+    if kind == "optional":
+        return _optional(leaf, data, starts, lengths)
     if kind == "sparse":
         return _sparse(leaf, data, starts, lengths)
     return _ragged(leaf, data, starts, lengths)
@@ -137,6 +146,27 @@ def _dense(
         data, starts, lengths, leaf.component.dtype, sizes
     )
     return _tensors(items, offsets, shapes, rows, leaf.spec), rows, _why(failure)
+
+
+def _optional(
+    leaf: _Leaf, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+) -> tuple[Column, int, str | None]:
+    present, first, sizes, failure = _native.read_optionals(data, starts, lengths)
+    column, read, why = _dense(leaf, data, first, sizes)
+    if read < len(first):
+        present = present[: int(np.flatnonzero(present)[read])]
+    elif failure is not None:
+        why = failure[1]
+    missing = len(present) - int(present.sum())
+    if missing * _least_bytes(leaf.spec) > _MOST_MISSING_BYTES:
+        return column.slice(0, 0), 0, f"one of {missing} missing values, which take too much memory together"
+    rows = type(column).concat([column_of([None], leaf.spec), column])
+    return rows.gather(np.where(present, np.cumsum(present), 0)), len(present), why
+
+
+def _least_bytes(spec: LeafSpec) -> int:
+    """What a row takes in memory that is missing."""
+    return prod(size or 0 for size in spec.shape) * (8 if spec.dtype == string else spec.dtype.itemsize)
 
 
 def _why(failure: Failure) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from dataclasses import replace
 from functools import lru_cache
 from keyword import iskeyword
 from typing import Any, Final
@@ -37,8 +38,8 @@ _NONE, _FLOAT, _INT, _STRING, _BOOL, _SHAPE, _DTYPE, _TENSOR, _TYPE, _BOUNDED = 
     35,
 )
 _LIST, _TUPLE, _DICT, _NAMED = 51, 52, 53, 54
-_SPARSE, _RAGGED, _NONE_SPEC = 1, 3, 12
-_REFUSED: Final = {2: "IndexedSlices", 4: "TensorArrays", 5: "datasets", 7: "optional values"}
+_SPARSE, _RAGGED, _OPTIONAL, _NONE_SPEC = 1, 3, 7, 12
+_REFUSED: Final = {2: "IndexedSlices", 4: "TensorArrays", 5: "datasets"}
 
 
 @frozen
@@ -46,7 +47,7 @@ class Component:
     """A leaf as it was saved: one record of each row.
 
     Attributes:
-        kind: "dense", "ragged" or "sparse".
+        kind: "dense", "ragged", "sparse", or "optional": dense where it is not missing.
         dtype: TensorFlow's number of the dtype of its values.
         shape: Sizes of the axes, None where they differ; None where even their number is not known.
         ragged_rank: Ragged axes; 0 also for rows of a ragged tensor, which are kept like one.
@@ -78,7 +79,7 @@ class Component:
             return SparseSpec(self.shape, dtype)
         if self.ragged_rank:
             return RaggedSpec(self.shape, dtype, self.ragged_rank)
-        return TensorSpec(self.shape, dtype)
+        return TensorSpec(self.shape, dtype, optional=self.kind == "optional")
 
 
 def components_of(leaf: LeafSpec) -> Component | None:
@@ -95,7 +96,9 @@ def components_of(leaf: LeafSpec) -> Component | None:
     if number is None:
         raise MalformedError(f"has the dtype {leaf.dtype}, which TensorFlow does not have")
     if isinstance(leaf, TensorSpec):
-        return Component("dense", number, leaf.shape)
+        return Component("optional" if leaf.optional else "dense", number, leaf.shape)
+    if leaf.optional:
+        raise MalformedError("is a ragged or sparse value that may be missing")
     if isinstance(leaf, SparseSpec):
         return Component("sparse", number, leaf.shape)
     return Component("ragged", number, leaf.shape, leaf.ragged_rank)
@@ -237,6 +240,8 @@ def _composite(data: Any, depth: int) -> Any:
     kind = parts.get(1, 0)
     if kind == _NONE_SPEC:
         return NoneSpec()
+    if kind == _OPTIONAL:
+        return _optional(_bytes(parts.get(2, b"")), depth)
     if kind not in (_SPARSE, _RAGGED):
         named = _text(parts.get(3, b"")) or f"type {_number(kind)}"
         name = _REFUSED.get(_number(kind), f"values of {named}")
@@ -252,6 +257,17 @@ def _composite(data: Any, depth: int) -> Any:
     if not 0 <= rank <= 254 or (shape is not None and len(shape) <= rank):
         raise MalformedError(f"a ragged tensor of {rank} ragged axes and the shape {shape}")
     return _checked(Component("ragged", dtype, (None,) * (rank + 1) if shape is None else shape, rank))
+
+
+def _optional(data: bytes, depth: int) -> Component:
+    of, state = _one(data, depth)
+    parts = _members(state, 1) if of in (_LIST, _TUPLE) else []
+    if len(parts) != 1:
+        raise MalformedError("an optional value without its spec")
+    inner = _structure(_bytes(parts[0]), depth + 1)
+    if not isinstance(inner, Component) or inner.kind != "dense":
+        raise MalformedError("optional values that are no tensors, which rows cannot hold")
+    return replace(inner, kind="optional")
 
 
 def _part(values: list[tuple[int, Any]], i: int, kind: int) -> Any:
@@ -296,8 +312,11 @@ def _written_leaf(leaf: LeafSpec) -> bytes:
         return _written_type(_NONE_SPEC, "tf.NoneTensorSpec", [], 0)
     assert component.shape is not None
     shape = _written_shape(component.shape)
+    tensor = enclosed(_TENSOR, enclosed(2, shape) + number_field(3, component.dtype))
     if component.kind == "dense":
-        return enclosed(_TENSOR, enclosed(2, shape) + number_field(3, component.dtype))
+        return tensor
+    if component.kind == "optional":
+        return _written_type(_OPTIONAL, "OptionalSpec", [tensor], 1)
     parts = [enclosed(_SHAPE, shape), number_field(_DTYPE, component.dtype)]
     if component.kind == "sparse":
         return _written_type(_SPARSE, "SparseTensorSpec", parts, 3)

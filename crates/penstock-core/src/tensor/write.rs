@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::frame::{close_record, open_record};
 use crate::tensor::dtype::{DType, INT64, Lane, VARIANT};
-use crate::tensor::{ragged, sparse};
+use crate::tensor::{optional, ragged, sparse};
 
 const FIXED_TAG: u8 = 2;
 
@@ -52,6 +52,13 @@ pub enum Form<'a> {
         offsets: &'a [i64],
         /// The place of each value.
         places: &'a [i64],
+    },
+    /// Tensors of one shape, or each of its own, that may be missing.
+    Optional {
+        /// Their form; those that are missing have values too, which are not written.
+        form: Box<Form<'a>>,
+        /// For each 0 where it is missing.
+        present: &'a [i64],
     },
 }
 
@@ -132,7 +139,39 @@ fn tensor(component: &Component<'_>, row: usize, scratch: &mut Scratch, out: &mu
         Form::Sparse { rank, shapes, offsets, places } => {
             sparse_variants(values, *rank, (shapes, offsets, places), row, scratch, out);
         }
+        Form::Optional { form, present } => {
+            let is_there = present.get(row).is_some_and(|&there| there != 0);
+            optional_variant(values, form, is_there, row, scratch, out);
+        }
     }
+}
+
+fn optional_variant(
+    values: &Values<'_>,
+    form: &Form<'_>,
+    is_there: bool,
+    row: usize,
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) {
+    scratch.variants.clear();
+    scratch.lengths.clear();
+    begin_message(optional::NAME, scratch);
+    field(2, &[u8::from(is_there)], &mut scratch.message);
+    match form {
+        Form::Fixed { shape } if is_there => {
+            let start = row.saturating_mul(product(shape));
+            add_values(values, shape, start, start.saturating_add(product(shape)), scratch);
+        }
+        Form::Shaped { rank, shapes, offsets } if is_there => {
+            let at = row.saturating_mul(*rank);
+            let shape = slice(shapes, at, at.saturating_add(*rank));
+            add_values(values, shape, number(offsets, row), number(offsets, row.saturating_add(1)), scratch);
+        }
+        _ => {}
+    }
+    end_message(scratch);
+    variants(&[], scratch, out);
 }
 
 fn dense(
@@ -342,7 +381,11 @@ fn check(component: &Component<'_>, rows: usize) -> Result<()> {
     } else {
         values.data.len().checked_div(values.dtype.width).unwrap_or(0)
     };
-    match &component.form {
+    check_form(&component.form, count, rows)
+}
+
+fn check_form(form: &Form<'_>, count: usize, rows: usize) -> Result<()> {
+    match form {
         Form::Fixed { shape } => enough(rows.saturating_mul(product(shape)), count),
         Form::Shaped { rank, shapes, offsets } => {
             enough(rows.saturating_mul(*rank), shapes.len())?;
@@ -372,6 +415,10 @@ fn check(component: &Component<'_>, rows: usize) -> Result<()> {
             enough(rows.saturating_mul(*rank), shapes.len())?;
             rising(offsets, rows, count)?;
             enough(number(offsets, rows).saturating_mul(*rank), places.len())
+        }
+        Form::Optional { form, present } => {
+            enough(rows, present.len())?;
+            check_form(form, count, rows)
         }
     }
 }

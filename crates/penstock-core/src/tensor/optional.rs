@@ -1,0 +1,75 @@
+//! Optional values: a tensor, or nothing.
+
+use crate::tensor::variant::{self, LEVEL};
+use crate::tensor::{Read, RowError, Wrong, each, proto};
+use crate::wire::{LEN, Reader, Span};
+
+/// The name of their variants.
+pub const NAME: &str = "tensorflow::data::Optional";
+
+const METADATA: u32 = 2;
+
+/// Where the tensors of optional values are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Optionals {
+    /// For each record whether there is a value.
+    pub present: Vec<bool>,
+    /// Where the tensors of those begin that are there.
+    pub starts: Vec<i64>,
+    /// The bytes of each.
+    pub lengths: Vec<i64>,
+    /// Why no more were read.
+    pub error: Option<RowError>,
+}
+
+/// Find the tensors in records that are optional values of one tensor.
+#[must_use]
+pub fn read(data: &[u8], starts: &[i64], lengths: &[i64]) -> Optionals {
+    let (mut found, mut dims) = (Optionals::default(), Vec::new());
+    let (_, error) = each(data, starts, lengths, |span| {
+        let tensor = tensor_of(data, span, &mut dims)?;
+        found.present.push(tensor.is_some());
+        if let Some(tensor) = tensor {
+            found.starts.push(i64::try_from(tensor.start).unwrap_or(i64::MAX));
+            found.lengths.push(i64::try_from(tensor.len()).unwrap_or(i64::MAX));
+        }
+        Ok(())
+    });
+    found.error = error;
+    found
+}
+
+fn tensor_of(data: &[u8], span: Span, dims: &mut Vec<i64>) -> Read<Option<Span>> {
+    let record = proto::parse(data, span, 0, dims)?;
+    if !dims.is_empty() {
+        let found = proto::shown(dims);
+        return Err(Wrong::at(span.start, format!("variants of shape {found}, wanted one optional value")));
+    }
+    let messages = variant::messages(data, &record, 1)?;
+    let message = messages.first().copied().unwrap_or_default();
+    let tensors = variant::tensors(data, message, NAME)?;
+    match (has_value(data, message)?, tensors.as_slice()) {
+        (true, &[tensor]) => Ok(Some(tensor)),
+        (false, &[]) => Ok(None),
+        (is_there, tensors) => {
+            let (found, wanted) = (tensors.len(), usize::from(is_there));
+            Err(Wrong::at(message.start, format!("an optional value of {found} tensors, wanted {wanted}")))
+        }
+    }
+}
+
+/// One byte says it.
+fn has_value(data: &[u8], message: Span) -> Read<bool> {
+    let (mut reader, mut metadata) = (Reader::new(data, message, LEVEL), Span::default());
+    while !reader.is_done() {
+        match reader.tag()? {
+            (METADATA, LEN) => metadata = reader.span()?,
+            (number, wire_type) => reader.skip(number, wire_type)?,
+        }
+    }
+    match metadata.of(data) {
+        [0] => Ok(false),
+        [1] => Ok(true),
+        _ => Err(Wrong::at(message.start, "an optional value that does not say whether it is there")),
+    }
+}

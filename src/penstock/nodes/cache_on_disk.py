@@ -21,7 +21,7 @@ from penstock.graph.plan import Plan
 from penstock.nodes.cache import Cache
 from penstock.nodes.kept import Keeper, Keeping, Kept
 from penstock.store.arrow_format import ArrowFormat
-from penstock.store.cache_filler import begin, is_filled_elsewhere
+from penstock.store.cache_filler import begin, is_filled_here
 from penstock.store.cache_folder import CacheEntry, KeptRows, check_cache_folder
 
 __all__ = ["CacheOnDisk", "cache"]
@@ -75,7 +75,12 @@ class CacheOnDisk(Keeping):
 
     def is_filled_elsewhere(self, plan: Plan) -> bool:
         """Whether another process keeps the rows of a plan just now."""
-        return is_filled_elsewhere(self._entry(plan))
+        entry = self._entry(plan)
+        return entry.is_being_filled and not is_filled_here(entry)
+
+    def is_filled_here(self, plan: Plan) -> bool:
+        """Whether this process keeps the rows of a plan just now."""
+        return is_filled_here(self._entry(plan))
 
     def emptied(self) -> Node:
         return Cache()

@@ -38,6 +38,7 @@ _FIRST_ROWS: Final = 256
 _CHUNK_BYTES: Final = 4 << 20
 _WAIT_SECONDS: Final = 0.02
 _LONG_SECONDS: Final = 20.0
+_MOST_TRIES: Final = 3
 
 # In place of the datasets given, where there will be none: the rows could not all be kept.
 _FAILED: Final = -1
@@ -115,7 +116,9 @@ class SnapshotShards(Node):
             if _pulled(filling) is not END:
                 return None
             kept = _full(rows.plan)
-            if kept is None and _is_filled_elsewhere(rows.plan):  # it has begun in the same moment
+            tries = rows.scratch["tries"] = rows.scratch.get("tries", 0) + 1
+            if kept is None and tries < _MOST_TRIES and not _is_filled_here(rows.plan):
+                # Another process began in the same moment, or just looked whether anybody had.
                 del rows.scratch["filling"]
                 return None
             kept = kept or _filled(rows.plan)
@@ -170,6 +173,12 @@ def _is_filled_elsewhere(plan: Plan) -> bool:
     node = plan.node
     assert isinstance(node, CacheOnDisk)
     return node.is_filled_elsewhere(plan.inputs[0])
+
+
+def _is_filled_here(plan: Plan) -> bool:
+    node = plan.node
+    assert isinstance(node, CacheOnDisk)
+    return node.is_filled_here(plan.inputs[0])
 
 
 def _wait(rows: Rows) -> None:

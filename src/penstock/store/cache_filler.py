@@ -23,7 +23,7 @@ from penstock.store.folder import UNFINISHED
 from penstock.store.manifest import Manifest, SavedShard
 from penstock.store.staged import StagedShard
 
-__all__ = ["Filler", "begin", "is_filled_elsewhere"]
+__all__ = ["Filler", "begin", "is_filled_here"]
 
 _GROUP_BYTES: Final = 1 << 20
 _GROUP_ROWS: Final = 1 << 14
@@ -68,9 +68,9 @@ def begin(
     return Filler(entry, lock, found, spec, origin, compression, limit_bytes, about)
 
 
-def is_filled_elsewhere(entry: CacheEntry) -> bool:
-    """Whether another process fills an entry now; where there are no locks nobody knows."""
-    return entry.is_being_filled and os.path.realpath(entry.path) not in _fillers
+def is_filled_here(entry: CacheEntry) -> bool:
+    """Whether this process fills an entry now."""
+    return os.path.realpath(entry.path) in _fillers
 
 
 class Filler:

@@ -11,7 +11,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "penstock"
 
 FLOORS = (
-    {"errors", "frozen"},
+    {"cores", "errors", "frozen"},
     {"spec"},
     {"column", "fs", "show"},
     {"records", "trace", "graph"},

@@ -217,7 +217,7 @@ def test_an_index_with_a_right_checksum_is_not_trusted_either(tmp_path):
     path = written(tmp_path / "x", RECORDS[:20])
     body = encode_index(build_index(path))[:-16]
     for at, code, value in (
-        (8, "<H", 2),  # version
+        (8, "<H", 1),  # version
         (10, "<B", 9),  # compression
         (11, "<B", 3),  # width of lengths
         (12, "<B", 8),  # width of gaps that are not there
@@ -239,15 +239,15 @@ def test_access_points_that_cannot_be_are_refused():
     identity = FileIdentity(1000, 0, "00" * 16)
     none = np.empty(0, np.int64)
     for points in (
-        [(5, 1, 0, b""), (5, 2, 0, b"")],
-        [(0, 1001, 0, b"")],
-        [(0, 0, 8, b"")],
-        [(0, 0, 0, bytes(32769))],
+        [(5, 1, 0, b"", (0, 0)), (5, 2, 0, b"", (0, 0))],
+        [(0, 1001, 0, b"", (0, 0))],
+        [(0, 0, 8, b"", (0, 0))],
+        [(0, 0, 0, bytes(32769), (0, 0))],
     ):
         data = encode_index(RecordIndex(none, none, identity, "gzip", points))
         with pytest.raises(SidecarError):
             decode_index(data, "x")
-    good = [(0, 0, 0, b""), (9, 1000, 7, bytes(32768))]
+    good = [(0, 0, 0, b"", (0, 0)), (9, 1000, 7, bytes(32768), (1 << 31, 9))]
     assert decode_index(encode_index(RecordIndex(none, none, identity, "gzip", good)), "x").points == good
 
 

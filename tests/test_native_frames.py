@@ -191,8 +191,9 @@ def test_reading_goes_on_at_an_access_point() -> None:
     assert b"".join(decompressed(reader, stream)) == data
     points = reader.take_points()
     assert len(points) >= 3
-    for output, start, bits, window in points:
-        resumed = _native.Decompressor.resume("gzip", (output, start, bits, window))
+    for point in points:
+        output, start = point[:2]
+        resumed = _native.Decompressor.resume("gzip", point)
         assert b"".join(decompressed(resumed, stream[start:])) == data[output:]
 
 

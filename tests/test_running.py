@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import penstock as ps
+from penstock.cores import usable_cores
 from penstock.errors import PenstockError
-from penstock.graph.cores import usable_cores
 
 
 def later(x: Any) -> int:

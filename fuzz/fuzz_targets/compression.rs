@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use penstock_core::compress::{Compressor, Decompressor, Format, Limits, Point};
+use penstock_core::compress::{Check, Compressor, Decompressor, Format, Limits, Piece, Point};
 use penstock_core::{Error, Result};
 
 const LIMITS: Limits = Limits { max_ratio: 100, free_bytes: 1 << 18 };
@@ -25,7 +25,8 @@ fn drain(reader: &mut Decompressor, data: &[u8], feed: usize, room: usize) -> Re
         let step = reader.decompress(&data[taken..stop], &mut out)?;
         taken += step.taken;
         all.extend_from_slice(&out[..step.made]);
-        assert!(all.len() as u64 <= LIMITS.free_bytes.max(LIMITS.max_ratio * taken as u64) + room as u64);
+        let most = LIMITS.free_bytes.max(LIMITS.max_ratio * reader.total_in());
+        assert!(reader.total_out() <= most + room as u64);
         if step.taken == 0 && step.made == 0 {
             return Ok(all);
         }
@@ -51,7 +52,7 @@ fn check_reading(format: Format, data: &[u8], options: u8) {
 
 fn check_points(format: Format, data: &[u8], expected: &[u8], ended: bool, points: &[Point]) {
     for point in points.iter().take(8) {
-        let mut reader = Decompressor::resume(format, point, LIMITS).unwrap();
+        let mut reader = Decompressor::resume(format, point, LIMITS, 0).unwrap();
         match drain(&mut reader, &data[point.input as usize..], 1 << 16, 1 << 16) {
             Ok(rest) => {
                 assert_eq!(rest, expected[point.output as usize..]);
@@ -60,14 +61,25 @@ fn check_points(format: Format, data: &[u8], expected: &[u8], ended: bool, point
             Err(error) => assert!(matches!(error, Error::Bomb(_)), "{error}"),
         }
     }
+    for pair in points.windows(2).take(8) {
+        let (begin, end) = (pair[0].output as usize, pair[1].output as usize);
+        let mut out = vec![0; end - begin];
+        let mut piece = Piece::new(format, &pair[0], &pair[1], &mut out).unwrap();
+        assert!(piece.feed(&data[pair[0].input as usize..]).unwrap());
+        assert_eq!(out, expected[begin..end]);
+    }
 }
 
 /// An access point may come from a damaged index.
 fn check_resuming(format: Format, data: &[u8], options: u8) {
     let window = data[..data.len() / 2].to_vec();
-    let point = Point { output: 1 << 40, input: u64::from(options), bits: options % 9, window };
-    if let Ok(mut reader) = Decompressor::resume(format, &point, LIMITS) {
+    let point = Point { output: 1 << 40, input: u64::from(options), bits: options % 9, window, check: Check::default() };
+    if let Ok(mut reader) = Decompressor::resume(format, &point, LIMITS, 0) {
         let _ = drain(&mut reader, data, 1 << 16, 1 << 16);
+    }
+    let next = Point { output: point.output + 1000, ..point.clone() };
+    if let Ok(mut piece) = Piece::new(format, &point, &next, &mut [0; 1000]) {
+        let _ = piece.feed(data);
     }
 }
 

@@ -133,6 +133,9 @@ def payload_lengths(fd: int, offset: int, *, limit: int, max_record_bytes: int) 
 
 # --- compression -----------------------------------------------------------------------------------------------
 
+# Where decompression can begin: (output offset, input offset, bits, window, (checksum, size))
+Point: TypeAlias = tuple[int, int, int, bytes, tuple[int, int]]
+
 @final
 class Decompressor:
     """One compressed stream, a piece at a time. Trailers are checked; joined members (gzip) and frames (zstd) are all read.
@@ -164,6 +167,14 @@ class Decompressor:
         Stops when the input is used up or `out` is full. Bytes after the end that begin no further member are a StreamError.
         """
 
+    def reach(self, point: Point, data: Buffer, start: int, stop: int) -> tuple[int, bytes, bool | None]:
+        """Go on from the last byte before an access point to that point, in data[start:stop].
+
+        Returns:
+            Bytes taken; the bytes made, at most two; whether the stream is now in the very state that the point begins with
+            (place, window, checksum, size), or None where it takes more input to know. StreamError, BombError.
+        """
+
     @property
     def at_end(self) -> bool:
         """Whether the stream may end here: nothing read yet, or a trailer has just been checked."""
@@ -172,22 +183,40 @@ class Decompressor:
     def total_in(self) -> int: ...
     @property
     def total_out(self) -> int: ...
-    def take_points(self) -> list[tuple[int, int, int, bytes]]:
-        """Access points since the last call: (output offset, input offset, bits, window).
+    def take_points(self) -> list[Point]:
+        """Access points since the last call: (output offset, input offset, bits, window, (checksum, size)).
 
         With bits above 0, the byte at the input offset has that many upper bits still to read. An empty window means
-        the beginning of a member or frame: only zstd has no other points.
+        the beginning of a member or frame: only zstd has no other points. Checksum and size (modulo 2^32) are those of
+        the output of the member so far, for its trailer.
         """
 
     @staticmethod
     def resume(
-        format: str, point: tuple[int, int, int, bytes], *, max_ratio: int = 1000, free_bytes: int = 1 << 24
+        format: str,
+        point: Point,
+        *,
+        max_ratio: int = 1000,
+        free_bytes: int = 1 << 24,
+        point_span: int = 0,
     ) -> Decompressor:
         """A decompressor that goes on at an access point; feed it from `input offset` on.
 
-        Totals count from the beginning of the stream, and the ratio from the point.
-        Data checksums of the member (gzip, zlib) in progress cannot be checked from its middle; those of later ones are.
+        Totals and the ratio count from the beginning of the stream. Trailers are checked as when reading from there.
         """
+
+def decompress_pieces(format: str, descriptor: int, points: Sequence[Point], out: U8) -> int:
+    """Decompress what lies between access points, each piece in a thread; how many of the first pieces are in `out`.
+
+    A piece counts where it ends in the very state that the next point begins with: place, window, checksum, size. What is
+    wrong with one that does not, a `Decompressor` that resumes at its point tells.
+
+    Args:
+        format: "gzip", "zlib" or "zstd".
+        descriptor: Of the compressed file; its position is neither used nor changed.
+        points: k+1 for k pieces, ascending.
+        out: Room for all of them, one after the other. ValueError where it is too small.
+    """
 
 @final
 class Compressor:

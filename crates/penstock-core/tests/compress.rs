@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use penstock_core::compress::{Compressor, Decompressor, Format, Limits, Point};
+use penstock_core::compress::{Check, Compressor, Decompressor, Format, Limits, Piece, Point};
 use penstock_core::{Error, Result};
 
 const FORMATS: [Format; 3] = [Format::Gzip, Format::Zlib, Format::Zstd];
@@ -283,7 +283,7 @@ fn check_points(format: Format, stream: &[u8], data: &[u8], span: u64) -> Vec<Po
     let points = reader.take_points();
     assert!(reader.take_points().is_empty());
     for point in &points {
-        let mut reader = Decompressor::resume(format, point, LIMITS).unwrap();
+        let mut reader = Decompressor::resume(format, point, LIMITS, 0).unwrap();
         let rest = drain(&mut reader, &stream[point.input as usize..], 50_000, 70_000).unwrap();
         assert_eq!(rest, data[point.output as usize..], "{format:?} at {}", point.output);
         assert!(reader.at_end());
@@ -354,17 +354,128 @@ fn a_later_member_is_checked_after_beginning_again_in_an_earlier_one() {
     let mut two = [stream.clone(), stream].concat();
     let last = two.len() - 5;
     two[last] ^= 1;
-    let mut reader = Decompressor::resume(Format::Gzip, &point, LIMITS).unwrap();
+    let mut reader = Decompressor::resume(Format::Gzip, &point, LIMITS, 0).unwrap();
     assert!(drain(&mut reader, &two[point.input as usize..], 1 << 20, 1 << 20).is_err());
 }
 
 #[test]
 fn access_points_that_cannot_be_are_refused() {
-    let point = |bits, bytes| Point { output: 9, input: 9, bits, window: vec![0; bytes] };
+    let point =
+        |bits, bytes| Point { output: 9, input: 9, bits, window: vec![0; bytes], check: Check::default() };
     for bad in [point(8, 10), point(1, 0), point(0, (1 << 15) + 1)] {
-        assert!(matches!(Decompressor::resume(Format::Gzip, &bad, LIMITS), Err(Error::Argument(_))));
+        assert!(matches!(Decompressor::resume(Format::Gzip, &bad, LIMITS, 0), Err(Error::Argument(_))));
     }
-    assert!(matches!(Decompressor::resume(Format::Zstd, &point(0, 1), LIMITS), Err(Error::Argument(_))));
+    assert!(matches!(Decompressor::resume(Format::Zstd, &point(0, 1), LIMITS, 0), Err(Error::Argument(_))));
+}
+
+/// The points of a stream from its beginning on, as far as it goes.
+fn points_of(format: Format, stream: &[u8], span: u64) -> Vec<Point> {
+    let mut reader = Decompressor::new(format, LIMITS, span).unwrap();
+    let _ = drain(&mut reader, stream, 1 << 16, 1 << 18);
+    let begin = Point { output: 0, input: 0, bits: 0, window: Vec::new(), check: Check::default() };
+    [vec![begin], reader.take_points()].concat()
+}
+
+/// A stream by the pieces between points as far as they join, fed so many bytes at a time, and the rest in order.
+fn by_pieces(format: Format, stream: &[u8], points: &[Point], feed: usize) -> Result<Vec<u8>> {
+    let (mut all, mut at) = (Vec::new(), 0);
+    while let [from, next, ..] = &points[at..] {
+        let mut out = vec![0; (next.output - from.output) as usize];
+        let mut piece = Piece::new(format, from, next, &mut out)?;
+        let end = next.input as usize + usize::from(next.bits > 0);
+        let pieces = stream[from.input as usize..end].chunks(feed);
+        if !pieces.map(|input| piece.feed(input)).last().is_some_and(|fed| fed == Ok(true)) {
+            break;
+        }
+        all.extend(out);
+        at += 1;
+    }
+    let mut reader = Decompressor::resume(format, &points[at], LIMITS, 0)?;
+    all.extend(drain(&mut reader, &stream[points[at].input as usize..], 50_000, 70_000)?);
+    if reader.at_end() { Ok(all) } else { Err(Error::Stream("cut".into())) }
+}
+
+#[test]
+fn pieces_between_points_join_to_the_whole() {
+    let data = text(40_000);
+    for format in FORMATS {
+        let mut stream = compressed(format, &data);
+        if format != Format::Zlib {
+            stream = data.chunks(70_001).flat_map(|part| compressed(format, part)).collect();
+        }
+        for span in [1, 100_000] {
+            let points = points_of(format, &stream, span);
+            assert!(points.len() > 3, "{format:?}: {}", points.len());
+            for feed in [1 << 20, 1000, 7] {
+                assert_eq!(
+                    by_pieces(format, &stream, &points, feed).unwrap(),
+                    data,
+                    "{format:?} {span} {feed}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_is_told_where_pieces_are_known_from_before() {
+    let data = text(20_000);
+    for format in FORMATS {
+        let stream: Vec<u8> = match format {
+            Format::Zlib => compressed(format, &data),
+            _ => data.chunks(90_001).flat_map(|part| compressed(format, part)).collect(),
+        };
+        let points = points_of(format, &stream, 1 << 14);
+        assert!(points.len() > 2, "{format:?}: {}", points.len());
+        for at in (0..stream.len()).step_by(499).chain(stream.len() - 8..stream.len()) {
+            let mut bad = stream.clone();
+            bad[at] ^= 1 << (at % 8);
+            let in_order = read(format, &bad).map(|(out, ended)| ended.then_some(out));
+            let found = by_pieces(format, &bad, &points, 4096).ok();
+            assert_eq!(found, in_order.ok().flatten(), "{format:?}, byte {at}");
+        }
+    }
+}
+
+#[test]
+fn a_piece_that_ends_elsewhere_does_not_join() {
+    let data = text(20_000);
+    let stream = compressed(Format::Gzip, &data);
+    let points = points_of(Format::Gzip, &stream, 1 << 14);
+    let (from, next) = (&points[1], &points[2]);
+    let joins = |next: &Point| {
+        let mut out = vec![0; (next.output - from.output) as usize];
+        let mut piece = Piece::new(Format::Gzip, from, next, &mut out).unwrap();
+        piece.feed(&stream[from.input as usize..])
+    };
+    assert_eq!(joins(next), Ok(true));
+    let mut others = vec![next.clone(); 6];
+    others[0].check.checksum ^= 1;
+    others[1].check.size ^= 1;
+    others[2].window[7] ^= 1;
+    others[3].input += 1;
+    others[4].output -= 1;
+    others[5].bits = (others[5].bits + 1) % 8;
+    for other in &others {
+        assert!(joins(other).is_err());
+    }
+    assert!(Piece::new(Format::Gzip, from, next, &mut [0; 10]).is_err());
+    assert!(Piece::new(Format::Gzip, next, from, &mut [0; 10]).is_err());
+}
+
+#[test]
+fn the_trailer_is_compared_after_beginning_again_in_its_member() {
+    let data = text(20_000);
+    for (format, trailer) in [(Format::Gzip, 8), (Format::Zlib, 4)] {
+        let stream = compressed(format, &data);
+        let point = points_of(format, &stream, 1 << 17).pop().unwrap();
+        for at in stream.len() - trailer..stream.len() {
+            let mut bad = stream.clone();
+            bad[at] ^= 1;
+            let mut reader = Decompressor::resume(format, &point, LIMITS, 0).unwrap();
+            assert!(drain(&mut reader, &bad[point.input as usize..], 1 << 20, 1 << 20).is_err());
+        }
+    }
 }
 
 #[test]

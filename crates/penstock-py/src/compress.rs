@@ -2,15 +2,26 @@
 
 use std::borrow::Cow;
 
-use penstock_core::compress::{self, Format, Limits, Point};
+use penstock_core::compress::{self, Check, Format, Limits, Point};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::buffer::{Bytes, BytesMut};
 use crate::errors::raised;
 
-/// (output offset, input offset, bits, window)
-type PointTuple = (u64, u64, u8, Cow<'static, [u8]>);
+/// (output offset, input offset, bits, window, checksum and size)
+type PointTuple = (u64, u64, u8, Cow<'static, [u8]>, (u32, u32));
+/// The same, as it is given.
+pub type GivenPoint = (u64, u64, u8, Bytes, (u32, u32));
+
+pub fn point_of((output, input, bits, window, (checksum, size)): &GivenPoint) -> Point {
+    let check = Check { checksum: *checksum, size: *size };
+    Point { output: *output, input: *input, bits: *bits, window: window.as_slice().to_vec(), check }
+}
+
+fn tuple_of(Point { output, input, bits, window, check }: Point) -> PointTuple {
+    (output, input, bits, window.into(), (check.checksum, check.size))
+}
 
 #[pyclass(module = "penstock._native")]
 pub struct Decompressor(compress::Decompressor);
@@ -50,6 +61,22 @@ impl Decompressor {
         Ok((step.taken, step.made))
     }
 
+    fn reach(
+        &mut self,
+        point: GivenPoint,
+        data: Bytes,
+        start: usize,
+        stop: usize,
+    ) -> PyResult<(usize, Cow<'static, [u8]>, Option<bool>)> {
+        let bytes = data.as_slice();
+        let input = bytes.get(start..stop).ok_or_else(|| {
+            PyValueError::new_err(format!("range {start}..{stop} is not within the {} bytes", bytes.len()))
+        })?;
+        let mut out = [0; 2];
+        let (step, is_there) = self.0.reach(&point_of(&point), input, &mut out).map_err(raised)?;
+        Ok((step.taken, out.get(..step.made).unwrap_or_default().to_vec().into(), is_there))
+    }
+
     #[getter]
     fn at_end(&self) -> bool {
         self.0.at_end()
@@ -66,18 +93,22 @@ impl Decompressor {
     }
 
     fn take_points(&mut self) -> Vec<PointTuple> {
-        let points = self.0.take_points().into_iter();
-        points.map(|point| (point.output, point.input, point.bits, point.window.into())).collect()
+        self.0.take_points().into_iter().map(tuple_of).collect()
     }
 
     #[staticmethod]
-    #[pyo3(signature = (format, point, *, max_ratio = 1000, free_bytes = 1 << 24))]
-    fn resume(format: &str, point: (u64, u64, u8, Bytes), max_ratio: u64, free_bytes: u64) -> PyResult<Self> {
-        let (output, input, bits, window) = point;
-        let point = Point { output, input, bits, window: window.as_slice().to_vec() };
+    #[pyo3(signature = (format, point, *, max_ratio = 1000, free_bytes = 1 << 24, point_span = 0))]
+    fn resume(
+        format: &str,
+        point: GivenPoint,
+        max_ratio: u64,
+        free_bytes: u64,
+        point_span: u64,
+    ) -> PyResult<Self> {
         let limits = Limits { max_ratio, free_bytes };
         let format = Format::named(format).map_err(raised)?;
-        Ok(Self(compress::Decompressor::resume(format, &point, limits).map_err(raised)?))
+        let reader = compress::Decompressor::resume(format, &point_of(&point), limits, point_span);
+        Ok(Self(reader.map_err(raised)?))
     }
 }
 

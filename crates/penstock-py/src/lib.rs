@@ -17,6 +17,7 @@ mod gather;
 mod lines;
 mod memory;
 mod pictures;
+mod pieces;
 mod png;
 mod random;
 mod reading;
@@ -84,6 +85,9 @@ mod _native {
 
     #[pymodule_export]
     use super::memory::keep_between_chunks;
+
+    #[pymodule_export]
+    use super::pieces::decompress_pieces;
 
     #[pymodule_export]
     use super::pictures::{decode_images, decode_jpeg_parts, decode_resized, encode_jpegs, jpeg_shapes};

@@ -30,8 +30,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from penstock.column.chunk import Chunk
+from penstock.cores import usable_cores
 from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError
-from penstock.graph.cores import usable_cores
 from penstock.graph.node import AUTOTUNE, Failing, Rows
 from penstock.graph.placed import count_alone
 from penstock.nodes.arguments import whole_number

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock import _native
+from penstock.cores import usable_cores
 from penstock.errors import ArgumentError, FailedPreconditionError, NotFoundError, PenstockError, SidecarError
 from penstock.fs.files import AtomicWriter, ReadFile, identity
 from penstock.fs.paths import INDEX_SUFFIX, local_path
@@ -20,6 +21,8 @@ from penstock.records.foreign import foreign_index
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader
 from penstock.records.gather import RecordFile, read_records
 from penstock.records.index_file import RecordIndex, decode_index, encode_index, offsets_of
+from penstock.records.known_points import known_points, note_points, version_of
+from penstock.records.pieces import PIECE_SPAN
 
 __all__ = [
     "RecordFile",
@@ -31,10 +34,11 @@ __all__ = [
     "load_index",
     "read_records",
     "save_index",
+    "teach_points",
 ]
 
 # Between two access points: what a random read of a compressed file decompresses at most (about 15 ms of it).
-_POINT_SPAN = 4 << 20
+_POINT_SPAN = PIECE_SPAN
 _RECORDS_AT_ONCE = 1 << 14
 # A look at a header costs as much as reading so many bytes.
 _FAR_BYTES = 2 << 10
@@ -198,6 +202,16 @@ def load_index(path: str | os.PathLike[str]) -> RecordIndex | None:
             if index.identity == now:
                 return index
     return None
+
+
+def teach_points(path: str, compression: str) -> None:
+    """Have who reads a compressed file in order know the access points of its kept index, where there is one."""
+    version = version_of(path, compression)
+    if usable_cores() < 2 or known_points(version):
+        return
+    index = load_index(path)
+    if index is not None and index.compression == compression:
+        note_points(version, index.points, _POINT_SPAN // 2)
 
 
 def save_index(path: str | os.PathLike[str], index: RecordIndex) -> str | None:

@@ -3,7 +3,7 @@ r"""Where every record of a file is, and the bytes in which that is kept.
 All numbers are little-endian:
 
     8   b"\x89PSIDX\r\n"
-    2   version, 1
+    2   version, 2
     1   compression: 0 none, 1 gzip, 2 zlib, 3 zstd
     1   bytes of a length: 1, 2, 4 or 8
     1   bytes of a gap: 0 (no gaps), 1, 2, 4 or 8
@@ -14,7 +14,8 @@ All numbers are little-endian:
     8   its time of change in nanoseconds, signed
     16  digest of its ends
     n lengths of payloads, n gaps (bytes between the end of the record before and this one),
-    p points: 8 uncompressed offset, 8 compressed offset, 1 bits, 4 bytes of window, the window (zlib)
+    p points: 8 uncompressed offset, 8 compressed offset, 1 bits, 4 checksum and 4 size (modulo 2^32) of the
+      output of the gzip member or zlib stream so far, 4 bytes of window, the window (zlib)
     16  BLAKE2b of everything before
 """
 
@@ -37,9 +38,9 @@ from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 __all__ = ["RecordIndex", "decode_index", "encode_index", "offsets_of"]
 
 _MAGIC = b"\x89PSIDX\r\n"
-_VERSION = 1
+_VERSION = 2
 _HEAD = struct.Struct("<8sHBBB3xQQQq16s")
-_POINT = struct.Struct("<QQBI")
+_POINT = struct.Struct("<QQBIII")
 _DIGEST_BYTES = 16
 _COMPRESSIONS = ("none", "gzip", "zlib", "zstd")
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<u8"}
@@ -151,11 +152,12 @@ def _decode_points(body: bytes, at: int, count: int, size: int, path: str) -> li
     for _ in range(count):
         if at + _POINT.size > len(body):
             raise _error("the access points of the index are cut", path)
-        offset, compressed, bits, window_bytes = _POINT.unpack_from(body, at)
+        offset, compressed, bits, checksum, made, window_bytes = _POINT.unpack_from(body, at)
         at += _POINT.size
         if not last < offset < _MOST_BYTES or compressed > size or bits > 7 or at + window_bytes > len(body):
             raise _error("the index has an access point that cannot be", path)
-        points.append((offset, compressed, bits, _window(body[at : at + window_bytes], path)))
+        window = _window(body[at : at + window_bytes], path)
+        points.append((offset, compressed, bits, window, (checksum, made)))
         last = offset
         at += window_bytes
     if at != len(body):
@@ -176,9 +178,9 @@ def _window(packed: bytes, path: str) -> bytes:
 
 
 def _encode_point(point: Point) -> bytes:
-    offset, compressed, bits, window = point
+    offset, compressed, bits, window, check = point
     packed = zlib.compress(window, 1)
-    return _POINT.pack(offset, compressed, bits, len(packed)) + packed
+    return _POINT.pack(offset, compressed, bits, *check, len(packed)) + packed
 
 
 def _gaps(offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -36,7 +36,7 @@ class SnappyStream:
         self.path = file.path
         self.size: int | None = None
         self.descriptor: int | None = None
-        self.points: list[tuple[int, int, int, bytes]] = []
+        self.points: list[tuple[int, int, int, bytes, tuple[int, int]]] = []
         self._file = file
         self._point_span = point_span
         self._go_to(0, 0)
@@ -58,7 +58,9 @@ class SnappyStream:
         """The uncompressed offset that is read next."""
         return self._offset
 
-    def seek(self, offset: int, points: Sequence[tuple[int, int, int, bytes]] | None = None) -> None:
+    def seek(
+        self, offset: int, points: Sequence[tuple[int, int, int, bytes, tuple[int, int]]] | None = None
+    ) -> None:
         """Go to an uncompressed offset, from the nearest access point before it."""
         points = self.points if points is None else points
         at = bisect_right(points, offset, key=lambda point: point[0]) - 1
@@ -116,7 +118,7 @@ class SnappyStream:
     def _note_point(self, offset: int, place: int) -> None:
         last = self.points[-1][0] if self.points else -self._point_span
         if self._point_span and offset - last >= self._point_span:
-            self.points.append((offset, place, 0, b""))
+            self.points.append((offset, place, 0, b"", (0, 0)))
 
     def _fail(self, text: str, place: int) -> NoReturn:
         found = f"{text} (at byte {place} of the compressed file)."

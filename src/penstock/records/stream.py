@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock import _native
+from penstock.cores import usable_cores
 from penstock.errors import CompressionError, LimitError
 from penstock.fs.files import ReadFile
 from penstock.records.compress import SNIFF_BYTES, reading_name, sniff
+from penstock.records.known_points import Point, known_points, note_points, version_of
+from penstock.records.pieces import PIECE_SPAN, Pieces
 from penstock.records.snappy import SnappyStream
 
 __all__ = ["Point", "Stream", "compression_of", "open_stream"]
-
-# (uncompressed offset, compressed offset, bits, window): where decompression can begin, formats as in
-# `_native`.
-Point: TypeAlias = tuple[int, int, int, bytes]
 
 # Compressed input and a block of output are in the second-level cache (1 MiB a core) together.
 _INPUT_BYTES = 1 << 18
@@ -80,6 +79,8 @@ def open_stream(
     tf_compatible: bool = False,
     max_ratio: int = 1000,
     point_span: int = 0,
+    piece_span: int = PIECE_SPAN,
+    at_once: int | None = None,
 ) -> Stream:
     """The uncompressed bytes of a file.
 
@@ -90,6 +91,9 @@ def open_stream(
             or its rest, anything after a first zlib stream.
         max_ratio: Refuse a compressed stream that passes 16 MiB and this many times its compressed size.
         point_span: Collect an access point about every so many uncompressed bytes; 0 for none.
+        piece_span: Without: note one about every so many, for who reads the file again in this process.
+        at_once: Of gzip and zlib: how many pieces between points that were noted are decompressed at a time, each in a
+            thread; None for as many as there are cores, and 1 neither has threads nor notes anything.
 
     Raises:
         NotFoundError, ArgumentError, OSError: As for `ReadFile`; ArgumentError also for an unknown
@@ -105,7 +109,13 @@ def open_stream(
         if name == "snappy":
             return SnappyStream(file, point_span=point_span)
         return _Compressed(
-            file, name, tf_compatible=tf_compatible, max_ratio=max_ratio, point_span=point_span
+            file,
+            name,
+            tf_compatible=tf_compatible,
+            max_ratio=max_ratio,
+            point_span=point_span,
+            piece_span=piece_span,
+            at_once=usable_cores() if at_once is None else at_once,
         )
     except BaseException:
         file.close()
@@ -150,8 +160,22 @@ class _Plain:
 
 
 class _Compressed:
+    """Read in order to the first access point that is known; from there by pieces as far as points are known.
+
+    Pieces join only in the same state in which reading in order would be, and damage is left to that: what is given
+    out, and every error, is the same.
+    """
+
     def __init__(
-        self, file: ReadFile, compression: str, *, tf_compatible: bool, max_ratio: int, point_span: int
+        self,
+        file: ReadFile,
+        compression: str,
+        *,
+        tf_compatible: bool,
+        max_ratio: int,
+        point_span: int,
+        piece_span: int,
+        at_once: int,
     ) -> None:
         self.path = file.path
         self.compression = compression
@@ -161,18 +185,33 @@ class _Compressed:
         self._file = file
         self._lax = tf_compatible and compression in ("gzip", "zlib")
         self._max_ratio = max_ratio
-        self._point_span = point_span
+        # A core reads zstd at the speed of what comes after; and its frames are given out whole or not at all.
+        at_once = at_once if compression in ("gzip", "zlib") else 1
+        notes = not point_span and at_once > 1
+        self._point_span = piece_span if notes else point_span
+        self._version = version_of(file.fileno(), compression) if notes else None
+        self._known = known_points(self._version) if self._version else ()
+        self._pieces = Pieces(file, compression, at_once=at_once, max_ratio=max_ratio)
+        # The point that reading in order is on its way to, and the one where it is.
+        self._target: Point | None = None
+        self._reached: Point | None = None
         self._input = np.empty(_INPUT_BYTES, np.uint8)
         self._restart(None)
 
     def readinto(self, buffer: NDArray[np.uint8]) -> int:
         made = 0
         while made < len(buffer) and not self._ended:
+            if count := self._pieces.take(buffer[made:]):
+                self._offset += count
+                made += count
+                continue
             if self._error is not None:
                 break
-            if self._start == self._stop and not self._file_ended:
-                self._refill()
-            made += self._decompress(buffer, made)
+            begin = self._pieces.end or self._reached
+            self._reached = None
+            if begin is not None and self._pieces.make(begin, self._known):
+                continue
+            made += self._read_in_order(buffer, made)
         if self._error is not None and made == 0:
             raise self._error
         return made
@@ -181,7 +220,7 @@ class _Compressed:
         return self._offset
 
     def seek(self, offset: int, points: Sequence[Point] | None = None) -> None:
-        points = self.points if points is None else points
+        points = (self.points or self._known) if points is None else points
         at = bisect_right(points, offset, key=lambda point: point[0]) - 1
         point = points[at] if at >= 0 else None
         begin = 0 if point is None else point[0]
@@ -192,12 +231,42 @@ class _Compressed:
             pass
 
     def compressed_bytes(self) -> int:
-        return self._file.tell()
+        return self._file.tell() if self._pieces.end is None else self._pieces.end[1]
 
     def close(self) -> None:
         self._file.close()
 
+    def _read_in_order(self, buffer: NDArray[np.uint8], begin: int) -> int:
+        if self._pieces.end is not None:
+            self._restart(self._pieces.end)
+        if self._start == self._stop and not self._file_ended:
+            self._refill()
+        if self._target is None:
+            self._target = self._pieces.next_begin(self._offset, self._known)
+        if self._target is None:
+            return self._decompress(buffer, begin)
+        # The last byte before the point is made by who compares the state that reading is in then.
+        before = self._target[0] - 1 - self._offset
+        return self._decompress(buffer[: begin + before], begin) if before > 0 else self._reach(self._target)
+
+    def _reach(self, point: Point) -> int:
+        """Come to a point, or beyond where it is none; 0, as what is made on the way is left with the pieces."""
+        try:
+            taken, data, is_there = self._decompressor.reach(point, self._input, self._start, self._stop)
+        except (_native.StreamError, _native.BombError) as error:
+            self._failed(error)
+            return 0
+        self._start += taken
+        self._pieces.put(data)
+        if is_there is not None:
+            self._target, self._reached = None, point if is_there else None
+        elif not taken and not data and self._file_ended:
+            self._finish()
+        return 0
+
     def _restart(self, point: Point | None) -> None:
+        self._pieces.drop()
+        self._target = self._reached = None
         self._start = self._stop = 0
         self._file_ended = self._ended = False
         self._error: CompressionError | LimitError | None = None
@@ -211,7 +280,7 @@ class _Compressed:
             self._offset = point[0]
             self._file.seek(point[1])
             self._decompressor = _native.Decompressor.resume(
-                self.compression, point, max_ratio=self._max_ratio
+                self.compression, point, max_ratio=self._max_ratio, point_span=self._point_span
             )
 
     def _refill(self) -> None:
@@ -222,11 +291,11 @@ class _Compressed:
         before = self._decompressor.total_out
         try:
             taken, made = self._decompressor.decompress(self._input, self._start, self._stop, buffer, begin)
-        except _native.StreamError as error:
-            return self._failed(str(error), self._decompressor.total_out - before)
-        except _native.BombError as error:
-            self._bomb(str(error))
-            return 0
+        except (_native.StreamError, _native.BombError) as error:
+            made = self._decompressor.total_out - before
+            self._offset += made
+            self._failed(error)
+            return made
         self._start += taken
         self._offset += made
         if self._point_span:
@@ -239,6 +308,11 @@ class _Compressed:
 
     def _collect_points(self) -> None:
         new = self._decompressor.take_points()
+        if not new:
+            return
+        if self._version:
+            self._known = note_points(self._version, new, self._point_span // 2)
+            return
         last = self.points[-1][0] if self.points else -1
         self.points += [point for point in new if point[0] > last]
 
@@ -248,15 +322,15 @@ class _Compressed:
         else:
             self._fail(f"the {self.compression} stream is cut, the file ends before the stream does")
 
-    def _failed(self, text: str, made: int) -> int:
-        """Note the error; returns what was made before it, which is good."""
-        self._offset += made
+    def _failed(self, error: _native.StreamError | _native.BombError) -> None:
+        """Note the error, which is raised once what was made before it has been given out."""
+        if isinstance(error, _native.BombError):
+            self._bomb(str(error))
         # TensorFlow reads one zlib stream and never looks at what follows it.
-        if self._lax and self.compression == "zlib" and self._decompressor.at_end:
+        elif self._lax and self.compression == "zlib" and self._decompressor.at_end:
             self._ended = True
         else:
-            self._fail(text)
-        return made
+            self._fail(str(error))
 
     def _fail(self, text: str) -> None:
         found = f"{text} (at byte {self._decompressor.total_in} of the compressed file)."

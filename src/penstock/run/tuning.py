@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Final
 
-from penstock.graph.cores import usable_cores
+from penstock.cores import usable_cores
 
 __all__ = ["MOST_BYTES", "Tuner"]
 

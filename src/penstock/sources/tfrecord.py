@@ -25,7 +25,7 @@ from penstock.records.damage import DamageLog
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, Damage, FrameReader, Frames
 from penstock.records.gather import RecordFile
-from penstock.records.index import RecordIndex, build_indexes, load_index
+from penstock.records.index import RecordIndex, build_indexes, load_index, teach_points
 from penstock.records.schema import Field, Schema
 from penstock.records.stream import compression_of
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
@@ -307,6 +307,9 @@ class _Session:
                 0,
             )
             self._is_plain = self._reader.descriptor is not None
+            if not self._is_plain and self._node.index != "rebuild":
+                with suppress(PenstockError, OSError):  # an index only saves time
+                    teach_points(self._reader.path, self._reader.compression)
         return self._reader
 
     def _read_directly(self, reader: FrameReader, record: int, offset: int) -> tuple[Chunk, State] | None:

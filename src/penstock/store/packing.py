@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock import _native
-from penstock.graph.cores import usable_cores
+from penstock.cores import usable_cores
 from penstock.store.format import ShardFile
 
 __all__ = ["Packing"]

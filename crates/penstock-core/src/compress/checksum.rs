@@ -20,6 +20,16 @@ impl Checksum {
         Self::Adler32(1)
     }
 
+    /// The CRC-32 that has this value so far.
+    pub fn crc32_from(value: u32) -> Self {
+        Self::Crc32(Box::new(Digest::new_with_init_state(CrcAlgorithm::Crc32IsoHdlc, u64::from(!value))))
+    }
+
+    /// The Adler-32 that has this value so far.
+    pub fn adler32_from(value: u32) -> Self {
+        Self::Adler32(value)
+    }
+
     pub fn update(&mut self, data: &[u8]) {
         match self {
             Self::Crc32(digest) => digest.update(data),

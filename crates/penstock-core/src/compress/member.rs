@@ -2,7 +2,7 @@
 
 use crate::compress::checksum::Checksum;
 use crate::compress::header::{GzipHeader, ZlibHeader};
-use crate::compress::point::{Place, Point};
+use crate::compress::point::{Check, Place, Point};
 use crate::compress::raw::{RawInflate, WINDOW_BYTES};
 use crate::compress::step::Step;
 use crate::{Error, Result};
@@ -37,7 +37,7 @@ pub struct Members {
     wrapper: Wrapper,
     state: State,
     raw: RawInflate,
-    /// Of the member in progress; none where reading began in its middle.
+    /// Of the member in progress.
     checksum: Option<Checksum>,
     /// Uncompressed bytes of the member in progress, modulo 2^32 as gzip stores them.
     size: u32,
@@ -65,6 +65,11 @@ impl Members {
         }
         if !point.window.is_empty() {
             members.raw.set_window(&point.window)?;
+            members.checksum = Some(match wrapper {
+                Wrapper::Gzip => Checksum::crc32_from(point.check.checksum),
+                Wrapper::Zlib => Checksum::adler32_from(point.check.checksum),
+            });
+            members.size = point.check.size;
             members.state = if point.bits > 0 { State::Bits(point.bits) } else { State::Body };
         }
         Ok(members)
@@ -78,9 +83,16 @@ impl Members {
     pub fn place(&mut self) -> Option<Place> {
         match (&self.state, self.block) {
             (State::Start, _) => Some(Place::default()),
-            (State::Body, Some(bits)) if self.size > 0 => Some(Place { bits, window: self.raw.window() }),
+            (State::Body, Some(bits)) if self.size > 0 => {
+                Some(Place { bits, window: self.raw.window(), check: self.check() })
+            }
             _ => None,
         }
+    }
+
+    fn check(&self) -> Check {
+        let checksum = self.checksum.as_ref().map_or(0, Checksum::value);
+        Check { checksum, size: self.size }
     }
 
     pub fn step(&mut self, input: &[u8], out: &mut [u8], stop_at_block: bool) -> Result<Step> {

@@ -3,6 +3,7 @@
 mod checksum;
 mod header;
 mod member;
+mod piece;
 mod point;
 mod raw;
 mod read;
@@ -10,7 +11,8 @@ mod step;
 mod write;
 mod zstd;
 
-pub use point::Point;
+pub use piece::Piece;
+pub use point::{Check, Point};
 pub use read::{Decompressor, Limits};
 pub use step::Step;
 pub use write::Compressor;

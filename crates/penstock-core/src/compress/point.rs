@@ -7,6 +7,17 @@ pub struct Place {
     pub bits: u8,
     /// The last output, up to 32 KiB; empty at the beginning of a member or frame.
     pub window: Vec<u8>,
+    /// Of the output of the member in progress.
+    pub check: Check,
+}
+
+/// What the trailer of a member is compared with, so far. Both are 0 at the beginning of a member or frame.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Check {
+    /// CRC-32 (gzip) or Adler-32 (zlib).
+    pub checksum: u32,
+    /// Bytes, modulo 2^32.
+    pub size: u32,
 }
 
 /// An access point.
@@ -20,6 +31,8 @@ pub struct Point {
     pub bits: u8,
     /// The last output, up to 32 KiB; empty at the beginning of a member or frame.
     pub window: Vec<u8>,
+    /// Of the output of the member in progress.
+    pub check: Check,
 }
 
 /// Access points of a stream, one about every `span` output bytes.
@@ -47,13 +60,18 @@ impl Points {
     }
 
     pub fn add(&mut self, output: u64, input: u64, place: Place) {
-        let Place { bits, window } = place;
-        let input = input.saturating_sub(u64::from(bits > 0));
-        self.points.push(Point { output, input, bits, window });
+        self.points.push(point_at(output, input, place));
         self.last = output;
     }
 
     pub fn take(&mut self) -> Vec<Point> {
         std::mem::take(&mut self.points)
     }
+}
+
+/// The access point at a place, with so many bytes written and taken before.
+pub fn point_at(output: u64, input: u64, place: Place) -> Point {
+    let Place { bits, window, check } = place;
+    let input = input.saturating_sub(u64::from(bits > 0));
+    Point { output, input, bits, window, check }
 }

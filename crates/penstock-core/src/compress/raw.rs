@@ -34,6 +34,8 @@ pub struct Inflated {
 pub struct RawInflate {
     // Boxed, so that its address stays the same: the C interface asks for that.
     stream: Box<z_stream>,
+    /// Damage behind what has been given out.
+    damage: Option<Error>,
 }
 
 // SAFETY: the stream owns its memory, and its pointers into slices are cleared before a call returns.
@@ -49,11 +51,12 @@ impl RawInflate {
         let code = unsafe {
             inflateInit2_(&mut *stream, BARE, zlibVersion(), std::mem::size_of::<z_stream>() as i32)
         };
-        if code == Z_OK { Ok(Self { stream }) } else { Err(unable("begin", code)) }
+        if code == Z_OK { Ok(Self { stream, damage: None }) } else { Err(unable("begin", code)) }
     }
 
     /// Begin again with other deflate data.
     pub fn reset(&mut self) -> Result<()> {
+        self.damage = None;
         // SAFETY: `stream` was initialised by `new`.
         let code = unsafe { inflateReset2(&mut *self.stream, BARE) };
         if code == Z_OK { Ok(()) } else { Err(unable("begin again", code)) }
@@ -87,6 +90,9 @@ impl RawInflate {
 
     /// Inflate until the input is used up, the output is full, or (where asked for) a block ends.
     pub fn inflate(&mut self, input: &[u8], out: &mut [u8], stop_at_block: bool) -> Result<Inflated> {
+        if let Some(error) = &self.damage {
+            return Err(error.clone());
+        }
         let (given, room) =
             (u32::try_from(input.len()).unwrap_or(u32::MAX), u32::try_from(out.len()).unwrap_or(u32::MAX));
         let stream = &mut *self.stream;
@@ -102,17 +108,19 @@ impl RawInflate {
         (stream.next_out, stream.avail_out) = (std::ptr::null_mut(), 0);
         match code {
             Z_OK | Z_BUF_ERROR | Z_STREAM_END => {}
-            // What came before the damage is given out; the library reports it again on the next call, for which
-            // the input is left.
-            Z_DATA_ERROR if made > 0 => return Ok(Inflated { taken: 0, made, ended: false, block: None }),
-            _ => return Err(self.damage(code)),
+            // What came before the damage is given out. The next call tells of it, for which some input is left.
+            Z_DATA_ERROR if made > 0 => {
+                self.damage = Some(self.told(code));
+                return Ok(Inflated { taken: taken.saturating_sub(1), made, ended: false, block: None });
+            }
+            _ => return Err(self.told(code)),
         }
         let state = self.stream.data_type;
         let (bits, last, between) = ((state & 7) as u8, state & 64 != 0, state & 128 != 0);
         Ok(Inflated { taken, made, ended: code == Z_STREAM_END, block: (between && !last).then_some(bits) })
     }
 
-    fn damage(&self, code: i32) -> Error {
+    fn told(&self, code: i32) -> Error {
         if self.stream.msg.is_null() {
             return unable("go on", code);
         }

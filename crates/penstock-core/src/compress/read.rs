@@ -2,7 +2,7 @@
 
 use crate::compress::Format;
 use crate::compress::member::{Members, Wrapper};
-use crate::compress::point::{Place, Point, Points};
+use crate::compress::point::{Place, Point, Points, point_at};
 use crate::compress::step::Step;
 use crate::compress::zstd::Frames;
 use crate::{Error, Result};
@@ -27,8 +27,6 @@ pub struct Decompressor {
     reader: Reader,
     limits: Limits,
     points: Points,
-    /// Where reading began: input and output bytes before.
-    origin: (u64, u64),
     total_in: u64,
     total_out: u64,
     failed: Option<Error>,
@@ -45,8 +43,8 @@ impl Decompressor {
         Ok(Self::at(reader, limits, Points::new(point_span, 0), (0, 0)))
     }
 
-    /// A reader that goes on at an access point. Totals count from the beginning of the stream.
-    pub fn resume(format: Format, point: &Point, limits: Limits) -> Result<Self> {
+    /// A reader that goes on at an access point. Totals and the ratio count from the beginning of the stream.
+    pub fn resume(format: Format, point: &Point, limits: Limits, point_span: u64) -> Result<Self> {
         let reader = match format {
             Format::Gzip => Reader::Members(Box::new(Members::resume(Wrapper::Gzip, point)?)),
             Format::Zlib => Reader::Members(Box::new(Members::resume(Wrapper::Zlib, point)?)),
@@ -55,12 +53,12 @@ impl Decompressor {
                 return Err(Error::Argument("access points of zstd have no bits and no window".into()));
             }
         };
-        Ok(Self::at(reader, limits, Points::default(), (point.input, point.output)))
+        Ok(Self::at(reader, limits, Points::new(point_span, point.output), (point.input, point.output)))
     }
 
-    fn at(reader: Reader, limits: Limits, points: Points, origin: (u64, u64)) -> Self {
-        let (total_in, total_out) = origin;
-        Self { reader, limits, points, origin, total_in, total_out, failed: None }
+    fn at(reader: Reader, limits: Limits, points: Points, totals: (u64, u64)) -> Self {
+        let (total_in, total_out) = totals;
+        Self { reader, limits, points, total_in, total_out, failed: None }
     }
 
     /// Whether the stream may end here: nothing has been read yet, or a trailer has just been checked.
@@ -111,27 +109,79 @@ impl Decompressor {
         }
     }
 
+    /// Decompress at most two bytes more, at the last byte before an access point: whether that has been reached.
+    ///
+    /// None where it takes more input to know. Errors as for `decompress`.
+    pub fn reach(&mut self, point: &Point, input: &[u8], out: &mut [u8; 2]) -> Result<(Step, Option<bool>)> {
+        let (mut sum, mut idle) = (Step::default(), false);
+        while self.failed.is_none() {
+            if self.total_out >= point.output && self.is_at(point) {
+                return Ok((sum, Some(true)));
+            }
+            let rest = input.get(sum.taken..).unwrap_or_default();
+            let room = out.get_mut(sum.made..).and_then(|room| room.first_chunk_mut::<1>());
+            let (Some(room), false) = (room, self.total_out > point.output) else {
+                return Ok((sum, Some(false)));
+            };
+            match self.advance(rest, room, true) {
+                // The end of a block may come to light without a byte moving, once.
+                Ok(step) if step == Step::default() && idle => {
+                    return Ok((sum, (!rest.is_empty()).then_some(false)));
+                }
+                Ok(step) => {
+                    idle = step == Step::default();
+                    sum.taken = sum.taken.saturating_add(step.taken);
+                    sum.made = sum.made.saturating_add(step.made);
+                }
+                Err(error) => self.failed = Some(error),
+            }
+        }
+        match &self.failed {
+            Some(error) if sum == Step::default() => Err(error.clone()),
+            _ => Ok((sum, None)),
+        }
+    }
+
     fn step(&mut self, rest: &[u8], room: &mut [u8]) -> Result<Step> {
         let due = self.points.due(self.total_out);
         let most = if due { u64::MAX } else { self.points.left(self.total_out) };
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(room.len());
         let room = room.get_mut(..most).unwrap_or_default();
-        let step = match &mut self.reader {
-            Reader::Members(members) => members.step(rest, room, due)?,
-            Reader::Frames(frames) => frames.step(rest, room)?,
-        };
-        self.total_in = self.total_in.saturating_add(step.taken as u64);
-        self.total_out = self.total_out.saturating_add(step.made as u64);
-        self.check_ratio()?;
+        let step = self.advance(rest, room, due)?;
         if due {
             self.mark_block();
         }
         Ok(step)
     }
 
+    /// One step, which ends at the end of a block where that is asked for.
+    pub(super) fn advance(&mut self, rest: &[u8], room: &mut [u8], stop_at_block: bool) -> Result<Step> {
+        let step = match &mut self.reader {
+            Reader::Members(members) => members.step(rest, room, stop_at_block)?,
+            Reader::Frames(frames) => frames.step(rest, room)?,
+        };
+        self.total_in = self.total_in.saturating_add(step.taken as u64);
+        self.total_out = self.total_out.saturating_add(step.made as u64);
+        self.check_ratio()?;
+        Ok(step)
+    }
+
+    /// Whether reading has come to exactly this access point: all that follows from it is the same then.
+    pub(super) fn is_at(&mut self, point: &Point) -> bool {
+        let taken = point.input.saturating_add(u64::from(point.bits > 0));
+        (self.total_out, self.total_in) == (point.output, taken)
+            && self.place().is_some_and(|place| point_at(self.total_out, self.total_in, place) == *point)
+    }
+
+    fn place(&mut self) -> Option<Place> {
+        match &mut self.reader {
+            Reader::Members(members) => members.place(),
+            Reader::Frames(frames) => frames.place(),
+        }
+    }
+
     fn check_ratio(&self) -> Result<()> {
-        let (input, output) = self.origin;
-        let (taken, made) = (self.total_in.saturating_sub(input), self.total_out.saturating_sub(output));
+        let (taken, made) = (self.total_in, self.total_out);
         let Limits { max_ratio, free_bytes } = self.limits;
         if made > free_bytes && made > taken.saturating_mul(max_ratio) {
             let message =
@@ -154,11 +204,7 @@ impl Decompressor {
     }
 
     fn mark(&mut self, wanted: impl Fn(&Place) -> bool) {
-        let place = match &mut self.reader {
-            Reader::Members(members) => members.place(),
-            Reader::Frames(frames) => frames.place(),
-        };
-        if let Some(place) = place.filter(wanted) {
+        if let Some(place) = self.place().filter(wanted) {
             self.points.add(self.total_out, self.total_in, place);
         }
     }

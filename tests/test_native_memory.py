@@ -80,3 +80,44 @@ def test_values_for_which_there_is_no_memory_are_an_error_and_not_the_end(kind, 
         [sys.executable, "-c", NO_ROOM, *arguments], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("no memory for ")
+
+
+NO_ROOM_TO_WRITE = """
+import resource, sys
+import numpy as np
+from penstock import _native
+
+noise = np.random.default_rng(1).integers(0, 256, 24 << 20, np.uint8)
+data = noise.tobytes()
+whole = np.array([0, len(data)])
+record = _native.write_example([(b"a", 2, noise.view(np.float32))])
+steps = [(b"a", [(2, noise.view(np.float32))])]
+writers = {name: _native.Compressor(name, level=level) for name, level in (("gzip", 0), ("zlib", 0), ("zstd", 1))}
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + (12 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    {
+        "gzip": lambda: writers["gzip"].compress(data),
+        "zlib": lambda: writers["zlib"].compress(data),
+        "zstd": lambda: writers["zstd"].compress(data),
+        "snappy": lambda: _native.snappy_compress(data),
+        "frames": lambda: _native.frame_records(data, whole),
+        "example": lambda: _native.write_example([(b"a", 2, noise.view(np.float32))]),
+        "sequence": lambda: _native.write_sequence_example([], steps),
+        "values": lambda: _native.read_example(record),
+    }[sys.argv[1]]()
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on memory that holds")
+@pytest.mark.parametrize(
+    "what", ["gzip", "zlib", "zstd", "snappy", "frames", "example", "sequence", "values"]
+)
+def test_bytes_for_which_there_is_no_memory_are_an_error_and_not_the_end(what):
+    done = subprocess.run(
+        [sys.executable, "-c", NO_ROOM_TO_WRITE, what], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("no memory for ")

@@ -1,6 +1,7 @@
 //! TFRecord framing (formats.md, section 1): find records in bytes, put records around bytes.
 
 use crate::crc::{crc32c, crc32c_from, crc32c_of_length, joined, masked};
+use crate::error::reserved;
 use crate::room::push;
 use crate::{Error, Result};
 
@@ -241,8 +242,8 @@ pub fn frame(data: &[u8], offsets: &[i64]) -> Result<(Vec<u8>, Vec<i64>)> {
     let payload_bytes = payload_bytes(data, offsets)?;
     let count = offsets.len().saturating_sub(1);
     let frame_bytes = HEADER_BYTES.saturating_add(FOOTER_BYTES);
-    let mut out = Vec::with_capacity(payload_bytes.saturating_add(count.saturating_mul(frame_bytes)));
-    let mut places = Vec::with_capacity(offsets.len());
+    let mut out = reserved(payload_bytes.saturating_add(count.saturating_mul(frame_bytes)) as u64)?;
+    let mut places = reserved(offsets.len() as u64)?;
     places.push(0);
     for pair in offsets.windows(2) {
         if let &[from, to] = pair {

@@ -2,6 +2,7 @@
 
 use snap::raw::{Decoder, Encoder, decompress_len};
 
+use crate::error::{reserve, reserved};
 use crate::{Error, Result};
 
 /// Bytes of a block before it is compressed: what TensorFlow buffers.
@@ -20,7 +21,11 @@ pub fn decompress(block: &[u8], most: usize) -> Result<Vec<u8>> {
         let message = format!("a Snappy block holds {size} bytes, the limit is {most}");
         return Err(Error::Bomb(message.into()));
     }
-    Decoder::new().decompress_vec(block).map_err(|error| damaged(&error))
+    let mut out = reserved(size as u64)?;
+    out.resize(size, 0);
+    let made = Decoder::new().decompress(block, &mut out).map_err(|error| damaged(&error))?;
+    out.truncate(made);
+    Ok(out)
 }
 
 /// Bytes as blocks, each behind its compressed size of four bytes, the highest first.
@@ -29,6 +34,7 @@ pub fn compress(data: &[u8]) -> Result<Vec<u8>> {
     for piece in data.chunks(BLOCK_BYTES) {
         let block = encoder.compress_vec(piece).map_err(|error| damaged(&error))?;
         let size = u32::try_from(block.len()).unwrap_or(u32::MAX);
+        reserve(&mut out, block.len().saturating_add(size_of::<u32>()))?;
         out.extend_from_slice(&size.to_be_bytes());
         out.extend_from_slice(&block);
     }

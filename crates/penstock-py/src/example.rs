@@ -221,7 +221,7 @@ fn feature_dict<'py>(py: Python<'py>, features: Features<'_>) -> PyResult<Bound<
 /// Documented in `_native.pyi`.
 #[pyfunction]
 pub fn read_example(py: Python<'_>, data: Bytes) -> PyResult<Bound<'_, PyDict>> {
-    let features = message::read_example(data.as_slice()).map_err(|error| raised(error.into()))?;
+    let features = message::read_example(data.as_slice()).map_err(raised)?;
     feature_dict(py, features)
 }
 
@@ -231,8 +231,7 @@ pub fn read_sequence_example(
     py: Python<'_>,
     data: Bytes,
 ) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
-    let (context, lists) =
-        message::read_sequence_example(data.as_slice()).map_err(|error| raised(error.into()))?;
+    let (context, lists) = message::read_sequence_example(data.as_slice()).map_err(raised)?;
     let dict = PyDict::new(py);
     for (name, steps) in lists {
         let steps = steps.into_iter().map(|step| value(py, step)).collect::<PyResult<Vec<_>>>()?;

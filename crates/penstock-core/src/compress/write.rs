@@ -6,6 +6,7 @@ use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, get_error_name};
 
 use crate::compress::Format;
 use crate::compress::checksum::Checksum;
+use crate::error::reserve;
 use crate::{Error, Result};
 
 /// Method deflate, no flags, no time, no name, written on Unix: what TensorFlow writes (formats.md, section 1.3).
@@ -114,6 +115,7 @@ impl Member {
         let before = (self.deflate.total_in(), self.deflate.total_out());
         let begin = out.len();
         let stop = begin.saturating_add(ROOM_BYTES);
+        reserve(out, ROOM_BYTES)?;
         out.resize(stop, 0);
         let room = out.get_mut(begin..).unwrap_or_default();
         let status = self
@@ -163,7 +165,7 @@ impl Frames {
     fn new(level: Option<i32>) -> Result<Self> {
         let level = checked_level(level.unwrap_or(DEFAULT_ZSTD), 1, 22)?;
         let mut context =
-            CCtx::try_create().ok_or_else(|| Error::Stream("no memory to compress with".into()))?;
+            CCtx::try_create().ok_or_else(|| Error::Memory("no memory to compress with".into()))?;
         context.set_parameter(CParameter::CompressionLevel(level)).map_err(unable)?;
         context.set_parameter(CParameter::ChecksumFlag(true)).map_err(unable)?;
         Ok(Self { context, open: false, any: false })
@@ -177,6 +179,7 @@ impl Frames {
         let mut source = InBuffer::around(data);
         loop {
             let begin = out.len();
+            reserve(out, ROOM_BYTES)?;
             out.resize(begin.saturating_add(ROOM_BYTES), 0);
             let mut target = OutBuffer::around(out.get_mut(begin..).unwrap_or_default());
             let left = self.context.compress_stream2(&mut target, &mut source, end).map_err(unable)?;

@@ -28,7 +28,7 @@ pub struct Frames {
 impl Frames {
     pub fn new() -> Result<Self> {
         let mut context =
-            DCtx::try_create().ok_or_else(|| Error::Stream("no memory to decompress zstd with".into()))?;
+            DCtx::try_create().ok_or_else(|| Error::Memory("no memory to decompress zstd with".into()))?;
         context.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX)).map_err(damage)?;
         Ok(Self { context, between: true, part: HEADER_BYTES, waiting: false, stuck: false })
     }

@@ -1,10 +1,11 @@
 //! Columns into Examples and SequenceExamples.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reserve, reserved};
+use crate::frame::{FOOTER_BYTES, HEADER_BYTES};
 use crate::{crc, gather};
 
 use super::plan::Kind;
-use super::write::{Entry, KeyOrder, List, key_bytes, put_features, put_lists};
+use super::write::{Entry, KeyOrder, List, key_bytes, message_size, put_features, put_lists};
 
 /// The values of a column to encode.
 #[derive(Clone, Copy, Debug)]
@@ -182,8 +183,8 @@ pub fn encode(
     lists.iter().try_for_each(|list| list.check(n))?;
     let keys: Vec<_> = context.iter().map(|input| key_bytes(input.name)).collect();
     let list_keys: Vec<_> = lists.iter().map(|list| key_bytes(list.steps.name)).collect();
-    let mut out = room(size_estimate(&context, n, framed))?;
-    let mut offsets = room(n.saturating_add(1))?;
+    let mut out = reserved(size_estimate(&context, n, framed) as u64)?;
+    let mut offsets = reserved(n.saturating_add(1) as u64)?;
     let mut entries = Vec::with_capacity(context.len());
     let has_lists = !lists.is_empty();
     offsets.push(0);
@@ -195,10 +196,12 @@ pub fn encode(
             }
         }
         let lists = lists.iter().zip(&list_keys);
+        let lists = lists.filter_map(|(list, key)| Some((key.as_slice(), list.row(row)?)));
+        reserve(&mut out, message_size(&entries, lists.clone()).saturating_add(HEADER_BYTES + FOOTER_BYTES))?;
         let put = |out: &mut Vec<u8>| {
             put_features(out, &entries);
             if has_lists {
-                put_lists(out, lists.filter_map(|(list, key)| Some((key.as_slice(), list.row(row)?))));
+                put_lists(out, lists);
             }
         };
         if framed {
@@ -209,13 +212,6 @@ pub fn encode(
         offsets.push(i64::try_from(out.len()).unwrap_or(i64::MAX));
     }
     Ok((out, offsets))
-}
-
-fn room<T>(count: usize) -> Result<Vec<T>> {
-    let mut vector = Vec::new();
-    let reserved = vector.try_reserve_exact(count);
-    reserved.map_err(|_| Error::Argument(format!("{count} rows or bytes do not fit in memory").into()))?;
-    Ok(vector)
 }
 
 // Room for rows of short lists: near enough that the buffer seldom moves.

@@ -3,6 +3,8 @@
 //! A message is first walked through as a whole, which finds where the lists of each feature lie and refuses
 //! what is malformed anywhere; values are read from those places afterwards.
 
+use crate::error::{Error, Result};
+use crate::room::{push, room};
 use crate::wire::{FIXED32, LEN, Malformed, Reader, Span, VARINT, Wire};
 
 /// No kind of list is set in a feature.
@@ -240,28 +242,37 @@ pub enum Values<'a> {
     Ints(Vec<i64>),
 }
 
+#[derive(Default)]
 struct Collect<'a> {
     floats: Vec<f32>,
     ints: Vec<i64>,
     bytes: Vec<&'a [u8]>,
+    /// Whether there was no memory for a value.
+    is_full: bool,
 }
 
 impl<'a> Take<'a> for Collect<'a> {
     fn floats(&mut self, packed: &'a [u8]) {
-        self.floats.extend(floats_of(packed));
+        match room(&mut self.floats, packed.len() / size_of::<f32>()) {
+            Some(()) => self.floats.extend(floats_of(packed)),
+            None => self.is_full = true,
+        }
     }
     fn int(&mut self, value: i64) {
-        self.ints.push(value);
+        self.is_full |= push(&mut self.ints, value).is_none();
     }
     fn bytes(&mut self, value: &'a [u8]) {
-        self.bytes.push(value);
+        self.is_full |= push(&mut self.bytes, value).is_none();
     }
 }
 
-fn values_of<'a>(record: &'a [u8], found: &Found) -> Wire<Values<'a>> {
-    let mut collect = Collect { floats: Vec::new(), ints: Vec::new(), bytes: Vec::new() };
+fn values_of<'a>(record: &'a [u8], found: &Found) -> Result<Values<'a>> {
+    let mut collect = Collect::default();
     for &list in &found.lists {
         read_list(record, found.kind, list, &mut collect)?;
+    }
+    if collect.is_full {
+        return Err(Error::Memory("no memory for the values of a feature".into()));
     }
     Ok(match found.kind {
         BYTES => Values::Bytes(collect.bytes),
@@ -278,14 +289,14 @@ pub type Features<'a> = Vec<(&'a [u8], Values<'a>)>;
 pub type FeatureLists<'a> = Vec<(&'a [u8], Vec<Values<'a>>)>;
 
 /// Every feature of an Example.
-pub fn read_example(record: &[u8]) -> Wire<Features<'_>> {
+pub fn read_example(record: &[u8]) -> Result<Features<'_>> {
     let mut places = Vec::new();
     walk_example(record, &mut |key, found| places.push((key, std::mem::take(found))))?;
     places.iter().map(|(key, found)| Ok((key.of(record), values_of(record, found)?))).collect()
 }
 
 /// Every feature of the context and every feature list of a SequenceExample.
-pub fn read_sequence_example(record: &[u8]) -> Wire<(Features<'_>, FeatureLists<'_>)> {
+pub fn read_sequence_example(record: &[u8]) -> Result<(Features<'_>, FeatureLists<'_>)> {
     let mut context = Vec::new();
     let mut lists = Vec::new();
     walk_sequence_example(
@@ -296,9 +307,9 @@ pub fn read_sequence_example(record: &[u8]) -> Wire<(Features<'_>, FeatureLists<
     let context = context.iter().map(|(key, found)| Ok((key.of(record), values_of(record, found)?)));
     let lists = lists.iter().map(|(key, steps)| {
         let steps = steps.iter().map(|found| values_of(record, found));
-        Ok((key.of(record), steps.collect::<Wire<_>>()?))
+        Ok((key.of(record), steps.collect::<Result<_>>()?))
     });
-    Ok((context.collect::<Wire<_>>()?, lists.collect::<Wire<_>>()?))
+    Ok((context.collect::<Result<_>>()?, lists.collect::<Result<_>>()?))
 }
 
 /// Little-endian floats as numbers; NaN payloads are kept.

@@ -1,6 +1,6 @@
 //! Messages onto the wire: sizes first, from the inside out, then every byte once. `formats.md` 2.2.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reserve};
 use crate::gather;
 
 const LENGTH: u8 = 0x0a;
@@ -274,6 +274,16 @@ fn lists_size<'a, S: Iterator<Item = List<'a>>>(lists: impl Iterator<Item = (&'a
     sizes.reduce(usize::saturating_add)
 }
 
+/// Bytes that the two parts of a message take.
+pub(super) fn message_size<'a, S, L>(entries: &[Entry<'_>], lists: L) -> usize
+where
+    S: Iterator<Item = List<'a>>,
+    L: Iterator<Item = (&'a [u8], S)>,
+{
+    let parts = [features_size(entries), lists_size(lists)];
+    parts.into_iter().flatten().map(field_size).fold(0, usize::saturating_add)
+}
+
 pub(super) fn put_lists<'a, S, L>(out: &mut Vec<u8>, lists: L)
 where
     S: Iterator<Item = List<'a>> + Clone,
@@ -308,9 +318,11 @@ pub fn write_sequence_example(
     let mut out = Vec::new();
     let keys: Vec<_> = context.iter().map(|(name, _)| key_bytes(name)).collect();
     let entries = context.iter().zip(&keys).map(|((_, list), key)| Entry::new(key, *list));
-    put_features(&mut out, &entries.collect::<Vec<_>>());
+    let entries: Vec<_> = entries.collect();
     let keys: Vec<_> = lists.iter().map(|(name, _)| key_bytes(name)).collect();
     let lists = lists.iter().zip(&keys).map(|((_, steps), key)| (key.as_slice(), steps.iter().copied()));
+    reserve(&mut out, message_size(&entries, lists.clone()))?;
+    put_features(&mut out, &entries);
     put_lists(&mut out, lists);
     Ok(out)
 }

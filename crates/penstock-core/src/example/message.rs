@@ -253,7 +253,7 @@ struct Collect<'a> {
 
 impl<'a> Take<'a> for Collect<'a> {
     fn floats(&mut self, packed: &'a [u8]) {
-        match room(&mut self.floats, packed.len() / size_of::<f32>()) {
+        match room(&mut self.floats, packed.as_chunks::<4>().0.len()) {
             Some(()) => self.floats.extend(floats_of(packed)),
             None => self.is_full = true,
         }

@@ -44,7 +44,7 @@ import penstock as ps
 
 sys.setrecursionlimit(20_000)
 ds = ps.Dataset.range(100)
-for _ in range(400):
+for _ in range(200):
     ds = ds.take(50)
 rows = iter(ds)
 next(rows)

@@ -164,8 +164,10 @@ def test_animated_webp_differs_by_one_in_half_transparent_pixels():
 
 
 DAMAGED = damaged()
-# What TensorFlow makes something of all the same: whole frames before the cut.
-LENIENT = ("animated-cut", "still-cut")
+# What TensorFlow makes something of all the same: whole frames before the cut, and half a gigabyte of grey or black
+# where a few bytes claim a large picture.
+LENIENT = ("animated-cut", "still-cut", "13300x13300-frames")
+CLAIMED = ("13300x13300.jpg", "13300x13300-progressive.jpg")
 
 
 @pytest.mark.parametrize("name", DAMAGED)
@@ -173,7 +175,7 @@ def test_tensorflow_refuses_the_same_files(name):
     file = DAMAGED[name]
     with pytest.raises((ArgumentError, InvalidArgumentError, LimitError)):
         ps.io.decode_image(file)
-    if (name.startswith(LENIENT) and name.endswith(".gif")) or name.startswith("huge"):
+    if (name.startswith(LENIENT) and name.endswith(".gif")) or name.startswith(("huge", *CLAIMED)):
         return
     with pytest.raises((tf.errors.InvalidArgumentError, tf.errors.ResourceExhaustedError)):
         tf.io.decode_image(file)

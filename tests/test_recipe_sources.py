@@ -231,6 +231,21 @@ def test_large_rows_are_left_out_and_can_be_given_again():
         ps.Dataset.from_json(text, rows=[ps.Dataset.range(3)])
 
 
+def test_large_rows_of_a_file_and_of_memory_stand_in_for_each_other(tmp_path: Path):
+    # More than is read of a mapped file for the digest that a state has.
+    mapped = np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", np.int64, (9 << 20,))
+    rows = [ps.Dataset.from_tensor_slices(values) for values in (mapped, np.zeros_like(mapped, subok=False))]
+    for written, given in (rows, rows[::-1]):
+        assert len(ps.Dataset.from_json(written.to_json(), rows=[given])) == len(mapped)
+
+
+def test_a_recipe_of_before_takes_its_rows():
+    dataset = ps.Dataset.from_tensor_slices(np.arange(1_000_000, dtype="<i8"))
+    [plan] = json.loads(dataset.to_json())["plans"]
+    left_out = plan["arguments"]["rows"]["left out"]
+    assert left_out["digest"] == "c88c1c9b7b601c9a0467c2564eba4daa"
+
+
 def test_a_larger_limit_keeps_them():
     dataset = ps.Dataset.from_tensor_slices(np.arange(1 << 18)).batch(1000)
     assert same(list(ps.Dataset.from_json(dataset.to_json(max_array_bytes=1 << 22))), list(dataset))

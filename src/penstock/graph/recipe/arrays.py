@@ -189,13 +189,10 @@ def _strings(document: dict[str, Any], at: str) -> BytesColumn:
 # --- digests ---
 
 
-def chunk_digest(rows: RowsInMemory, value: Value, whole: str | None) -> str:
-    """A digest of all values of rows in memory; `whole` is what `whole_digest` gives of them."""
+def chunk_digest(rows: RowsInMemory, value: Value) -> str:
+    """A digest of all values of rows in memory, the same wherever they lie."""
     digest = _native.Digest()
     digest.update(f"{len(rows)} {json.dumps(structure_to_json(rows.spec.structure, leaf_to_json))}".encode())
-    if whole is not None:
-        digest.update(whole.encode())
-        return str(digest.hexdigest())
     for leaf in range(len(rows.spec.leaves)):
         for start in range(0, len(rows), _DIGEST_ROWS):
             column = rows.slice(start, min(len(rows), start + _DIGEST_ROWS)).columns[leaf]

@@ -32,7 +32,6 @@ from penstock.graph.recipe.functions import Functions, Lookup, function_to_json
 from penstock.graph.recipe.nodes import arguments_of
 from penstock.graph.recipe.reading import Reading
 from penstock.graph.recipe.writing import Later, Writing, at_once
-from penstock.graph.whole import whole_digest
 
 __all__ = [
     "MAX_ARRAY_BYTES",
@@ -277,5 +276,5 @@ def _by_digest(datasets: Sequence[Any]) -> dict[str, RowsInMemory]:
         if not chunks:
             want = "datasets of rows in memory, as from_tensor_slices makes them"
             raise ArgumentTypeError("from_json", "rows", got=dataset, want=want)
-        found |= {chunk_digest(chunk, writing.value, whole_digest(chunk)): chunk for chunk in chunks}
+        found |= {chunk_digest(chunk, writing.value): chunk for chunk in chunks}
     return found

@@ -19,7 +19,6 @@ from penstock.column.batches import Batches, RowsInMemory
 from penstock.column.chunk import Chunk
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import ArgumentError, ArgumentTypeError
-from penstock.graph.fingerprint import values_digest
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.recipe.arrays import (
@@ -33,7 +32,6 @@ from penstock.graph.recipe.files import files_to_json
 from penstock.graph.recipe.functions import function_to_json
 from penstock.graph.recipe.nodes import arguments_of, name_of_node, name_of_value
 from penstock.graph.seeds import Drawn
-from penstock.graph.whole import whole_digest
 from penstock.spec import DatasetSpec, NoneSpec, RaggedSpec, SparseSpec, Spec, TensorSpec, is_structure
 from penstock.spec.written import dtype_to_json, leaf_to_json, structure_to_json
 
@@ -90,9 +88,6 @@ class Writing:
                 arguments[argument] = None if value is None else {"now": None}
             elif argument in traces and callable(value):
                 arguments[argument] = {"function": function_to_json(value, traces[argument])}
-            elif isinstance(value, RowsInMemory):
-                # Of the rows of a node the digest is known where anything else has asked for it.
-                arguments[argument] = self._rows(value, partial(values_digest, node, argument, value))
             else:
                 arguments[argument] = self.value(value, f"{inner}.{argument}")
         return {"node": name, "arguments": arguments}
@@ -161,13 +156,10 @@ class Writing:
 
     def rows(self, value: RowsInMemory, _at: str) -> dict[str, Any]:
         """Rows in memory."""
-        return self._rows(value, partial(whole_digest, value))
-
-    def _rows(self, value: RowsInMemory, whole: Callable[[], str | None]) -> dict[str, Any]:
         if value.nbytes > self.max_array_bytes:
             spec = structure_to_json(value.spec.structure, leaf_to_json)
             left_out = {"n": len(value), "length_bytes": value.nbytes, "spec": spec}
-            self.later(left_out, lambda: chunk_digest(value, self.value, whole()))
+            self.later(left_out, partial(chunk_digest, value, self.value))
             return {"left out": left_out}
         chunk = value if isinstance(value, Chunk) else value.whole()
         return {"rows": chunk_to_json(chunk, self.value)}

@@ -234,6 +234,23 @@ def test_an_iterator_that_goes_on_after_errors_does_so_from_any_mark():
         assert list(outcomes(other)) == wanted[given:]
 
 
+@pytest.mark.parametrize("row", [(7,), [7], (np.int64(7),)])
+def test_a_tuple_is_an_array_where_the_spec_says_that_a_row_is_one_value(row):
+    node = from_generator(yielding(row, row), output_signature=TensorSpec((1,), np.int64))
+    assert same(rows_of(node), [np.array([7]), np.array([7])])
+    check_laws(lambda _: Plan(node))
+
+
+def test_a_tuple_is_an_array_where_one_dtype_is_given():
+    assert same(
+        rows_of(from_generator(yielding((1, 2), (3, 4)), np.int64)), [np.array([1, 2]), np.array([3, 4])]
+    )
+    texts = from_generator(yielding((b"a", "b"), (b"c", b"d")), string)
+    assert [row.tolist() for row in rows_of(texts)] == [[b"a", b"b"], [b"c", b"d"]]
+    pair = from_generator(yielding(((1, 2), (3, 4))), output_signature=TensorSpec((2, 2), np.int64))
+    assert same(rows_of(pair), [np.array([[1, 2], [3, 4]])])
+
+
 def test_going_on_needs_a_generator_that_yields_as_many_rows_again():
     numbers = list(range(10))
     plan = Plan(from_generator(lambda: iter(numbers), output_signature=INT))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import penstock as ps
+import penstock.tf
 
 tf = pytest.importorskip("tensorflow")
 
@@ -87,3 +88,25 @@ def test_files_are_shuffled_as_in_tensorflow(tmp_path: Path, seed: int):
     theirs = tf.data.Dataset.list_files(str(tmp_path / "*"), seed=seed)
     for _ in range(3):
         assert list(ours) == rows(theirs)
+
+
+def yielding_tuples() -> Any:
+    for i in range(3):
+        yield (i, i + 1)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        lambda its: {"output_signature": its.TensorSpec((2,), its.int64)},
+        lambda its: {"output_signature": its.TensorSpec((None,), its.float32)},
+        lambda its: {"output_types": its.int64},
+    ],
+)
+def test_a_generator_may_yield_a_tuple_for_one_tensor(wanted: Any):
+    ours, theirs = (
+        its.data.Dataset.from_generator(yielding_tuples, **wanted(its)) for its in (penstock.tf, tf)
+    )
+    for mine, other in zip(rows(ours), rows(theirs), strict=True):
+        assert mine.dtype == other.dtype
+        np.testing.assert_array_equal(mine, other)

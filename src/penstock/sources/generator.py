@@ -26,7 +26,7 @@ from penstock.errors import (
 )
 from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Node, SpecUnknown, State, Step, source
-from penstock.sources.yielded import cast_row, refusal
+from penstock.sources.yielded import as_leaf, cast_row, refusal
 from penstock.spec import (
     DatasetSpec,
     LeafSpec,
@@ -37,6 +37,7 @@ from penstock.spec import (
     TensorSpec,
     flatten,
     form,
+    is_structure,
     map_structure,
     pack,
 )
@@ -68,7 +69,7 @@ def from_generator(
 
     Whole numbers become floats where the spec says so, floats are rounded to the width of the spec, and numbers become
     whole ones where they are whole. Unlike tf.data, which cuts 1.5 to 1 for int32, a number that would change is
-    an error.
+    an error. Where the spec says that a row is one value, a tuple is an array of its items.
 
     A position in the rows is their number: an iterator that goes on from one starts the generator again and passes
     over that many rows. So the generator has to yield the same rows each time (seed what is random in it).
@@ -229,7 +230,8 @@ class Generated(Node):
 
 def _inferred(row: Any, dtypes: Any) -> Spec:
     """The spec of rows like this one: with its dtypes, or those given, and its numbers of axes."""
-    leaves = map_structure(_any_size, spec_of(pack_row(row)).structure)
+    is_leaf = dtypes is not None and not is_structure(dtypes)
+    leaves = map_structure(_any_size, spec_of(pack_row(as_leaf(row) if is_leaf else row)).structure)
     return Spec(leaves if dtypes is None else _with_dtypes(leaves, dtypes))
 
 

@@ -11,7 +11,7 @@ from penstock.column.values import Ragged, Sparse
 from penstock.errors import InvalidArgumentError, SpecError
 from penstock.spec import RaggedSpec, SparseSpec, Spec, TensorSpec, flatten, form, is_structure, pack
 
-__all__ = ["cast_row", "refusal"]
+__all__ = ["as_leaf", "cast_row", "refusal"]
 
 
 def cast_row(row: Any, structure: Any) -> Any:
@@ -23,7 +23,9 @@ def cast_row(row: Any, structure: Any) -> Any:
     (np.int8(2), 1.5)
     """
     if not is_structure(structure):
-        return row if is_structure(row) else _cast_leaf(row, structure)
+        has_items = isinstance(structure, TensorSpec) and structure.shape != ()
+        value = as_leaf(row) if has_items else row
+        return value if is_structure(value) else _cast_leaf(value, structure)
     if isinstance(structure, dict):
         if isinstance(row, dict) and row.keys() == structure.keys():
             return {name: cast_row(row[name], part) for name, part in structure.items()}
@@ -33,6 +35,15 @@ def cast_row(row: Any, structure: Any) -> Any:
     elif form(row) == form(structure):
         return pack(row, map(cast_row, flatten(row), flatten(structure)))
     return row
+
+
+def as_leaf(row: Any) -> Any:
+    """A row of which a spec says that it is one value: a tuple as the list of the items of an array.
+
+    >>> as_leaf((1, (2, 3)))
+    [1, [2, 3]]
+    """
+    return [as_leaf(part) for part in row] if isinstance(row, tuple) else row
 
 
 def _cast_leaf(value: Any, spec: Any) -> Any:

@@ -194,6 +194,24 @@ def test_a_state_without_its_nodes_is_refused(n: int):
         ps.describe_state(seal_state({**state, "pipeline": state["pipeline"][:n]}))
 
 
+@pytest.mark.parametrize("forged", [{"held": {"shuffle": "x"}}, {"held": 3}, {"epoch": "x"}, {"epoch": None}])
+def test_what_a_forged_state_counts_is_looked_at_before_it_is_told(forged):
+    state = json.loads(json.dumps(iter(N(9).shuffle(3, seed=1)).get_state()))
+    with pytest.raises(ArgumentError, match="describe_state: state is one whose mark has another form"):
+        str(ps.describe_state(seal_state({**state, **forged})))
+
+
+@pytest.mark.parametrize("number", ["x", None, 1.5, [], {}, True])
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_source_of_a_forged_state_stands_at_a_number(place, number):
+    rows = iter(N(9))
+    next(rows)
+    state = json.loads(json.dumps(rows.get_state()))
+    state["mark"][place] = number
+    with pytest.raises(ArgumentError, match="wanted a state as get_state gives it"):
+        str(ps.describe_state(seal_state(state)))
+
+
 def test_the_command_line_shows_a_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = str(tmp_path / "position.json")
     state = state_of_files(tmp_path)

@@ -139,15 +139,21 @@ def _described(opened: dict[str, Any], nbytes: int) -> StateDescription:
     return StateDescription(
         opened["version"],
         opened["rows"],
-        opened.get("epoch", max(_epochs(mark))),
+        _number(opened.get("epoch", max(_epochs(mark)))),
         opened.get("skip", 0),
         nbytes,
         tuple(call_text(name, arguments) for name, arguments, _ in pipeline),
         places,
-        dict(opened.get("held", {})),
+        {str(name): _number(n) for name, n in dict(opened.get("held", {})).items()},
         dict(_left_out(mark, iter(pipeline))),
         uncounted_in(opened),
     )
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError("a state counts in whole numbers")
+    return value
 
 
 def _next(nodes: Iterator[_Entry]) -> _Entry:
@@ -186,12 +192,13 @@ def _places(mark: Any, nodes: Iterator[_Entry]) -> Iterator[SourcePlace]:
 
 
 def _place(name: str, arguments: Mapping[str, Any], epoch: int, state: Any, position: int) -> SourcePlace:
+    epoch, position = _number(epoch), _number(position)
     known = node_classes().get(name)
     files = arguments.get("names", arguments.get("files"))
     found = known.file_place(state) if known is not None and files is not None else None
     if found is None:
         return SourcePlace(name, files, position, epoch, None, None)
-    number, row = found
+    number, row = map(_number, found)
     if "names" in arguments:
         return SourcePlace(name, files, position, epoch, file_name(arguments["names"], number), row)
     is_one = "#" not in str(files)

@@ -603,5 +603,47 @@ def test_ranks_in_different_epochs_are_refused():
     )
 
 
+SHUFFLED_BELOW: dict[str, Callable[[], ps.Dataset]] = {
+    "batched": lambda: D.range(42).shuffle(seed=1).batch(4),
+    "batched from a buffer": lambda: D.range(42).shuffle(10, seed=1).batch(4),
+    "mapped": lambda: D.range(42).shuffle(10, seed=1).map(lambda x: x + 0).filter(lambda x: x >= 0),
+    "one of two": lambda: D.range(21).concatenate(D.range(21, 42).shuffle(7, seed=1)).batch(4),
+}
+
+
+@pytest.mark.parametrize("world", [1, 3])
+@pytest.mark.parametrize("below", SHUFFLED_BELOW)
+def test_a_shuffle_anywhere_below_tells_the_epoch_of_a_rank(below: str, world: int):
+    ranks = [SHUFFLED_BELOW[below]().distribute(rank, 2) for rank in range(2)]
+    ended = iter(ranks[0])
+    assert list(ended)
+    assert list(ranks[1])
+    states = states_of([ended, started := iter(ranks[1])])
+    refused(
+        states,
+        SHUFFLED_BELOW[below]().distribute(0, world),
+        "rank 0 in epoch 0, rank 1 in epoch 1.*Put repeat before.*as many ranks as there were",
+    )
+    assert list(islice(started, 2))
+    states = states_of([ended, started])
+    refused(states, SHUFFLED_BELOW[below]().distribute(0, world), "rank 0 in epoch 0, rank 1 in epoch 1")
+    rest = values(started)
+    for rank, due in enumerate(([], rest)):
+        rows = iter(SHUFFLED_BELOW[below]().distribute(rank, 2))
+        rows.set_state(states[rank])
+        assert values(rows) == due
+
+
+def test_ranks_of_one_order_through_all_epochs_need_not_be_in_one_of_them():
+    def make(rank: int, world: int) -> ps.Dataset:
+        return D.range(20).shuffle(7, seed=1).repeat(2).batch(2).map(lambda x: x + 0).distribute(rank, world)
+
+    iterators = ranks_of(make, 2)
+    found = [value for it, n in zip(iterators, (9, 2), strict=True) for value in values(islice(it, n))]
+    for iterator in ranks_of(make, 3, states_of(iterators)):
+        found += values(iterator)
+    assert Counter(found) == Counter(dict.fromkeys(range(20), 2))
+
+
 def test_another_way_to_end_is_another_pipeline():
     refused(some_states(), D.range(50).distribute(0, 2, ends="pad"), "another pipeline.*ends")

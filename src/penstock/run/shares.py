@@ -48,7 +48,7 @@ class _Place:
         given: Of the rows that are dealt.
         marks: From that of the last edge down to that of the share's input.
         states: Of the nodes after the share, the last one first, to go on with over other rows.
-        epochs: Of every node, and those that are over where it begins them.
+        epochs: Of every node through which a pass goes once, and those that are over where a node begins them.
     """
 
     given: Given
@@ -114,8 +114,7 @@ class _Shares:
 
     def _mark(self, places: Sequence[_Place], joined: Joined | None) -> Mark:
         if len({place.epochs for place in places}) > 1:
-            help = "Put repeat before distribute: then all ranks go through the epochs together."
-            raise _refusal("those of ranks in different epochs", "those of one epoch", help)
+            raise _refusal_of_epochs([max(place.epochs) for place in places])
         if joined is None:
             raise _refusal("those of ranks of different rows", "those of one run")
         place = places[joined.place]
@@ -154,7 +153,16 @@ class _Shares:
             epochs += [mark[0], plan.node.epochs_over(state)]
         marks.append(mark[4][0])
         had = _given(share, self._share.of_rank(*whose), mark, stop, kept)
-        return _Place(had, tuple(marks), tuple(states), (*epochs, marks[-1][0]))
+        epochs += [marks[-1][0], *_epochs_below(share.inputs[0], marks[-1])]
+        return _Place(had, tuple(marks), tuple(states), tuple(epochs))
+
+
+def _epochs_below(plan: Plan, mark: Mark) -> Iterator[int]:
+    """Of what a pass over a plan goes through once: what a node repeats is in an epoch further on at every rank."""
+    if not plan.node.repeats:
+        for part, below in zip(plan.inputs, mark[4], strict=True):
+            yield below[0]
+            yield from _epochs_below(part, below)
 
 
 def _through_epochs(
@@ -330,6 +338,23 @@ def _check_all(ranks: Sequence[tuple[int, int]]) -> None:
 
 def _refusal(got: str, want: str, help: str = "") -> ArgumentError:
     return ArgumentError("set_state", "state", got=Told(got), want=want, help=help)
+
+
+def _refusal_of_epochs(epochs: Sequence[int]) -> ArgumentError:
+    """That ranks are in so many different epochs, by rank."""
+    by_epoch = [
+        (epoch, [rank for rank, of in enumerate(epochs) if of == epoch]) for epoch in sorted(set(epochs))
+    ]
+    told = ", ".join(
+        f"rank {', '.join(map(str, ranks[:_FEW]))}{', ...' if len(ranks) > _FEW else ''} in epoch {epoch}"
+        for epoch, ranks in by_epoch[:_FEW]
+    )
+    got = f"those of ranks in different epochs ({told})"
+    help = (
+        "Put repeat before distribute: then all ranks go through the epochs together. These go on with as many ranks "
+        "as there were, each with its own."
+    )
+    return _refusal(got, "those of one epoch", help)
 
 
 def _refusal_for(node: Node) -> ArgumentError:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import threading
 
 import numpy as np
 import pytest
 
 import penstock as ps
 from penstock import _native
+from penstock.cores import usable_cores
 from penstock.errors import CompressionError, LimitError
+from penstock.records import known_points as known_points_module
+from penstock.records import pieces
 from penstock.records.index import build_index, save_index
-from penstock.records.known_points import known_points, note_points, version_of
+from penstock.records.known_points import is_known, known_points, note_points, version_of
 from penstock.records.stream import open_stream
 
 FORMATS = ["gzip", "zlib"]
@@ -131,7 +135,60 @@ def test_a_kept_index_tells_where_the_pieces_are(tmp_path):
     save_index(path, index)
     rows = ps.open(path)
     first = next(iter(rows))
-    if os.cpu_count() == 1:
+    if usable_cores() < 2:
         return
     assert list(known_points(version_of(str(path), "gzip"))) == index.points
     np.testing.assert_array_equal(first["x"], rows[0]["x"])
+
+
+def test_pieces_of_all_open_files_are_bounded_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(pieces, "_MOST_BYTES_OF_ALL", 400_000)
+    data = noise(1_200_000)
+    paths = [tmp_path / str(i) for i in range(4)]
+    for path in paths:
+        path.write_bytes(packed("gzip", data, 90_000))
+        read(path, at_once=2)
+    streams = [open_stream(path, at_once=3, piece_span=SPAN) for path in paths]
+    before, read_so_far, most = held_bytes(), [b""] * len(streams), 0
+    block = np.empty(7_000, np.uint8)
+    while any(len(part) < len(data) for part in read_so_far):
+        for i, stream in enumerate(streams):
+            read_so_far[i] += block[: stream.readinto(block)].tobytes()
+            most = max(most, held_bytes() - before)
+    assert read_so_far == [data] * len(streams)
+    assert 0 < most <= 400_000
+    for stream in streams:
+        stream.close()
+    assert held_bytes() == before
+
+
+def held_bytes() -> int:
+    return sum(other.held_bytes for other in list(pieces._ALL))
+
+
+def test_files_without_points_are_forgotten_too():
+    for i in range(3000):
+        note_points((0, i, 0, 0, "gzip"), [], 1)
+    assert not is_known((0, 0, 0, 0, "gzip"))
+    assert is_known((0, 2999, 0, 0, "gzip"))
+    assert len(known_points_module._KNOWN.files) <= 1024 >= known_points_module._KNOWN.count
+
+
+def test_a_forked_process_notes_points_although_a_thread_did_when_it_forked():
+    entered, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with known_points_module._KNOWN.lock:
+            entered.set()
+            leave.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    entered.wait()
+    child = os.fork()
+    if child == 0:
+        note_points((1, 1, 1, 1, "gzip"), [], 1)
+        os._exit(0)
+    leave.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0

@@ -21,7 +21,7 @@ from penstock.records.foreign import foreign_index
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader
 from penstock.records.gather import RecordFile, read_records
 from penstock.records.index_file import RecordIndex, decode_index, encode_index, offsets_of
-from penstock.records.known_points import known_points, note_points, version_of
+from penstock.records.known_points import is_known, note_points, version_of
 from penstock.records.pieces import PIECE_SPAN
 
 __all__ = [
@@ -207,7 +207,7 @@ def load_index(path: str | os.PathLike[str]) -> RecordIndex | None:
 def teach_points(path: str, compression: str) -> None:
     """Have who reads a compressed file in order know the access points of its kept index, where there is one."""
     version = version_of(path, compression)
-    if usable_cores() < 2 or known_points(version):
+    if usable_cores() < 2 or is_known(version):
         return
     index = load_index(path)
     if index is not None and index.compression == compression:

@@ -6,21 +6,46 @@ import os
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterable
-from threading import Lock
+from threading import RLock
 from typing import Final, TypeAlias
 
-__all__ = ["Point", "Version", "known_points", "note_points", "version_of"]
+__all__ = ["Point", "Version", "is_known", "known_points", "note_points", "version_of"]
 
 # (uncompressed offset, compressed offset, bits, window, (checksum, size)): where decompression can begin.
 Point: TypeAlias = tuple[int, int, int, bytes, tuple[int, int]]
 # What tells a file from others and from what it was before.
 Version: TypeAlias = tuple[int, int, int, int, str]
 
-# Of all files together; with windows of 32 KiB these are 32 MiB.
+# Of all files together, one without a point counting as one; with windows of 32 KiB these are 32 MiB.
 _MOST_POINTS: Final = 1024
 
-_LOCK: Final = Lock()
-_KNOWN: Final[OrderedDict[Version, tuple[Point, ...]]] = OrderedDict()
+
+class _Known:
+    """Points by file, those noted longest ago first."""
+
+    def __init__(self) -> None:
+        # A handler of a signal may come to read a file while its thread is in here.
+        self.lock = RLock()
+        self.files: OrderedDict[Version, tuple[Point, ...]] = OrderedDict()
+        self.count = 0
+
+    def put(self, version: Version, points: tuple[Point, ...]) -> None:
+        self.drop(version)
+        self.files[version] = points
+        self.count += max(1, len(points))
+        while self.count > _MOST_POINTS:
+            self.drop(next(iter(self.files)))
+
+    def drop(self, version: Version) -> None:
+        points = self.files.pop(version, None)
+        if points is not None:
+            self.count -= max(1, len(points))
+
+
+_KNOWN: Final = _Known()
+# Another thread may have held the lock when a process forked; in the child nobody does.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: setattr(_KNOWN, "lock", RLock()))
 
 
 def version_of(file: int | str, compression: str) -> Version:
@@ -29,10 +54,14 @@ def version_of(file: int | str, compression: str) -> Version:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, compression
 
 
+def is_known(version: Version) -> bool:
+    """Whether anything has been noted of a file, be it that it has no points."""
+    return version in _KNOWN.files
+
+
 def known_points(version: Version) -> tuple[Point, ...]:
     """Ascending."""
-    with _LOCK:
-        return _KNOWN.get(version, ())
+    return _KNOWN.files.get(version, ())
 
 
 def note_points(version: Version, points: Iterable[Point], least_gap: int) -> tuple[Point, ...]:
@@ -40,17 +69,16 @@ def note_points(version: Version, points: Iterable[Point], least_gap: int) -> tu
 
     Files noted longest ago make room for others.
     """
-    with _LOCK:
-        known = list(_KNOWN.pop(version, ()))
+    with _KNOWN.lock:
+        known = list(known_points(version))
         for point in points:
             at = bisect_left(known, point[0], key=_offset)
             beside = known[max(0, at - 1) : at + 1]
             if len(known) < _MOST_POINTS and all(abs(point[0] - other[0]) >= least_gap for other in beside):
                 known.insert(at, point)
-        _KNOWN[version] = tuple(known)
-        while sum(map(len, _KNOWN.values())) > _MOST_POINTS:
-            _KNOWN.popitem(last=False)
-        return tuple(known)
+        noted = tuple(known)
+        _KNOWN.put(version, noted)
+        return noted
 
 
 def _offset(point: Point) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from threading import Lock
 from typing import Final, final
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +22,14 @@ PIECE_SPAN: Final = 4 << 20
 # With these two, memory is bounded whatever the file holds and however many cores there are.
 _MOST_PIECE_BYTES: Final = 4 * PIECE_SPAN
 _MOST_BYTES: Final = 8 * PIECE_SPAN
+# Of all files that this process has open: the others are read in order meanwhile.
+_MOST_BYTES_OF_ALL: Final = 2 * _MOST_BYTES
 # Output that is never called a bomb, as for `_native.Decompressor`.
 _FREE_BYTES: Final = 1 << 24
+
+# Whoever does not get it reads in order: more pieces at a time than cores would only take memory. It is never waited
+# for, so that a process that was forked while it was held goes on.
+_MAKING: Final = Lock()
 
 
 @final
@@ -43,10 +51,16 @@ class Pieces:
         self._compression = compression
         self._at_once = at_once
         self._max_ratio = max_ratio
-        self._data = np.empty(0, np.uint8)
+        self._data = _NOTHING
         self._at = self._stop = 0
         self._is_refused = False
         self.end: Point | None = None
+        _ALL.add(self)
+
+    @property
+    def held_bytes(self) -> int:
+        """What was made and not dropped."""
+        return len(self._data)
 
     def next_begin(self, offset: int, known: Sequence[Point]) -> Point | None:
         """The first known point behind an offset from where pieces may be made; None where there is none."""
@@ -64,10 +78,17 @@ class Pieces:
         points = self._points(begin, known)
         if len(points) < 3:
             return False
-        size = points[-1][0] - begin[0]
-        if len(self._data) < size:
+        if not _MAKING.acquire(blocking=False):
+            return False
+        try:
+            size = points[-1][0] - begin[0]
+            self._data = _NOTHING
+            if size > _MOST_BYTES_OF_ALL - sum(other.held_bytes for other in list(_ALL)):
+                return False
             self._data = np.empty(size, np.uint8)
-        joined = _native.decompress_pieces(self._compression, self._file.fileno(), points, self._data[:size])
+            joined = _native.decompress_pieces(self._compression, self._file.fileno(), points, self._data)
+        finally:
+            _MAKING.release()
         self._is_refused = joined < len(points) - 1
         self.end = points[joined]
         self._at, self._stop = 0, self.end[0] - begin[0]
@@ -75,9 +96,7 @@ class Pieces:
 
     def put(self, data: bytes) -> None:
         """Bytes that were made otherwise, to be taken next."""
-        if len(self._data) < len(data):
-            self._data = np.empty(len(data), np.uint8)
-        self._data[: len(data)] = np.frombuffer(data, np.uint8)
+        self._data = np.frombuffer(data, np.uint8)
         self._at, self._stop = 0, len(data)
 
     def take(self, buffer: NDArray[np.uint8]) -> int:
@@ -85,10 +104,13 @@ class Pieces:
         count = min(len(buffer), self._stop - self._at)
         buffer[:count] = self._data[self._at : self._at + count]
         self._at += count
+        if self._at == self._stop:
+            self._data = _NOTHING
         return count
 
     def drop(self) -> None:
         """Forget what was made."""
+        self._data = _NOTHING
         self._at = self._stop = 0
         self.end = None
 
@@ -104,3 +126,7 @@ class Pieces:
                 break
             points.append(point)
         return points
+
+
+_NOTHING: Final = np.empty(0, np.uint8)
+_ALL: Final[WeakSet[Pieces]] = WeakSet()

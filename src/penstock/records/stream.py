@@ -163,7 +163,8 @@ class _Compressed:
     """Read in order to the first access point that is known; from there by pieces as far as points are known.
 
     Pieces join only in the same state in which reading in order would be, and damage is left to that: what is given
-    out, and every error, is the same.
+    out, and which error ends it, is the same. The byte of the file near which damage was met, and what inflate calls
+    it, may differ a little.
     """
 
     def __init__(
@@ -234,6 +235,7 @@ class _Compressed:
         return self._file.tell() if self._pieces.end is None else self._pieces.end[1]
 
     def close(self) -> None:
+        self._pieces.drop()
         self._file.close()
 
     def _read_in_order(self, buffer: NDArray[np.uint8], begin: int) -> int:

@@ -21,9 +21,10 @@ from penstock.graph.node import END, Failing, Rows, SpecUnknown, State, _End
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.graph.state import DREW_UNCOUNTED
+from penstock.nodes.effects import trace_without_effects
 from penstock.nodes.sizes import bounded_rows
 from penstock.spec import NoneSpec, Spec, map_structure
-from penstock.trace import Trace, Untraceable, agrees, call, trace
+from penstock.trace import Trace, Untraceable, agrees, call
 from penstock.trace.together import TooMuchTogether
 
 __all__ = [
@@ -100,7 +101,7 @@ class Calls:
         if isinstance(self.function, RecordedFunction):
             return self.function.over(self.rows)  # type: ignore[no-any-return]
         try:
-            made = trace(self.function, self.rows)
+            made = trace_without_effects(self.function, self.rows)
         except Untraceable as reason:
             # It is kept: with its traceback it would keep the iterator that asked first, and its threads.
             return Untraceable(reason.reason, reason.file, reason.line)

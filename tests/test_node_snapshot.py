@@ -1,6 +1,7 @@
 """snapshot: a cache on disk by tf.data's name."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,10 +12,13 @@ from typing import Any
 import pytest
 
 import penstock as ps
+from penstock.column.make import chunk_of
 from penstock.errors import ArgumentError, FailedPreconditionError
 from penstock.graph.content import content_digest
 from penstock.graph.plan import Plan
 from penstock.nodes.snapshot import snapshot
+from penstock.nodes.snapshot_wait import Waiting
+from penstock.store.cache_filler import Filler, begin, is_filled_here
 from penstock.store.cache_folder import CacheEntry, cache_entries
 from penstock.testing.laws import check_laws
 from penstock.testing.sources import Samples
@@ -245,6 +249,72 @@ def test_who_finds_it_being_filled_elsewhere_waits_and_fills_it_when_the_other_h
     reader.join()
     assert sorted(found) == list(range(50))
     assert sorted(rows) == list(range(50))
+
+
+def filler_of(folder: Path, plan: Plan) -> tuple[CacheEntry, Filler]:
+    """The entry of a plan, and what has begun to fill it."""
+    entry = CacheEntry(str(folder), content_digest(plan))
+    filler = begin(entry, plan.spec, None, None, compression="none", limit_bytes=None, about={})
+    assert filler is not None
+    return entry, filler
+
+
+def test_an_iterator_of_the_same_process_is_not_called_another_process(tmp_path: Path):
+    _, filler = filler_of(tmp_path, ps.Dataset.range(50).plan)
+    rows = ps.Dataset.range(50).snapshot(tmp_path, reader_func=in_turn)
+    with pytest.raises(FailedPreconditionError, match="filled by another iterator of this process"):
+        list(rows)
+    filler.close()
+    assert sorted(rows) == list(range(50))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_neither_fills_what_its_parent_fills_nor_holds_it(tmp_path: Path):
+    entry, filler = filler_of(tmp_path, ps.Dataset.range(50).plan)
+    from_child, told = os.pipe()
+    held, to_child = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.close(to_child)
+            os.write(told, bytes([entry.is_being_filled, is_filled_here(entry)]))
+            os.read(held, 1)
+        finally:
+            os._exit(0)
+    try:
+        os.close(held)
+        assert os.read(from_child, 2) == bytes([True, False])
+        filler.close()  # for the system as if it had been killed: its child lives on
+        assert not entry.is_being_filled
+    finally:
+        os.close(to_child)
+        os.waitpid(child, 0)
+        os.close(from_child)
+        os.close(told)
+
+
+def test_who_waits_is_told_for_what_and_does_not_wait_for_ever_where_nothing_is_kept():
+    times, signs = iter([0.0, 19.0, 21.0, 299.0, 301.0, 599.0, 602.0]), iter([1, 1, 1, 1, 2, 2, 2])
+    waiting = Waiting("kept", lambda: next(signs), lambda: next(times))
+    waiting.moment()
+    with pytest.warns(UserWarning, match="waits for another process that fills kept"):
+        waiting.moment()
+    for _ in range(3):
+        waiting.moment()
+    with pytest.raises(FailedPreconditionError, match="kept no row for 5 minutes"):
+        waiting.moment()
+
+
+def test_rows_that_are_too_few_to_be_written_show_that_a_snapshot_is_being_filled(tmp_path: Path):
+    plan = ps.Dataset.range(50).plan
+    entry, filler = filler_of(tmp_path, plan)
+    [name] = entry.saved.data_folders()
+    os.utime(entry.saved.at(name), ns=(0, 0))
+    before = entry.sign_of_filling()
+    filler.add(chunk_of([1, 2, 3], plan.spec), None)
+    assert entry.sign_of_filling() != before
+    filler.discard()
 
 
 FILLING = """

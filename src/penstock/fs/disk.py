@@ -64,6 +64,10 @@ class Disk:
         """Give a file a second name; FileExistsError where that name is taken."""
         os.link(old, new)
 
+    def touch(self, path: str) -> None:
+        """Set the time of a file or folder to now."""
+        os.utime(path)
+
     def unlink(self, path: str) -> None:
         """Take a name away from a file."""
         os.unlink(path)

@@ -78,6 +78,10 @@ class CacheOnDisk(Keeping):
         entry = self._entry(plan)
         return entry.is_being_filled and not is_filled_here(entry)
 
+    def sign_of_filling(self, plan: Plan) -> Any:
+        """Something that changes as rows of a plan are kept, by whatever process."""
+        return self._entry(plan).sign_of_filling()
+
     def is_filled_here(self, plan: Plan) -> bool:
         """Whether this process keeps the rows of a plan just now."""
         return is_filled_here(self._entry(plan))

@@ -45,7 +45,8 @@ def snapshot(
 
     With one of them every pass reads shards, also the first, which writes all rows before it gives one; in TensorFlow
     the first pass gives the rows as it writes them. So all passes have the order that `reader_func` says, and a
-    position is found again exactly. A process that finds another one writing waits for it.
+    position is found again exactly. A process that finds another one writing waits for it,
+    as long as that one keeps rows.
 
     Args:
         plan: The rows.
@@ -60,7 +61,8 @@ def snapshot(
         ArgumentTypeError: A function that is none, or one that returns something else.
         DependencyError: pyarrow is not installed.
         FailedPreconditionError (with one of the functions, when iterating, once): A row could not be made, so that not
-            all are kept; or shuffled rows are kept of another pass than the one that an iterator or a state began.
+            all are kept; shuffled rows are kept of another pass than the one that an iterator or a state began; or
+            another iterator fills the folder: one of this process, or one that has kept no row for five minutes.
 
     >>> import tempfile
     >>> import penstock as ps

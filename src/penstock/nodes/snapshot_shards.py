@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from time import monotonic, sleep
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -25,6 +24,7 @@ from penstock.nodes.cache_on_disk import CacheOnDisk
 from penstock.nodes.calls import Calls, CallsBySpec
 from penstock.nodes.kept import alike
 from penstock.nodes.shard_numbers import shard_numbers
+from penstock.nodes.snapshot_wait import Waiting
 from penstock.spec import DatasetSpec, Spec
 from penstock.store.cache_folder import KeptRows
 from penstock.trace import call
@@ -36,8 +36,6 @@ _SHARDS: Final = 16
 _STEP_ROWS: Final = 1 << 13
 _FIRST_ROWS: Final = 256
 _CHUNK_BYTES: Final = 4 << 20
-_WAIT_SECONDS: Final = 0.02
-_LONG_SECONDS: Final = 20.0
 _MOST_TRIES: Final = 3
 
 # In place of the datasets given, where there will be none: the rows could not all be kept.
@@ -107,8 +105,11 @@ class SnapshotShards(Node):
         """All rows of the pass that began at `origin`, kept; None where more of them are to be pulled first."""
         kept = _full(rows.plan) if "filling" not in rows.scratch else None
         if kept is None and "filling" not in rows.scratch and _is_filled_elsewhere(rows.plan):
-            _wait(rows)
+            waiting = rows.scratch.get("waiting") or _waiting(rows.plan)
+            rows.scratch["waiting"] = waiting
+            waiting.moment()
             return None
+        rows.scratch.pop("waiting", None)
         if kept is None:
             # A pass of its own: the edge stays where it is, which after a restart need not be its start.
             filling = rows.scratch.get("filling") or rows.again(_mark_at(origin, rows))
@@ -181,16 +182,10 @@ def _is_filled_here(plan: Plan) -> bool:
     return node.is_filled_here(plan.inputs[0])
 
 
-def _wait(rows: Rows) -> None:
-    """A moment; who waits for long is told for what."""
-    sleep(_WAIT_SECONDS)
-    begun = rows.scratch.setdefault("waiting", monotonic())
-    if begun is not None and monotonic() - begun > _LONG_SECONDS:
-        assert isinstance(rows.plan.node, CacheOnDisk)
-        warnings.warn(
-            f"snapshot: waits for another process that fills {rows.plan.node.filename}.", stacklevel=2
-        )
-        rows.scratch["waiting"] = None
+def _waiting(plan: Plan) -> Waiting:
+    node = plan.node
+    assert isinstance(node, CacheOnDisk)
+    return Waiting(node.filename, partial(node.sign_of_filling, plan.inputs[0]))
 
 
 def _pulled(filling: Branch) -> Any:
@@ -216,6 +211,13 @@ def _full(plan: Plan) -> KeptRows | None:
 
 def _filled(plan: Plan) -> KeptRows:
     kept = _full(plan)
+    if kept is None and _is_filled_here(plan):
+        assert isinstance(plan.node, CacheOnDisk)
+        raise FailedPreconditionError(
+            f"snapshot: {plan.node.filename} is being filled by another iterator of this process, and its shards are "
+            "read from whole files only. Take that one to its end or delete it, and iterate anew, or give a folder "
+            "of its own."
+        )
     if kept is None:
         raise _other(plan, "could not be filled, or another process is filling it")
     return kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from datetime import UTC, datetime
+from math import inf
 from time import monotonic
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -12,6 +13,7 @@ from weakref import WeakValueDictionary
 from penstock import _native
 from penstock.column.chunk import Chunk
 from penstock.errors import CommitConflictError, LimitError
+from penstock.fs.disk import the_disk
 from penstock.fs.folders import is_temporary, list_folder, remove_file, remove_tree
 from penstock.fs.locks import FolderLock, lock_folder
 from penstock.graph.state import to_json
@@ -30,6 +32,9 @@ _GROUP_ROWS: Final = 1 << 14
 _SHARD_BYTES: Final = 128 << 20
 # A process that is killed loses at most the rows of so many seconds.
 _SHARD_SECONDS: Final = 30.0
+
+# So often others are shown that rows come, also where they are too few to be written yet.
+_SIGN_SECONDS: Final = 1.0
 
 _fillers: Final = WeakValueDictionary[str, "Filler"]()
 
@@ -106,6 +111,7 @@ class Filler:
         self._waiting_bytes = self._waiting_rows = self._shard_bytes = 0
         self._shard: StagedShard | None = None
         self._begun = monotonic()
+        self._shown = -inf
         _fillers[os.path.realpath(entry.path)] = self
 
     def add(self, rows: Chunk, mark: Any) -> None:
@@ -121,6 +127,7 @@ class Filler:
         self._waiting_rows += len(rows)
         self.rows += len(rows)
         self._check_limit()
+        self._show()
         if self._waiting_bytes >= _GROUP_BYTES or self._waiting_rows >= _GROUP_ROWS:
             self._write()
         is_old = self._shard_bytes >= _SHARD_BYTES or monotonic() - self._begun > _SHARD_SECONDS
@@ -161,6 +168,10 @@ class Filler:
             self._shard.discard()
             self._shard = None
         _fillers.pop(os.path.realpath(self._entry.path), None)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Release the locks; in a forked process they stay its parent's."""
         for lock in (self._data_lock, self._lock):
             if lock is not None:
                 lock.release()
@@ -192,6 +203,13 @@ class Filler:
         self._finished.append(self._shard.finish())
         self._shard = None
 
+    def _show(self) -> None:
+        now = monotonic()
+        if now - self._shown >= _SIGN_SECONDS:
+            self._shown = now
+            with suppress(OSError):
+                the_disk().touch(self._entry.saved.at(self._folder))
+
     def _check_limit(self) -> None:
         if self._limit_bytes is None:
             return
@@ -216,3 +234,14 @@ class Filler:
         for name in list_folder(folder):
             if is_temporary(name) or (name.endswith(".arrow") and name not in finished):
                 remove_file(self._entry.saved.at(self._folder, name))
+
+
+def _after_fork() -> None:
+    """In a forked process: what is filled is filled by its parent, and may be by others when that one has ended."""
+    for filler in tuple(_fillers.values()):
+        filler.let_go()
+    _fillers.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -144,6 +144,13 @@ class CacheEntry:
             lock.release()
         return lock is None and locks_work() and os.path.isdir(self.path)
 
+    def sign_of_filling(self) -> Any:
+        """Something that changes as it is filled, by whatever process."""
+        with suppress(OSError):
+            times = [(name, os.stat(self.saved.at(name)).st_mtime_ns) for name in self.saved.data_folders()]
+            return tuple(times)
+        return None
+
     @property
     def is_being_read(self) -> bool:
         """Whether somebody reads it now."""

@@ -4,6 +4,9 @@ import datetime as dt
 import itertools
 import json
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import datasets as hf
 import numpy as np
@@ -15,6 +18,7 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 
 import penstock as ps
 from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError, InvalidArgumentError
+from penstock.run.position import seal_state
 from penstock.testing import check_laws
 from penstock.testing.laws import same
 
@@ -247,6 +251,119 @@ def test_a_stream_gives_its_rows_and_positions_are_exact(name):
         again = iter(ps.huggingface.from_dataset(STREAMS[name]()))
         again.set_state(json.loads(json.dumps(iterator.get_state())))
         assert same(list(again), whole[n:]), n
+
+
+def shuffled_rows(seed):
+    return (
+        hf.Dataset.from_dict({"x": list(range(100))}).to_iterable_dataset().shuffle(seed=seed, buffer_size=9)
+    )
+
+
+def of(first, n=100):
+    return hf.Dataset.from_dict({"x": list(range(first, first + n))}).to_iterable_dataset()
+
+
+def lines(folder, n):
+    folder.mkdir(exist_ok=True)
+    (folder / "rows.jsonl").write_text("".join(f'{{"x": {i}}}\n' for i in range(n)))
+    return hf.load_dataset("json", data_files=str(folder / "rows.jsonl"), split="train", streaming=True)
+
+
+def count_up(shards):
+    yield from ({"x": shard + i} for shard in shards for i in range(50))
+
+
+def counted(*shards):
+    return hf.IterableDataset.from_generator(count_up, gen_kwargs={"shards": list(shards)})
+
+
+OTHERS = {
+    "seed": (lambda: shuffled_rows(1), lambda: shuffled_rows(2), "settings"),
+    "buffer": (
+        lambda: of(0).shuffle(seed=1, buffer_size=9),
+        lambda: of(0).shuffle(seed=1, buffer_size=8),
+        "settings",
+    ),
+    "fewer rows": (lambda: of(0), lambda: of(0, 90), "data"),
+    "other rows": (lambda: of(0), lambda: of(1000), "data"),
+    "take": (lambda: of(0).take(90), lambda: of(0).take(80), "settings"),
+    "skip": (lambda: of(0).skip(0), lambda: of(0).skip(1), "settings"),
+    "weights": (
+        lambda: hf.interleave_datasets([of(0), of(500)], probabilities=[0.3, 0.7], seed=2),
+        lambda: hf.interleave_datasets([of(0), of(500)], probabilities=[0.4, 0.6], seed=2),
+        "settings",
+    ),
+    "node": (
+        lambda: split_dataset_by_node(of(0), rank=0, world_size=2),
+        lambda: split_dataset_by_node(of(0), rank=1, world_size=2),
+        "settings",
+    ),
+    "what a generator is given": (lambda: counted(0, 50), lambda: counted(0, 70), "data"),
+    "ours": (
+        lambda: ps.huggingface.to_iterable_dataset(ps.Dataset.range(90).map(lambda x: {"x": x})),
+        lambda: ps.huggingface.to_iterable_dataset(ps.Dataset.range(91).map(lambda x: {"x": x})),
+        "data",
+    ),
+}
+
+
+def state_of(stream, n=30):
+    iterator = iter(ps.huggingface.from_dataset(stream))
+    list(itertools.islice(iterator, n))
+    return json.loads(json.dumps(iterator.get_state()))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_state_of_another_stream_is_refused(name):
+    this, other, argument = OTHERS[name]
+    state = state_of(this())
+    again = iter(ps.huggingface.from_dataset(this()))
+    again.set_state(state)
+    with pytest.raises(ArgumentError, match=rf"allow=\['Streamed\.{argument}'\]"):
+        iter(ps.huggingface.from_dataset(other())).set_state(state)
+
+
+def test_a_stream_with_another_function_is_told_as_other_functions_are():
+    state = state_of(of(0).filter(lambda row: row["x"] % 3 != 0))
+    other = iter(ps.huggingface.from_dataset(of(0).filter(lambda row: row["x"] % 2 != 0)))
+    with pytest.warns(UserWarning, match="a function has changed"):
+        other.set_state(state)
+    with pytest.raises(ArgumentError, match=r"Streamed\.calls"):
+        other.set_state(state, strict=True)
+
+
+def test_files_of_a_stream_may_lie_elsewhere_and_not_be_others(tmp_path):
+    state = state_of(lines(tmp_path / "here", 100))
+    iter(ps.huggingface.from_dataset(lines(tmp_path / "there", 100))).set_state(state)
+    with pytest.raises(ArgumentError, match=r"Streamed\.data"):
+        iter(ps.huggingface.from_dataset(lines(tmp_path / "there", 101))).set_state(state)
+
+
+def test_a_stream_takes_states_of_before_that_knew_less_of_it():
+    state = state_of(tables())
+    [[name, arguments, n]] = state["pipeline"]
+    known = {key: arguments[key] for key in arguments if key not in ("data", "settings", "calls")}
+    again = iter(ps.huggingface.from_dataset(tables()))
+    again.set_state(seal_state({**state, "pipeline": [[name, known, n]]}))
+    assert next(again)["x"] == 30
+
+
+def test_what_tells_a_stream_is_the_same_in_another_process():
+    script = "import sys; sys.path.insert(0, sys.argv[1]); import test_tables_huggingface as t; t.print_fingerprint()"
+    folder = str(Path(__file__).parent)
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", script, folder], check=True, capture_output=True, text=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert told[0] == told[1]
+    assert told[0].count("settings") == 2
+
+
+def print_fingerprint():
+    for stream in (shuffled_rows(1), counted(0, 50).map(lambda row: {"y": row["x"]})):
+        sys.stdout.write(json.dumps(state_of(stream)["pipeline"]))
 
 
 def test_a_stream_keeps_the_laws():

@@ -10,19 +10,16 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import datasets as hf
-import numpy as np
 import pyarrow as pa
 from datasets.table import table_cast
 
 from penstock.bridges.arrow import to_arrow
 from penstock.bridges.huggingface_rows import iterable_over
 from penstock.bridges.huggingface_stream import stream_of
-from penstock.column.base import IntArray
-from penstock.column.batches import Batches
+from penstock.bridges.huggingface_table import rows_of
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.plan import Plan
-from penstock.sources.arrow_pieces import ArrowPieces
 from penstock.sources.memory import Memory
 
 __all__ = ["from_dataset", "to_dataset", "to_iterable_dataset"]
@@ -71,16 +68,7 @@ def from_dataset(dataset: Any, *, optional: Collection[str] = ()) -> Any:
         help = "Call reset_format() on it, and map() the function over the rows."
         raise ArgumentError("from_dataset", "format", got="a transform", want="none", help=help)
     table = dataset.data.select(dataset.format["columns"])
-    return Dataset(Plan(Memory("from_dataset", Batches(ArrowPieces(table, "from_dataset"), _order(dataset)))))
-
-
-def _order(dataset: hf.Dataset) -> IntArray | None:
-    """The rows of the table that a dataset has; None where these are all in order."""
-    indices = dataset._indices  # noqa: SLF001  (there is no public way but a copy of all rows)
-    if indices is None:
-        return None
-    order: IntArray = indices.column(0).to_numpy().astype(np.int64, copy=False)
-    return order
+    return Dataset(Plan(Memory("from_dataset", rows_of(dataset, table))))
 
 
 def to_dataset(dataset: Dataset, *, features: hf.Features | None = None) -> hf.Dataset:

@@ -14,7 +14,7 @@ from penstock.bridges.arrow import record_batch
 from penstock.column.empty import empty_chunk
 from penstock.dataset import Dataset
 
-__all__ = ["iterable_over"]
+__all__ = ["iterable_over", "shards_of"]
 
 _ROWS: Final = 1024
 
@@ -25,6 +25,11 @@ def iterable_over(shards: Sequence[Dataset], features: hf.Features | None) -> hf
     known = hf.Features.from_arrow_schema(record_batch(empty_chunk(spec), spec).schema)
     made = hf.IterableDataset(_Rows(tuple(shards)), info=hf.DatasetInfo(features=known))
     return made if features is None else made.cast(features)
+
+
+def shards_of(part: Any) -> tuple[Dataset, ...] | None:
+    """The datasets that a part of a stream is over; None where it is not of ours."""
+    return tuple(part._shards) if isinstance(part, _Rows) else None  # noqa: SLF001
 
 
 class _Rows(_BaseExamplesIterable):  # type: ignore[misc]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import datasets as hf
 import numpy as np
 import pyarrow as pa
 
+from penstock.bridges.huggingface_alike import Data, functions_of, parts_of, settings_of
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, FunctionError, InvalidArgumentError
 from penstock.frozen import frozen
@@ -63,7 +64,17 @@ def stream_of(stream: hf.IterableDataset, optional: frozenset[str]) -> Streamed:
         spec = _declared(_chunk(head, names).spec, optional)
     except ArgumentError as error:
         raise type(error)("from_dataset", error.name, got=error.got, want=error.want) from error
-    return Streamed(stream, names, spec, tuple(_kinds(stream)), int(stream.epoch))
+    kinds = tuple(type(part).__name__ for part in parts_of(stream))
+    return Streamed(
+        stream,
+        names,
+        spec,
+        kinds,
+        int(stream.epoch),
+        Data(stream),
+        settings_of(stream),
+        functions_of(stream),
+    )
 
 
 def _declared(spec: Spec, optional: frozenset[str]) -> Spec:
@@ -78,16 +89,6 @@ def _declared(spec: Spec, optional: frozenset[str]) -> Spec:
         for path, leaf in zip(spec.paths(), spec.leaves, strict=True)
     ]
     return Spec(pack(spec.structure, leaves))
-
-
-def _kinds(stream: hf.IterableDataset) -> Iterator[str]:
-    """The names of what a stream is made of, the last first."""
-    waiting = [stream._ex_iterable]  # noqa: SLF001  (nothing public tells it, and a state without a buffer is wrong)
-    while waiting:
-        part = waiting.pop(0)
-        yield type(part).__name__
-        inner = getattr(part, "ex_iterable", None)
-        waiting += [inner] if inner is not None else getattr(part, "ex_iterables", [])
 
 
 def _chunk(table: pa.Table, names: tuple[str, ...]) -> Chunk:
@@ -108,6 +109,9 @@ class Streamed(Node):
         rows: The spec of the rows.
         kinds: What it is made of.
         first_epoch: The epoch that was set when it was given.
+        data: The rows or files that it is over.
+        settings: Seeds, numbers of rows and the like, by what it is made of.
+        calls: The functions of its maps, filters and generators, as one; None where there are none.
     """
 
     stream: Any = field(repr=False)
@@ -115,6 +119,10 @@ class Streamed(Node):
     rows: Spec = field(repr=False)
     kinds: tuple[str, ...]
     first_epoch: int = 0
+    data: Data | None = field(default=None, repr=False)
+    settings: tuple[Any, ...] = field(default=(), repr=False)
+    calls: Callable[..., Any] | None = field(default=None, repr=False)
+    where_known: ClassVar[frozenset[str]] = frozenset({"data", "settings", "calls"})
 
     def __repr__(self) -> str:
         return "from_dataset(a stream)"

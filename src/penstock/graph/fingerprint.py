@@ -45,6 +45,7 @@ __all__ = [
     "code_mark",
     "differences",
     "fields_of",
+    "files_described",
     "fingerprint",
     "name_of",
     "short_fingerprint",
@@ -139,6 +140,8 @@ def _arguments_that_differ(
         is_new = (argument in _WHERE_KNOWN and "files" in ours) or argument.endswith(_VALUES)
         if is_alike(argument, theirs, ours) or (is_new and None in (other, mine)):
             continue
+        if argument in node.where_known and argument not in theirs:
+            continue
         if (argument, other) in _as_before(node):
             continue
         is_function = _is_function(other) and _is_function(mine)
@@ -224,7 +227,7 @@ def _arguments(node: Node) -> dict[str, Any]:
             continue
         value = getattr(node, part.name)
         if part.name == "paths":
-            named |= _files(value)
+            named |= files_described(value)
         elif isinstance(value, Node):
             named |= _arguments(value)
         elif value is None or not _is_default(value, part.default):
@@ -316,7 +319,8 @@ def _function_name(function: Any) -> str:
     return name[:_SHORT]
 
 
-def _files(paths: tuple[Any, ...]) -> dict[str, Any]:
+def files_described(paths: tuple[Any, ...]) -> dict[str, Any]:
+    """Files as a fingerprint has them: names below the directory that they share, sizes, digests of some content."""
     names = [os.fsdecode(path) for path in paths]
     shared = os.path.commonpath(set(map(os.path.dirname, names))) if _can_share(names) else ""
     below = [_posix(name[len(shared) :].lstrip("/\\")) for name in names]

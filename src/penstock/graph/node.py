@@ -290,6 +290,9 @@ class Node(ABC):
     changes_no_row: ClassVar[frozenset[str]] = frozenset()
     """Arguments that change how it runs and no row: a state also fits a pipeline that has others."""
 
+    where_known: ClassVar[frozenset[str]] = frozenset()
+    """Arguments that states of before do not have, and that are compared with those that do."""
+
     by_itself: ClassVar[bool] = False
     """Whether what it makes of a row depends on that row alone, whatever other rows come."""
 

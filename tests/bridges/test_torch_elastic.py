@@ -136,3 +136,54 @@ def test_a_difference_that_is_allowed_is_taken(every):
     loader = of(ps.Dataset.range(15).batch(2), 2, batch_size=None)
     ps.torch.resume(loader, state, allow=["Range.stop"])
     assert head + lists(loader) == lists(ps.Dataset.range(15).batch(2))
+
+
+def steps_of(loader, n):
+    """n batches, of as many passes as it takes, and the state after them."""
+    batches, given = iter(loader), []
+    while len(given) < n:
+        if (batch := next(batches, None)) is None:
+            batches = iter(loader)
+        else:
+            given.append(batch.tolist())
+    return given, json.loads(json.dumps(loader.state_dict()))
+
+
+# Of 11 batches rank 0 has 6, rank 1 has 5. Rank 0 has given its last, or has come to the end of its pass as well.
+@pytest.mark.parametrize(("steps", "at"), [(6, "in"), (7, "at the end of")])
+@pytest.mark.parametrize("ds", [ps.Dataset.range(42), ps.Dataset.range(42).shuffle(10, seed=1)])
+def test_ranks_in_different_epochs_are_refused_by_our_loader(ds, steps, at):
+    def loaders(world):
+        return [ps.torch.DataLoader(ds, 4, rank=rank, world=world) for rank in range(world)]
+
+    ranks = loaders(2)
+    states = [steps_of(loader, n)[1] for loader, n in zip(ranks, (6, 7), strict=True)]
+    if steps == 7:
+        ranks[0].load_state_dict(states[0])
+        assert lists(ranks[0]) == []
+        states[0] = ranks[0].state_dict()
+    for loader in loaders(3) + loaders(1):
+        with pytest.raises(ArgumentError, match=rf"rank 0 {at} epoch 0, rank 1 in epoch 1.*its own state"):
+            loader.load_state_dict(states)
+    for rank in range(2):
+        for given in (states[rank], states):
+            again = loaders(2)[rank]
+            again.load_state_dict(given)
+            due = loaders(2)[rank]
+            due.load_state_dict(states[rank])
+            assert lists(again) == lists(due)
+            assert lists(again) == lists(due)
+
+
+@pytest.mark.parametrize("ds", [ps.Dataset.range(42), ps.Dataset.range(42).shuffle(10, seed=1)])
+def test_ranks_in_different_epochs_are_refused_by_resume(ds):
+    def loader(rank, world):
+        return StatefulDataLoader(ps.torch.IterableDataset(ds, rank=rank, world=world), batch_size=4)
+
+    (_, ended), (given, begun) = (steps_of(loader(rank, 2), 6 + 2 * rank) for rank in range(2))
+    for world in (1, 2, 3):
+        with pytest.raises(ArgumentError, match=r"rank 0 in epoch 0, rank 1 in epoch 1.*ends='drop'"):
+            ps.torch.resume(loader(0, world), [begun, ended])
+    again, whole = loader(1, 2), loader(1, 2)
+    again.load_state_dict(begun)
+    assert given + lists(again) == lists(whole) + lists(whole)

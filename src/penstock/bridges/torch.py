@@ -22,7 +22,7 @@ from penstock.bridges.torch_shares import (
     process_group,
     share_of,
 )
-from penstock.bridges.torch_states import PassState, check_state, pass_state, stood
+from penstock.bridges.torch_states import PassState, check_state, one_epoch, pass_state, stood
 from penstock.bridges.torch_tensors import Masked, RaggedTensor, tensors_of
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError
@@ -208,7 +208,8 @@ def resume(
 
     Raises:
         ArgumentTypeError: It is no loader over `IterableDataset`.
-        ArgumentError: The state is none, was altered, is of another dataset, or that of a single rank of several.
+        ArgumentError: The state is none, was altered, is of another dataset, that of a single rank of several, or those
+            of ranks in different epochs.
     """
     dataset = getattr(loader, "dataset", None)
     if not isinstance(dataset, IterableDataset) or not hasattr(loader, "load_state_dict"):
@@ -220,8 +221,8 @@ def resume(
     if len(shares) != len(workers) or {n for _, n in shares} != {len(workers)}:
         got = f"states of {len(shares)} parts of {max((n for _, n in shares), default=0)}"
         raise ArgumentError("resume", "state", got=got, want="those of all ranks, in a list")
+    epoch = one_epoch("resume", [each.place for each in all_stood])
     loader.load_state_dict({})
-    epoch = max(worker["epoch"] for worker in workers)
     if all(each.finished for each in all_stood):
         dataset.go_on(epoch + 1, [], loader.num_workers)
         return

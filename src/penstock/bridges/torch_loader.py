@@ -19,7 +19,7 @@ from penstock.bridges.torch_shares import (
     part_of,
     process_group,
 )
-from penstock.bridges.torch_states import PassState, check_state, pass_state
+from penstock.bridges.torch_states import PassState, check_state, one_epoch, pass_state
 from penstock.bridges.torch_tensors import tensors_of
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, FailedPreconditionError
@@ -127,13 +127,18 @@ class DataLoader:
             allow: Arguments that may differ, as the message of a refusal names them.
 
         Raises:
-            ArgumentError: It is no state, was altered, or is one of another dataset.
+            ArgumentError: It is no state, was altered, is one of another dataset, or they are those of another number
+                of ranks, in different epochs.
         """
         given = state_dict if isinstance(state_dict, list | tuple) else [state_dict]
         states = [check_state("DataLoader", state) for state in given]
         if not states:
             raise ArgumentError("DataLoader", "state", got=state_dict, want="at least one state")
-        epoch = max(state["epoch"] for state in states)
+        own = [state for state in states if tuple(state["share"]) == self._group]
+        if len(own) == 1 and len({state["epoch"] for state in states}) > 1:
+            states = own  # with as many ranks as there were: each goes on in its own epoch
+        places = [(state["share"][0], state["epoch"], state["finished"]) for state in states]
+        epoch = one_epoch("DataLoader", places)
         if all(state["finished"] for state in states):
             self._current, self._epoch = None, epoch + 1
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import cycle, islice
@@ -14,7 +14,7 @@ from penstock.run.iterator import RowIterator
 from penstock.run.position import open_state
 from penstock.run.told import Told
 
-__all__ = ["OpenShare", "PassState", "Stood", "check_state", "pass_state", "stood"]
+__all__ = ["OpenShare", "PassState", "Stood", "check_state", "one_epoch", "pass_state", "stood"]
 
 PassState: TypeAlias = dict[str, Any]
 """Where a pass over a share stands: {"version", "epoch", "share", "finished", "rows", "checksum"}, plain JSON."""
@@ -23,6 +23,7 @@ OpenShare: TypeAlias = Callable[[int, Share], RowIterator]
 """The rows of a share in an epoch, from the start."""
 
 _VERSION = 1
+_FEW = 6
 _KEYS = {"version", "epoch", "share", "finished", "rows", "checksum"}
 
 
@@ -69,6 +70,32 @@ def _is_whole(state: Mapping[str, Any]) -> bool:
     return isinstance(state["share"], list | tuple) and bool(state["checksum"] == _checksum(state))
 
 
+def one_epoch(where: str, ranks: Sequence[tuple[int, int, bool]]) -> int:
+    """The epoch that all ranks are in.
+
+    Args:
+        where: For errors.
+        ranks: The rank, its epoch, and whether it has ended that one.
+
+    Raises:
+        ArgumentError: They are in different ones: of the later one no other rank says what it had.
+    """
+    epochs = {epoch for _, epoch, _ in ranks}
+    if len(epochs) == 1:
+        return epochs.pop()
+    told = [
+        f"rank {rank} {'at the end of' if ended else 'in'} epoch {epoch}"
+        for rank, epoch, ended in sorted(ranks)[:_FEW]
+    ]
+    got = Told("those of ranks in different epochs")
+    help = (
+        f"They stand so: {', '.join(told)}{', ...' if len(ranks) > _FEW else ''}. With as many ranks and "
+        "workers as there were, give each its own state: loader.load_state_dict(state). For another number take states "
+        "where all are in one epoch; ends='drop' or 'pad' has ranks end it together."
+    )
+    raise ArgumentError(where, "state", got=got, want="those of one epoch", help=help)
+
+
 @dataclass
 class Stood:
     """Where a loader stood when its state was taken.
@@ -84,6 +111,11 @@ class Stood:
     steps: int = 0
     last: int = -1
     finished: bool = False
+
+    @property
+    def place(self) -> tuple[int, int, bool]:
+        """The rank, its epoch, and whether it has ended that one. The first worker of a rank has its number."""
+        return min(w["share"][0] for w in self.workers), self.workers[0]["epoch"], self.finished
 
     def states_now(
         self,

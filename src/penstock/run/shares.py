@@ -349,12 +349,11 @@ def _refusal_of_epochs(epochs: Sequence[int]) -> ArgumentError:
         f"rank {', '.join(map(str, ranks[:_FEW]))}{', ...' if len(ranks) > _FEW else ''} in epoch {epoch}"
         for epoch, ranks in by_epoch[:_FEW]
     )
-    got = f"those of ranks in different epochs ({told})"
     help = (
-        "Put repeat before distribute: then all ranks go through the epochs together. These go on with as many ranks "
-        "as there were, each with its own."
+        f"They stand so: {told}. Put repeat before distribute: then all ranks go through the epochs together. These go "
+        "on with as many ranks as there were, each with its own."
     )
-    return _refusal(got, "those of one epoch", help)
+    return _refusal("those of ranks in different epochs", "those of one epoch", help)
 
 
 def _refusal_for(node: Node) -> ArgumentError:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from threading import local
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from penstock.frozen import frozen
 from penstock.graph.adapted import Adapted
+from penstock.graph.mixing import mixes_unseeded
 from penstock.graph.uses import content_of, is_library, names_in
 
 __all__ = [
@@ -42,7 +44,6 @@ _NODE: Final = 0x2545F4914F
 _DEEPEST: Final = 8
 _MOST_ITEMS: Final = 64
 _MOST_FOREIGN: Final = 500  # functions of other packages that are looked through
-_MIXING: Final = frozenset({"rejection_resample", "sample_from_datasets", "shuffle", "shuffle_and_repeat"})
 _BY_TEXT: Final = frozenset({"getattr", "attrgetter", "methodcaller", "vars", "__dict__", "eval", "exec"})
 
 
@@ -144,7 +145,7 @@ class AtPlace:
 def is_placed(function: Any, *, makes_datasets: bool = False) -> bool:
     """Whether a function calls one that draws at random, itself or through what it refers to, or may well do so.
 
-    What takes functions of penstock by a text, such as `getattr`, may. So may what shuffles or mixes rows and names no
+    What takes functions of penstock by a text, such as `getattr`, may. So may what shuffles or mixes rows and gives no
     seed for that, in a function that makes datasets.
     """
     return _Search(_package(function), makes_datasets=makes_datasets).draws(function, _DEEPEST)
@@ -195,7 +196,7 @@ class _Search:
                 return False
             if _names_drawing(value, is_own=not _is_foreign(value.__module__, self._package)):
                 return True
-            if self._makes_datasets and _mixes_unseeded(value.__code__):
+            if self._makes_datasets and _mixes(value):
                 return True
         return any(self.draws(part, depth - 1) for part in self._parts(value))
 
@@ -248,13 +249,10 @@ def _names_drawing(function: FunctionType, *, is_own: bool) -> bool:
     return bool((by_text or beside) and _knows_penstock(function, names))
 
 
-def _mixes_unseeded(code: CodeType) -> bool:
-    """Whether code, or a function within it, mixes rows and names no seed; one that is given by place may be None."""
-    if _MIXING & set(code.co_names) and not any(
-        "seed" in names for names in code.co_consts if isinstance(names, tuple)
-    ):
-        return True
-    return any(_mixes_unseeded(inner) for inner in code.co_consts if isinstance(inner, CodeType))
+def _mixes(function: FunctionType) -> bool:
+    """Whether a function mixes rows and gives no seed for that."""
+    closure = zip(function.__code__.co_freevars, map(content_of, function.__closure__ or ()), strict=True)
+    return mixes_unseeded(function.__code__, ChainMap(dict(closure), function.__globals__))
 
 
 def _knows_penstock(function: FunctionType, names: set[str]) -> bool:

@@ -234,6 +234,10 @@ class InterleaveAtPlaces(Interleave):
     def function(self) -> Callable[..., Any]:
         return at_places(self.map_func)
 
+    def before_places(self, *inputs: Plan) -> Plan:
+        alone = Interleave(self.map_func, self.cycle_length, self.block_length, self.reads_ahead, self.where)
+        return Plan(alone, inputs[0].inputs)
+
 
 def _is_place(value: Any) -> bool:
     if not (isinstance(value, tuple) and len(value) == 2 and is_whole(value[0])):

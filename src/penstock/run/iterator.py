@@ -22,7 +22,7 @@ from penstock.run.edge import Edge, Mark
 from penstock.run.later import Point
 from penstock.run.moved import goes_by_number, moved
 from penstock.run.position import DEEPER, State, open_state, reading_state
-from penstock.run.same_pipeline import check_pipeline
+from penstock.run.same_pipeline import as_it_was, check_pipeline
 from penstock.run.shares import Standing, standing_of, with_skipped
 from penstock.run.state_writer import StateWriter
 from penstock.run.their_arguments import carried_over, plan_of
@@ -62,7 +62,8 @@ class RowIterator(Iterator[Any]):
     def __init__(self, plan: Plan, most_threads: int | None = None) -> None:
         """With `most_threads` AUTOTUNE uses no more for a transformation."""
         keep_between_chunks()
-        self._plan, self._most_threads = plan, most_threads
+        self._given_plan = self._plan = plan  # that of a state of before may know no places
+        self._most_threads = most_threads
         self._lock = (
             RLock()
         )  # taken twice where a handler of a signal keeps the state in the middle of `next`
@@ -82,9 +83,10 @@ class RowIterator(Iterator[Any]):
             self._interrupted_at, self._n, self._skip = self._pulled_from
             self._pulled_from = None
 
-    def _open(self, mark: Mark | None = None) -> Edge:
+    def _open(self, mark: Mark | None = None, plan: Plan | None = None) -> Edge:
         try:
-            return Edge(self._plan, mark, most_threads=self._most_threads, uncounted=self._uncounted)
+            plan = self._plan if plan is None else plan
+            return Edge(plan, mark, most_threads=self._most_threads, uncounted=self._uncounted)
         except RecursionError as error:
             found = "iter: the pipeline has so many nodes in a row that Python's limit of calls in each other is met."
             raise LimitError(found, help=DEEPER) from error
@@ -277,28 +279,32 @@ class RowIterator(Iterator[Any]):
         """
         allow = (allow,) if isinstance(allow, str) else allow
         with reading_state("set_state"):
-            standings, theirs, uncounted = [], self._plan, list[str]()
+            standings, uncounted = [], list[str]()
+            plan = theirs = self._given_plan
             given: Any = state  # also text, of which `open_state` says what to do
             is_of_ranks = isinstance(given, Sequence) and not isinstance(given, str | bytes)
             for one in given if is_of_ranks else (given,):
                 opened = open_state(one, "set_state")
-                check_pipeline(opened["pipeline"], self._plan, strict=strict, allow=allow, stacklevel=2)
-                theirs = plan_of(opened["pipeline"], self._plan)
+                plan = as_it_was(opened["pipeline"], self._given_plan)
+                check_pipeline(opened["pipeline"], plan, strict=strict, allow=allow, stacklevel=2)
+                theirs = plan_of(opened["pipeline"], plan)
                 uncounted += uncounted_in(opened)
                 standings.append(
                     Standing(from_json(opened.get("mark")), opened["rows"], opened.get("skip", 0))
                 )
             mark, rows, skip = standing = standing_of(theirs, standings)
-            if theirs is not self._plan:
-                mark, skip = carried_over(with_skipped(standing), theirs, self._plan), 0
-            by_number = skip or goes_by_number(mark, self._plan)
-            further = moved(mark, self._plan, skip) if by_number else None
+            if theirs is not plan:
+                mark, skip = carried_over(with_skipped(standing), theirs, plan), 0
+            by_number = skip or goes_by_number(mark, plan)
+            further = moved(mark, plan, skip) if by_number else None
             if further is not None:
                 rows -= skip - (further[3] - mark[3])  # fewer where the rows end before
                 mark, skip = further, 0
-            edge = self._open(mark)
+            edge = self._open(mark, plan)
         self._uncounted.add(uncounted)
         with self._lock:
+            if plan is not self._plan:
+                self._plan, self._writer = plan, StateWriter(plan)
             self._n, self._skip = rows, skip
             self._stand(edge)
 

@@ -187,3 +187,27 @@ def test_ranks_in_different_epochs_are_refused_by_resume(ds):
     again, whole = loader(1, 2), loader(1, 2)
     again.load_state_dict(begun)
     assert given + lists(again) == lists(whole) + lists(whole)
+
+
+@pytest.mark.parametrize("gone_on", [False, True])
+def test_batches_since_a_snapshot_that_had_another_size_are_refused(gone_on):
+    given, state = first(of(SHUFFLED, 2, every=3), 4)
+    if gone_on:
+        loader = of(SHUFFLED, 2, every=3)
+        ps.torch.resume(loader, state)
+        more, state = first(loader, 5)
+        given += more
+    for size in (2, 8):
+        with pytest.raises(ArgumentError, match=f"batch_size is {size}, wanted 4.*snapshot_every_n_steps=1"):
+            ps.torch.resume(of(SHUFFLED, 0, batch_size=size), state)
+    loader = of(SHUFFLED, 0)
+    ps.torch.resume(loader, state)
+    assert sorted(flat(given) + flat(lists(loader))) == list(range(N))
+
+
+@pytest.mark.parametrize("size", [2, 8])
+def test_another_batch_size_goes_on_where_each_batch_has_its_snapshot(size):
+    given, state = first(of(SHUFFLED, 2), 5)
+    loader = of(SHUFFLED, 2, batch_size=size)
+    ps.torch.resume(loader, state)
+    assert sorted(flat(given) + flat(lists(loader))) == list(range(N))

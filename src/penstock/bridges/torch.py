@@ -208,8 +208,8 @@ def resume(
 
     Raises:
         ArgumentTypeError: It is no loader over `IterableDataset`.
-        ArgumentError: The state is none, was altered, is of another dataset, that of a single rank of several, or those
-            of ranks in different epochs.
+        ArgumentError: The state is none, was altered, is of another dataset, that of a single rank of several, those of
+            ranks in different epochs, or one after batches of another size.
     """
     dataset = getattr(loader, "dataset", None)
     if not isinstance(dataset, IterableDataset) or not hasattr(loader, "load_state_dict"):

@@ -105,12 +105,14 @@ class Stood:
         steps: Batches that it gave since, workers taking turns.
         last: The worker that gave the last batch before the snapshot.
         finished: Whether it had come to the end of its pass.
+        batch_size: Rows of its batches, where it says so: not before its first snapshot.
     """
 
     workers: list[PassState]
     steps: int = 0
     last: int = -1
     finished: bool = False
+    batch_size: int | None = None
 
     @property
     def place(self) -> tuple[int, int, bool]:
@@ -129,7 +131,17 @@ class Stood:
         """The states of the rows of all workers, once those that were given since the snapshot are passed over.
 
         Where `strict` or `allow` says what may differ, they are states of the pipeline as it is now.
+
+        Raises:
+            ArgumentError: Those given since were batches of another size.
         """
+        if self.steps and self.batch_size not in (None, batch_size or 1):
+            want = f"{self.batch_size}, as of the loader whose state it is"
+            help = (
+                f"That loader gave {self.steps} batches since its last snapshot, which are passed over. With "
+                "snapshot_every_n_steps=1 there are none, and a state goes on with another size."
+            )
+            raise ArgumentError("resume", "batch_size", got=batch_size, want=want, help=help)
         if not self.steps and strict is None and not allow:
             return [worker["rows"] for worker in self.workers]
         passes = [_opened(worker, open_share, strict, allow) for worker in self.workers]
@@ -160,7 +172,7 @@ def stood(where: str, saved: Any) -> Stood:
                 workers[f"worker_{i}"]["fetcher_state"]["dataset_iter_state"] for i in range(len(workers))
             ]
             steps, last = saved["_steps_since_snapshot"], snapshot["_last_yielded_worker_id"]
-            found = Stood(states, steps, last, saved["_iterator_finished"])
+            found = Stood(states, steps, last, saved["_iterator_finished"], _batch_size_of(snapshot))
         elif "fetcher_state" in saved:
             found = Stood(
                 [saved["fetcher_state"]["dataset_iter_state"]], finished=saved["_iterator_finished"]
@@ -176,6 +188,18 @@ def stood(where: str, saved: Any) -> Stood:
     if not found.workers or not numbers or type(found.finished) is not bool:
         raise ArgumentError(where, "state", got=saved, want="one as state_dict() of the loader gave it")
     return found
+
+
+def _batch_size_of(snapshot: Mapping[str, Any]) -> int | None:
+    """Rows of a batch, from how many of either the loader had asked for; None where it says nothing of it."""
+    try:
+        main = snapshot["_main_snapshot"]
+        rows, batches = main["_sampler_iter_state"]["samples_yielded"], main["_sampler_iter_yielded"]
+    except (KeyError, TypeError):
+        return None
+    if not type(rows) is type(batches) is int or batches < 1 or rows % batches:
+        return None
+    return rows // batches
 
 
 def _opened(

@@ -203,11 +203,21 @@ def test_an_error_comes_in_its_place_and_the_rest_after_it(prefetch):
             raise ValueError("no threes")
         return n
 
-    batches = iter(ps.torch.DataLoader(numbers(6).map(fails_at_3).batch(1), prefetch=prefetch))
+    def loader():
+        return ps.torch.DataLoader(numbers(6).map(fails_at_3).batch(1), prefetch=prefetch)
+
+    first, second = loader(), loader()
+    batches = iter(first)
     assert [next(batches).tolist() for _ in range(3)] == [[0], [1], [2]]
+    before = first.state_dict()
     with pytest.raises(ps.errors.FunctionError, match="no threes"):
         next(batches)
+    second.load_state_dict(first.state_dict())
+    assert lists(second) == [[4], [5]]
     assert lists(batches) == [[4], [5]]
+    second.load_state_dict(before)
+    with pytest.raises(ps.errors.FunctionError, match="no threes"):
+        next(iter(second))
 
 
 def test_no_thread_outlives_a_pass_or_a_loader():

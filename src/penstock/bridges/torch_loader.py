@@ -191,7 +191,11 @@ class _Batches(Iterator[Any]):
             raise FailedPreconditionError(
                 "DataLoader: this pass was begun in another process, whose threads are not here. Begin one by iter()."
             )
-        self._later, batch = self._next()
+        try:
+            self._later, batch = self._next()
+        except Exception:
+            self._later = self._made.later_state()  # the rows go on after the error, so does a state
+            raise
         if batch is END:
             self._finished, self._ahead = True, None
             raise StopIteration
@@ -218,9 +222,12 @@ class _Made:
     def __init__(self, rows: RowIterator, convert: _Convert) -> None:
         self._rows, self._convert = rows, convert
 
+    def later_state(self) -> Callable[[], Any]:
+        return self._rows.later_state()
+
     def next(self) -> Any:
         row = next(self._rows, END)
-        return self._rows.later_state(), row if row is END else self._convert(row)
+        return self.later_state(), row if row is END else self._convert(row)
 
 
 class _Convert:

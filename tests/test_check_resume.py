@@ -163,6 +163,56 @@ def test_a_generator_and_a_predicate_are_named():
     assert kept.culprit.node.startswith("filter(")
 
 
+def _delta() -> ps.Dataset:
+    last = [0]
+
+    def user(x: int) -> np.int64:
+        d = int(x) - last[0]
+        last[0] = int(x)
+        return np.int64(d)
+
+    return D.range(60).map(user, output_signature=ps.TensorSpec((), np.int64)).batch(4)
+
+
+def _once() -> ps.Dataset:
+    known: set[int] = set()
+
+    def user(x: int) -> bool:
+        is_new = int(x) % 20 not in known
+        known.add(int(x) % 20)
+        return is_new
+
+    return D.range(60).filter(user).batch(8)
+
+
+def _budget() -> ps.Dataset:
+    left = [40]
+
+    def user(x: int) -> bool:
+        left[0] -= 1
+        return left[0] > 0
+
+    return D.range(60).take_while(user).batch(4)
+
+
+def _counting_key() -> ps.Dataset:
+    c = [0]
+
+    def user(x: int) -> np.int64:
+        c[0] += 1
+        return np.int64(0 if c[0] < 30 else c[0] % 2 + 1)
+
+    return D.range(100).group_by_window(user, lambda _, window: window.batch(4), window_size=4)
+
+
+@pytest.mark.parametrize("made", [_delta, _once, _budget, _counting_key])
+def test_a_function_that_remembers_is_named_and_not_the_step_above_it(made: Callable[[], ps.Dataset]):
+    report = check_resume(made, raise_on_failure=False, rows=100)
+    assert not report.ok
+    assert report.culprit is not None
+    assert report.culprit.function == f"{made.__name__}.<locals>.user"
+
+
 # --- the report ---
 
 

@@ -151,7 +151,7 @@ class _Checking:
         if found.difference is not None and found.differs is not None:
             self.tell("the function that is not repeatable", 0.9)
             self.clock = Clock(max(self.clock.left, _CULPRIT_SECONDS))
-            blamed = culprit(plan, found.differs)
+            blamed = culprit(plan, found.differs, self._differs_twice)
         self._warn(plan)
         return ResumeReport(
             len(self.run.rows),
@@ -230,7 +230,7 @@ class _Checking:
             if not has_drawn(self.pipeline.plan()):
                 found = first_difference(self.run, run.rows, f"with chunks of {size}", limit=len(run.rows))
                 if found is not None:
-                    return _Found(found, f"chunks of {size}")
+                    return _Found(found, f"chunks of {size}", differs=self._differs_in_chunks)
             for point, state in sorted(run.states.items()):
                 if self.clock.is_over:
                     break
@@ -240,7 +240,7 @@ class _Checking:
                 after = f"when a state after {point} rows was resumed with chunks of another size"
                 found = first_difference(run, rest, after, start=point, limit=len(rest))
                 if found is not None:
-                    return _Found(found, f"chunks of {size}")
+                    return _Found(found, f"chunks of {size}", differs=self._differs_in_chunks)
                 done += 1
         named = ", ".join(str(size) for pair in sizes for size in pair)
         return _Found(None, f"of at most {named} rows, at {done} places")
@@ -253,7 +253,9 @@ class _Checking:
     def _threads(self) -> _Found:
         details = []
         for n in (1, 3):
-            found = self._from_states(f" with {n} thread{'' if n == 1 else 's'}", in_threads(n))
+            found = self._from_states(
+                f" with {n} thread{'' if n == 1 else 's'}", in_threads(n), self._differs_resumed
+            )
             if found.difference is not None:
                 return found
             details.append(found.detail)
@@ -290,7 +292,7 @@ class _Checking:
         for before, after in _WORLDS:
             difference = self._on_hosts(before, after)
             if difference is not None:
-                return _Found(difference, f"{before} hosts, then {after}")
+                return _Found(difference, f"{before} hosts, then {after}", differs=self._differs_resumed)
         return _Found(None, ", ".join(f"{before} then {after}" for before, after in _WORLDS))
 
     def _on_hosts(self, before: int, after: int) -> Difference | None:
@@ -324,33 +326,60 @@ class _Checking:
 
     # --- parts of the plan, to find what is not repeatable ---
 
-    def _whole(self, path: Path) -> Run:
-        iterator = self.pipeline.iterator(path)
+    def _whole(self, path: Path, variant: Variant | None = None) -> Run:
+        iterator = self.pipeline.iterator(path, variant)
         points = _points(self.limit, self.pipeline.plan(path))
         return run_of(iterator, self.limit, self.clock.part(0.2), points)
 
     def _differs_again(self, path: Path) -> bool:
-        run, iterator = self._whole(path), self.pipeline.iterator(path)
-        if has_drawn(self.pipeline.plan(path)):
-            resumed(iterator, run.states[0])
-        now = take(iterator, len(run.rows))
-        return first_difference(run, now, "", limit=len(now)) is not None
+        run = self._whole(path)
+        return self._differs_from(run, self.pipeline.iterator(path), self._drawn(path, run), len(run.rows))
 
     def _differs_resumed(self, path: Path) -> bool:
+        # Chunks of one row: within a larger one a state goes on from its first row, and a function remembers the same.
+        return any(self._differs_at_a_state(path, variant) for variant in (None, in_chunks(1)))
+
+    def _differs_at_a_state(self, path: Path, variant: Variant | None) -> bool:
+        run = self._whole(path, variant)
+        return any(
+            self._differs_from(run, self.pipeline.iterator(path, variant), state, _REST, point)
+            for point, state in sorted(run.states.items())
+        )
+
+    def _differs_in_chunks(self, path: Path) -> bool:
+        if self._differs_resumed(path):
+            return True
         run = self._whole(path)
-        for point, state in sorted(run.states.items()):
-            iterator = self.pipeline.iterator(path)
+        if has_drawn(self.pipeline.plan(path)):
+            return False
+        return any(
+            self._differs_from(run, self.pipeline.iterator(path, in_chunks(size)), None, _REST)
+            for size, _ in (*_SMALL_CHUNKS, *_OTHER_CHUNKS)
+        )
+
+    def _differs_twice(self, path: Path) -> bool:
+        """Whether a second run with the same functions differs, which may remember the first."""
+        source = self.pipeline.source
+        same = Pipeline(source if isinstance(source, Dataset) else source())
+        run = run_of(same.iterator(path), self.limit, self.clock.part(0.2), {0})
+        return self._differs_from(run, same.iterator(path), self._drawn(path, run), len(run.rows))
+
+    def _drawn(self, path: Path, run: Run) -> str | None:
+        """The state that gives another run of a part the same order; None where its seeds are given."""
+        return run.states[0] if has_drawn(self.pipeline.plan(path)) else None
+
+    @staticmethod
+    def _differs_from(run: Run, iterator: RowIterator, state: str | None, most: int, start: int = 0) -> bool:
+        """Whether an iterator gives other rows from a state on than a run gave, or ends elsewhere."""
+        if state is not None:
             resumed(iterator, state)
-            now = take(iterator, min(_REST, len(run.rows) - point))
-            if first_difference(run, now, "", start=point, limit=len(now)) is not None:
-                return True
-        return False
+        n = min(most, len(run.rows) - start) + run.ended
+        return first_difference(run, take(iterator, n), "", start=start, limit=n) is not None
 
     def _differs_in_process(self, path: Path) -> bool:
         assert self.address is not None
         run = self._whole(path)
-        state = run.states[0] if has_drawn(self.pipeline.plan(path)) else None
-        now, _ = run_in_child(self.address, len(run.rows), path=path, state=state)
+        now, _ = run_in_child(self.address, len(run.rows), path=path, state=self._drawn(path, run))
         return first_difference(run, now, "", limit=len(run.rows)) is not None
 
     # --- what else there is to know ---

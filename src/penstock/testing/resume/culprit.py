@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from penstock.graph.explain import call_of
+from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.testing.resume.report import Culprit
 from penstock.testing.resume.runs import Path
@@ -15,25 +16,36 @@ from penstock.testing.resume.runs import Path
 __all__ = ["culprit"]
 
 
-def culprit(plan: Plan, differs: Callable[[Path], bool]) -> Culprit | None:
+def culprit(plan: Plan, differs: Callable[[Path], bool], twice: Callable[[Path], bool]) -> Culprit | None:
     """The lowest part of a plan that differs, while its inputs do not.
+
+    Where that is a step without a function, and one below has a function that gives other rows in a second run, it is
+    that one: a function remembers, and a step of penstock's has only shown it.
 
     Args:
         plan: The plan.
         differs: Whether the rows of a part of it differ when it is run by itself.
+        twice: Whether they differ when it is run twice with the same functions.
     """
     path = _lowest(plan, (), differs)
-    if path is None:
-        return None
+    if path is None or next(_functions(_part(plan, path).node), None) is None:
+        remembers = _lowest(_part(plan, path or ()), path or (), twice)
+        if remembers is not None and next(_functions(_part(plan, remembers).node), None) is not None:
+            path = remembers
+    return None if path is None else _culprit(_part(plan, path).node)
+
+
+def _culprit(node: Node) -> Culprit:
+    name, code = next(_functions(node), (None, None))
+    if code is None:
+        return Culprit(call_of(node), name)
+    return Culprit(call_of(node), name, code.co_filename, code.co_firstlineno)
+
+
+def _part(plan: Plan, path: Path) -> Plan:
     for i in path:
         plan = plan.inputs[i]
-    found = next(_functions(plan.node), None)
-    if found is None:
-        return Culprit(call_of(plan.node))
-    name, code = found
-    if code is None:
-        return Culprit(call_of(plan.node), name)
-    return Culprit(call_of(plan.node), name, code.co_filename, code.co_firstlineno)
+    return plan
 
 
 def _lowest(plan: Plan, path: Path, differs: Callable[[Path], bool]) -> Path | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +72,16 @@ def model(**options: Any) -> Model:
     return made
 
 
-def points(batch: int = 8) -> ps.Dataset:
-    """50 points in batches, shuffled anew in each pass; the first value of a point is its number."""
+def single_points() -> ps.Dataset:
+    """50 points, shuffled anew in each pass; the first value of a point is its number."""
     x = np.random.default_rng(7).standard_normal((ROWS, 4)).astype(np.float32)
     x[:, 0] = np.arange(ROWS)
     rows = (x, x[:, 1:] @ np.array([1, -2, 3], np.float32))
-    return ps.Dataset.from_tensor_slices(rows).shuffle(20, seed=7).batch(batch)
+    return ps.Dataset.from_tensor_slices(rows).shuffle(20, seed=7)
+
+
+def points(batch: int = 8) -> ps.Dataset:
+    return single_points().batch(batch)
 
 
 def in_order() -> ps.Dataset:
@@ -317,6 +322,42 @@ def test_an_epoch_of_unknown_length_is_backed_up_at_its_end_only(tmp_path):
         with contextlib.suppress(Interrupted), pytest.warns(UserWarning, match="ran out of data"):
             made.fit(given, epochs=3, callbacks=callbacks, verbose=0)
     assert values(trained[1].seen) == expected(passes(some(), 3))
+
+
+def shares(rank: int, world: int) -> ps.Dataset:
+    return single_points().distribute(rank, world).batch(4)
+
+
+def train_share(folder: Path, rank: int, world: int, at: int = 0, every: Any = 1) -> Any:
+    trained, batches = model(), ps.keras.adapter(shares(rank, world))
+    backup = ps.keras.BackupDataState(batches, folder, every=every, delete=False)
+    with contextlib.suppress(Interrupted):
+        trained.fit(batches, epochs=2, callbacks=[backup, InterruptAt(at)], verbose=0)
+    return trained
+
+
+@pytest.mark.parametrize("world", [1, 4])
+def test_other_ranks_do_not_go_on_in_the_middle_of_an_epoch(world, tmp_path):
+    train_share(tmp_path, 0, 2, 3)
+    with pytest.raises(
+        FailedPreconditionError,
+        match=f"by one of 2 ranks, and this run has {world}: .*Finish the epoch with 2",
+    ):
+        train_share(tmp_path, 0, world)
+    train_share(tmp_path, 0, 2)
+
+
+def test_other_ranks_go_on_at_the_end_of_an_epoch(tmp_path):
+    train_share(tmp_path / "0", 0, 2, 9, "epoch")  # 7 batches a rank and epoch
+    found = []
+    for rank in range(3):
+        shutil.copytree(tmp_path / "0", tmp_path / f"of-{rank}")
+        trained = train_share(tmp_path / f"of-{rank}", rank, 3, every="epoch")
+        _, second = passes(shares(rank, 3), 2)
+        due = {int(row[0]) for x, _ in second for row in x}
+        assert {i for i, step in enumerate(values(trained.seen)) if step > 7} == due
+        found += due
+    assert sorted(found) == list(range(ROWS))
 
 
 def test_wrong_arguments_are_refused(tmp_path):

@@ -14,9 +14,11 @@ from penstock.column.chunk import Chunk
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentTypeError, FailedPreconditionError, UnknownLengthError
 from penstock.graph.plan import plan_of
+from penstock.graph.state import from_json
 from penstock.nodes.with_options import most_threads_of
 from penstock.run.iterator import RowIterator
-from penstock.run.position import State
+from penstock.run.position import State, open_state
+from penstock.run.shares import worlds_of
 from penstock.spec import TensorSpec, map_structure
 
 try:
@@ -216,13 +218,28 @@ class BatchAdapter(DataAdapter):  # type: ignore[misc]
 
         Raises:
             ArgumentError: It is of another pipeline, of which the message names the differences.
+            FailedPreconditionError: It is in the middle of an epoch, of another number of ranks.
         """
         with self._lock:
             self._number, self._from, self._rows = place["number"], (place["batches"], place["rows"]), None
             self._opened()
+            if not with_an_epoch:
+                self._require_same_world(place["rows"])
             self._ended = place["ended"]
             if with_an_epoch and not self._ended:
                 self._rewind()
+
+    def _require_same_world(self, state: Mapping[str, Any]) -> None:
+        """Raise in the middle of an epoch of other ranks, whose batches are not those that Keras counts."""
+        mark = from_json(open_state(state, "ps.keras.BackupDataState")["mark"])
+        worlds = worlds_of(self._plan, mark)
+        if worlds is not None and worlds[0] != worlds[1]:
+            raise FailedPreconditionError(
+                f"ps.keras.BackupDataState: the backup was made in the middle of an epoch by one of {worlds[0]} ranks, "
+                f"and this run has {worlds[1]}: how many steps of the epoch are left is not known, and rows would be "
+                f'lost. Finish the epoch with {worlds[0]} ranks: a backup at the end of an epoch, as every="epoch" '
+                "makes them, goes on with any number."
+            )
 
 
 class _Pass:

@@ -50,7 +50,8 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
         ArgumentError: `every` is neither a number above 0 nor "epoch".
         ArgumentError: (in `fit`) The backup is of other data; names the differences.
         FailedPreconditionError: (in `fit`) It is not known how many batches an epoch has, or passes have another number
-            than epochs; or the model is not built.
+            than epochs; the model is not built; or the backup is of the middle of an epoch and of another number of
+            ranks (`distribute`).
         SidecarError: (in `fit`) The backup is of a later version of penstock.
     """
 

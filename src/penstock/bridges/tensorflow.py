@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from collections.abc import Iterator as Iterable
 from typing import Any
 
@@ -119,12 +119,16 @@ class Iterator(tf.train.experimental.PythonState):  # type: ignore[misc]
         return self._rows.get_state()
 
     def set_state(
-        self, state: Mapping[str, Any], *, strict: bool | None = None, allow: Collection[str] = ()
+        self,
+        state: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        strict: bool | None = None,
+        allow: Collection[str] = (),
     ) -> None:
         """Stand again where a state was taken, by this or by an iterator over the same rows outside TensorFlow.
 
         Args:
-            state: What `get_state` gave.
+            state: What `get_state` gave; for rows that are distributed also a list of the states of all ranks.
             strict: Whether differences are refused; see `RowIterator.set_state`.
             allow: Arguments that may differ, as the message of a refusal names them.
 

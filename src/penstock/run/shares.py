@@ -28,7 +28,7 @@ from penstock.run.marks import is_mark
 from penstock.run.remade import spent_by_origin
 from penstock.run.told import Told
 
-__all__ = ["Standing", "standing_of", "with_skipped"]
+__all__ = ["Standing", "standing_of", "with_skipped", "worlds_of"]
 
 _NONE: IntArray = np.zeros(0, np.int64)
 _PARTS = 6
@@ -311,6 +311,16 @@ def standing_of(plan: Plan, standings: Sequence[Standing]) -> Standing:
         return Standing(shares.in_step(marks[0], world), rows, 0)
     by_rank = dict(zip(ranks, marks, strict=True))
     return Standing(shares.joined([by_rank[rank, world] for rank in range(world)]), rows, 0)
+
+
+def worlds_of(plan: Plan, mark: Any) -> tuple[int, int] | None:
+    """The number of ranks of a mark that the plan takes, and that of the plan; None where nothing is distributed or
+    the mark is one of the plan itself.
+    """
+    if is_mark(mark, plan) or not any(isinstance(part.node, Share) for part in _parts(plan)):
+        return None
+    shares = _Shares(plan)
+    return shares.checked(mark)[1], shares.world
 
 
 def with_skipped(standing: Standing) -> Mark:

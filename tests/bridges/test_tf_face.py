@@ -1,6 +1,6 @@
 """The same snippets under TensorFlow and under `penstock.tf` print the same."""
 
-# ruff: noqa: E501  (snippets, a line of which shows several cases)
+# ruff: noqa: B023, E501  (functions that read the variable of a loop; a line of a snippet shows several cases)
 
 import contextlib
 import io
@@ -361,3 +361,32 @@ def test_keras_layers_work_in_maps_and_models_take_datasets():
     assert len(history.history["val_loss"]) == 2
     assert model.predict(scaled, verbose=0).shape == (64, 2)
     assert model(next(iter(scaled))[0]).shape == (16, 2)
+
+
+def _in_a_loop(its):
+    return [its.data.Dataset.range(2).map(lambda x: x + 10 * i) for i in range(3)]
+
+
+def _with_a_helper(its):
+    def label(x, i):
+        return x, its.cast(i, its.int64)
+
+    return [its.data.Dataset.range(2).map(lambda x: label(x, i)) for i in range(3)]
+
+
+def _then_changed(its):
+    k = 3
+    made = [its.data.Dataset.range(9).filter(lambda x: x < k)]
+    made.append(its.data.Dataset.range(2).flat_map(lambda x: its.data.Dataset.range(x + k)))
+    made.append(its.data.Dataset.range(2).map(lambda x: its.py_function(lambda v: v + k, [x], its.int64)))
+    k = 5
+    return made
+
+
+@pytest.mark.parametrize("make", [_in_a_loop, _with_a_helper, _then_changed])
+def test_functions_read_what_is_around_them_when_a_dataset_is_built(make):
+    ours, theirs = (
+        [[np.asarray(row).tolist() for row in ds.as_numpy_iterator()] for ds in make(its)]
+        for its in (penstock.tf, tensorflow)
+    )
+    assert ours == theirs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import field
 from typing import Any
 
 from penstock.frozen import frozen
@@ -19,6 +20,7 @@ class Adapted:
         function: The user's.
         given: What it is given, of a part of a row.
         taken: The row, of what it returned.
+        original: What is pickled in place of a function that was made of it; None for the function itself.
 
     >>> as_text = Adapted(len, given=str, taken=float)
     >>> as_text(1234), as_text.__name__
@@ -28,6 +30,10 @@ class Adapted:
     function: Callable[..., Any]
     given: Callable[[Any], Any]
     taken: Callable[[Any], Any]
+    original: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Adapted, (self.original or self.function, self.given, self.taken)
 
     def __call__(self, *parts: Any) -> Any:
         return self.taken(self.function(*map(self.given, parts)))

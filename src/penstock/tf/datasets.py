@@ -19,6 +19,7 @@ from penstock.graph.node import Node, registered, registered_methods, registered
 from penstock.nodes.with_options import most_threads_of
 from penstock.run.iterator import OptionalRow, RowIterator
 from penstock.sources.memory import Memory
+from penstock.tf.binding import bound
 from penstock.tf.specs import shown_spec
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
 
@@ -43,7 +44,7 @@ class TensorIterator(RowIterator):
 
 def adapted(function: Callable[..., Any]) -> Adapted:
     """A function that takes and returns tensors, as penstock calls it."""
-    return function if isinstance(function, Adapted) else Adapted(function, wrap, unwrap)
+    return function if isinstance(function, Adapted) else Adapted(bound(function), wrap, unwrap, function)
 
 
 def _argument(value: Any) -> Any:
@@ -52,13 +53,19 @@ def _argument(value: Any) -> Any:
     return adapted(value) if is_function else unwrap(value)
 
 
-def faced(function: Callable[..., Any]) -> Callable[..., Any]:
+def _source_argument(value: Any) -> Any:
+    """An argument of a source. A generator reads what is around it as it runs, also in TensorFlow."""
+    is_function = callable(value) and not isinstance(value, type | ps.Dataset | np.generic)
+    return Adapted(value, wrap, unwrap) if is_function else unwrap(value)
+
+
+def faced(function: Callable[..., Any], argument: Callable[[Any], Any] = _argument) -> Callable[..., Any]:
     """A function of penstock that takes and gives datasets, for those of this namespace."""
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        named = {name: _argument(value) for name, value in kwargs.items()}
-        return wrap(function(*map(_argument, args), **named))
+        named = {name: argument(value) for name, value in kwargs.items()}
+        return wrap(function(*map(argument, args), **named))
 
     return called
 
@@ -269,5 +276,5 @@ for _name in ("to_arrow", "to_pandas", "to_polars", "to_tf", "__arrow_c_stream__
 for _name in registered() | registered_methods():
     setattr(Dataset, _name, faced(getattr(ps.Dataset, _name)))
 for _name in registered_sources():
-    setattr(Dataset, _name, staticmethod(faced(getattr(ps.Dataset, _name))))
+    setattr(Dataset, _name, staticmethod(faced(getattr(ps.Dataset, _name), _source_argument)))
 set_wrapper(ps.Dataset, Dataset.of)

@@ -1,0 +1,151 @@
+"""A user's function with the variables around it as they are now: TensorFlow reads them once, building a dataset."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable, Iterator, KeysView
+from functools import lru_cache, partial
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from penstock.graph.uses import is_library, names_in
+
+__all__ = ["bound"]
+
+_STEADY: Final = (ModuleType, BuiltinFunctionType, type, np.ufunc)
+"""What nobody gives another value, and so is read where it is."""
+
+_RUN_LATER: Final = frozenset({"py_function", "numpy_function"})
+"""What takes functions that TensorFlow calls with every row: these read what is around them then."""
+
+_BY_TEXT: Final = frozenset({"eval", "exec", "globals"})
+_OF_MODULE: Final[tuple[str, ...]] = (
+    "__builtins__",
+    "__file__",
+    "__loader__",
+    "__name__",
+    "__package__",
+    "__spec__",
+)
+_UNSET: Final = object()
+
+
+class _Around(dict[str, Any]):
+    """The global variables of a function: some as they were, all others as its module has them."""
+
+    def __init__(self, fixed: dict[str, Any], module: dict[str, Any]) -> None:
+        super().__init__(fixed)
+        self._module = module
+
+    def __missing__(self, name: str) -> Any:
+        return self._module[name]
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in self._module
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._module, **dict.fromkeys(super().keys())})
+
+    def keys(self) -> KeysView[str]:  # type: ignore[override]
+        return {**self._module, **dict.fromkeys(super().keys())}.keys()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+
+def bound(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the variables that it reads, and its helpers read, as they are now.
+
+    Values are the same objects, so that what is changed in place is seen. What it assigns itself (`nonlocal`, `global`)
+    and what has no value yet stays Python's own.
+    """
+    made: Callable[..., Any] = _bound(function, {})
+    return made
+
+
+def _bound(function: Any, known: dict[int, Any]) -> Any:
+    if type(function) is partial:
+        inner = _bound(function.func, known)
+        same = inner is function.func
+        return function if same else partial(inner, *function.args, **function.keywords)
+    if not isinstance(function, FunctionType) or _is_of_others(function.__module__, is_helper=bool(known)):
+        return function
+    if id(function) not in known:
+        known[id(function)] = function  # what it finds of itself stays itself
+        known[id(function)] = _rebuilt(function, known)
+    return known[id(function)]
+
+
+def _is_of_others(module: str | None, *, is_helper: bool) -> bool:
+    is_known = (module or "").partition(".")[0] in {"penstock", "numpy"}
+    return is_known or (is_helper and is_library(module))
+
+
+def _rebuilt(function: FunctionType, known: dict[int, Any]) -> FunctionType:
+    read, enclosed = _reads(function.__code__)
+    cells = function.__closure__ or ()
+    names = zip(function.__code__.co_freevars, cells, strict=True)
+    closure = tuple(_cell(cell, known) if name in enclosed else cell for name, cell in names)
+    around = function.__globals__
+    if not isinstance(around, _Around):
+        found = {name: _value(around[name], known) for name in sorted(read & around.keys())}
+        fixed = {name: value for name, value in found.items() if value is not _UNSET}
+        if fixed:
+            fixed |= {name: around[name] for name in _OF_MODULE if name in around}
+            around = _Around(fixed, around)
+    if around is function.__globals__ and all(map(_is, closure, cells)):
+        return function
+    made = FunctionType(
+        function.__code__, around, function.__name__, function.__defaults__, closure if cells else None
+    )
+    for name in ("__kwdefaults__", "__qualname__", "__module__", "__doc__", "__annotations__", "__dict__"):
+        setattr(made, name, getattr(function, name))
+    return made
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _cell(cell: CellType, known: dict[int, Any]) -> CellType:
+    try:
+        value = _value(cell.cell_contents, known)
+    except ValueError:  # not set yet
+        return cell
+    return cell if value is _UNSET else CellType(value)
+
+
+def _value(value: Any, known: dict[int, Any]) -> Any:
+    """What to keep of a variable; nothing where it is read as well where it is."""
+    if isinstance(value, FunctionType):
+        made = _bound(value, known)
+        return _UNSET if made is value else made
+    return _UNSET if isinstance(value, _STEADY) else value
+
+
+@lru_cache(maxsize=1024)
+def _reads(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """The global names, and those of enclosing functions, that code reads while a dataset is built."""
+    names = set(code.co_names) if _RUN_LATER & set(code.co_names) else names_in(code)
+    is_unknown = names & _BY_TEXT or _named(code, "STORE_GLOBAL", "DELETE_GLOBAL")
+    own = _RUN_LATER & set(code.co_names)
+    enclosed = _named_here(code, _LOADS) if own else set(code.co_freevars)
+    changed = _named(code, "STORE_DEREF", "DELETE_DEREF")
+    return frozenset() if is_unknown else frozenset(names), frozenset(enclosed - changed)
+
+
+_LOADS: Final = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+
+
+def _named_here(code: CodeType, operations: tuple[str, ...]) -> set[str]:
+    return {one.argval for one in dis.get_instructions(code) if one.opname in operations}
+
+
+def _named(code: CodeType, *operations: str) -> set[str]:
+    inner = (part for part in code.co_consts if isinstance(part, CodeType))
+    return _named_here(code, operations).union(*(_named(part, *operations) for part in inner))

@@ -54,3 +54,52 @@ def test_a_float_beside_whole_numbers_is_refused_in_map_as_it_is_outside() -> No
         list(tf.data.Dataset.range(3).map(lambda x: x * 2.5))
     halves = tf.data.Dataset.range(3).map(lambda x: tf.cast(x, tf.float32) * 2.5)
     assert list(halves.as_numpy_iterator()) == [0.0, 2.5, 5.0]
+
+
+def test_ragged_tensors_are_compared_value_by_value() -> None:
+    rows = tf.ragged.constant([[1, 2], [3]])
+    assert (rows == rows).to_list() == [[True, True], [True]]
+    assert (rows != rows).to_list() == [[False, False], [False]]
+    assert (rows == tf.ragged.constant([[1, 5], [3]])).to_list() == [[True, False], [True]]
+    assert (rows == 2).to_list() == [[False, True], [False]]
+    assert (rows != tf.constant(2)).to_list() == [[True, False], [True]]
+    texts = tf.ragged.constant([["a"], [], ["b", "c"]])
+    assert (texts == "b").to_list() == [[False], [], [True, False]]
+    assert (texts == texts).to_list() == [[True], [], [True, True]]
+    for other in (
+        None,
+        [[1, 2], [3]],
+        tf.ragged.constant([[1], [2, 3]]),
+        tf.ragged.constant([[[1]], [[2, 3]]]),
+    ):
+        assert (rows == other) is False
+        assert (rows != other) is True
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(rows)
+
+
+def test_soft_suppression_lessens_the_scores_of_all_boxes_that_overlap() -> None:
+    boxes = [[0, 0, 1, 1], [0, 0, 1, 0.9], [0, 0, 1, 0.5], [0.5, 0.5, 2, 2]]
+    chosen, scores = tf.image.non_max_suppression_with_scores(
+        boxes, [0.9, 0.8, 0.7, 0.6], 4, 0.3, soft_nms_sigma=0.5
+    )
+    assert chosen.numpy().tolist() == [0, 3, 2, 1]
+    np.testing.assert_allclose(scores, [0.9, 0.5958478, 0.5451605, 0.2601799], rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 5, 3), (0, 8, 4, 3), (0, 4, 0, 3), (2, 4, 5, 0)])
+def test_no_pictures_stay_no_pictures(shape: tuple[int, ...]) -> None:
+    none = np.zeros(shape, np.uint8)
+    for made in (
+        tf.image.adjust_contrast(none, 1.7),
+        tf.image.stateless_random_contrast(none, 0.2, 0.5, (1, 2)),
+        tf.image.random_contrast(none, 0.2, 0.5),
+    ):
+        assert made.shape == shape
+        assert made.dtype == tf.uint8
+
+
+def test_no_pictures_have_the_size_that_pictures_would_have() -> None:
+    made = tf.image.resize(np.zeros((0, 8, 4, 3), np.uint8), [7, 2], preserve_aspect_ratio=True)
+    assert made.shape == (0, 4, 2, 3)
+    assert tf.image.resize(np.zeros((0, 8, 4, 3), np.uint8), [7, 2]).shape == (0, 7, 2, 3)

@@ -215,11 +215,13 @@ def test_boxes_that_overlap_are_left_out_as_tensorflow_leaves_them_out(trial: in
         shares = np.abs(corners @ corners.T).astype(np.float32)
         mine, theirs = (its.image.non_max_suppression_overlaps(shares, *given[1:]) for its in (ptf, tf))
         np.testing.assert_array_equal(mine, theirs)
-    mine, theirs = (
-        its.image.non_max_suppression_with_scores(corners, scores, 30, 1.0, 0.1, 0.4) for its in (ptf, tf)
-    )
-    np.testing.assert_array_equal(mine[0], theirs[0])
-    near(mine[1], theirs[1])
+    for share in (0.3, 1.0):
+        mine, theirs = (
+            its.image.non_max_suppression_with_scores(corners, scores, 30, share, 0.1, 0.4)
+            for its in (ptf, tf)
+        )
+        np.testing.assert_array_equal(mine[0], theirs[0])
+        near(mine[1], theirs[1])
 
 
 def test_edges_and_nearness_of_pictures_are_those_of_tensorflow() -> None:
@@ -278,3 +280,27 @@ def test_what_is_asked_of_shapes_is_the_same(name: str, sizes: Any) -> None:
         except ValueError:
             found.append("refused")
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 5, 3), (0, 8, 4, 3)])
+def test_no_pictures_give_what_tensorflow_gives(shape: tuple[int, ...]) -> None:
+    none = np.zeros(shape, np.uint8)
+    for function in (
+        lambda its: its.image.adjust_contrast(none, 1.7),
+        lambda its: its.image.stateless_random_contrast(none, 0.2, 0.5, (1, 2)),
+        lambda its: its.image.resize(none, [7, 2], preserve_aspect_ratio=True),
+    ):
+        mine, theirs = (function(its) for its in (ptf, tf))
+        assert tuple(mine.shape) == tuple(theirs.shape)
+        assert mine.dtype == theirs.dtype
+
+
+def test_ragged_tensors_are_compared_as_in_tensorflow() -> None:
+    def compared(its: Any) -> list[Any]:
+        rows = its.ragged.constant([[1, 2], [3]])
+        others = [rows, 2, its.constant(2), its.ragged.constant([[1, 5], [3]])]
+        each = [made.to_list() for other in others for made in (rows == other, rows != other)]
+        unlike = [None, [[1, 2], [3]], its.ragged.constant([[1], [2, 3]])]
+        return [*each, *((rows == other, rows != other) for other in unlike)]
+
+    assert compared(ptf) == compared(tf)

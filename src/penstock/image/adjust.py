@@ -71,7 +71,8 @@ def adjust_contrast(images: NDArray[Any], contrast_factor: Any) -> NDArray[Any]:
 def contrasted(images: NDArray[Any], contrast_factor: Any) -> NDArray[Any]:
     """Pictures, or a chunk of them with a factor for each."""
     values = _floats(images)
-    lines = np.ascontiguousarray(values).reshape(*values.shape[:-3], -1, values.shape[-1])
+    *leading, height, width, channels = values.shape
+    lines = np.ascontiguousarray(values).reshape(*leading, height * width, channels)
     with np.errstate(all="ignore"):  # pictures without pixels have no mean
         mean = (lines.astype(np.float64).sum(axis=-2) / lines.shape[-2]).astype(values.dtype)
     mean = mean[..., np.newaxis, np.newaxis, :]

@@ -64,6 +64,8 @@ def resized(
         shapes = np.column_stack([new_sizes, np.full(len(new_sizes), channels)])
         return ShapedColumn(RaggedColumn(counts, FixedColumn(made)), shapes, (None, None, channels))
     leading = images.shape[:-3] if isinstance(images, np.ndarray) else (len(sizes),)
+    if not len(new_sizes) and isinstance(images, np.ndarray) and all(images.shape[-3:-1]):
+        new_sizes = _new_sizes(np.array([images.shape[-3:-1]]), target, preserve_aspect_ratio)
     one = tuple(new_sizes[0].tolist()) if len(new_sizes) else target
     dense = made.reshape(*leading, *one, channels)
     return dense if not preserve_aspect_ratio or isinstance(images, np.ndarray) else _shaped(dense)

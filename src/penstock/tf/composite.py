@@ -122,6 +122,29 @@ class RaggedTensor:
     def __penstock__(self) -> ps.Ragged:
         return self._rows
 
+    def __eq__(self, other: object) -> Any:
+        """Which values are those of a ragged tensor of the same rows, or a single one; False for anything else."""
+        value = self._beside(other)
+        return False if value is None else self._where_equal(value, is_equal=True)
+
+    def __ne__(self, other: object) -> Any:
+        value = self._beside(other)
+        return True if value is None else self._where_equal(value, is_equal=False)
+
+    def _beside(self, other: object) -> Any:
+        """The values that stand beside those of this one."""
+        value = unwrap(other)
+        if isinstance(value, ps.Ragged):
+            mine, theirs = self._rows.nested_row_splits, value.nested_row_splits
+            is_same = len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
+            return value.flat_values if is_same else None
+        is_single = isinstance(value, bool | int | float | complex | bytes | str | np.generic)
+        return pack_value(value) if is_single or (isinstance(value, np.ndarray) and not value.ndim) else None
+
+    def _where_equal(self, value: Any, *, is_equal: bool) -> RaggedTensor:
+        compare = np.equal if is_equal else np.not_equal
+        return self.with_flat_values(np.asarray(compare(self._rows.flat_values, value), bool))
+
     @property
     def values(self) -> Any:
         """All rows one after the other."""

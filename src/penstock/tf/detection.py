@@ -156,6 +156,8 @@ def non_max_suppression_with_scores(
 ) -> Any:
     """As `non_max_suppression`, with the scores; with `soft_nms_sigma` overlapping boxes lose some of theirs instead.
 
+    Then all boxes that have something in common lose, and `iou_threshold` is not used, as in TensorFlow.
+
     Returns:
         The numbers of the boxes, and their scores.
     """
@@ -245,7 +247,7 @@ def _lessened(
         share = np.float32(overlaps[other])
         if scale == 0 and share > threshold:
             return None
-        score = score * (np.exp(scale * share * share) if share <= threshold else np.float32(0))
+        score = score * np.exp(scale * share * share)
         if score <= np.float32(least):
             break
     return score

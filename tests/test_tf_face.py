@@ -93,16 +93,13 @@ def test_dtypes_are_those_of_numpy():
 
 
 def test_a_function_of_a_map_is_given_tensors_and_traced():
-    seen = []
-
     def scaled(x):
-        seen.append(type(x))
+        assert type(x) is tf.Tensor
         return {"x": x / 2, "shape": x.get_shape().rank}
 
     ds = tf.data.Dataset.range(3).map(scaled)
     assert "traced" in ds.explain()
     assert [row["x"].numpy() for row in ds] == [0.0, 0.5, 1.0]
-    assert set(seen) == {tf.Tensor}
 
 
 def test_a_function_that_needs_values_runs_row_by_row():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 from collections.abc import Callable, Iterator, KeysView
 from functools import lru_cache, partial
+from operator import is_
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -46,7 +47,7 @@ class _Around(dict[str, Any]):
         return super().__contains__(name) or name in self._module
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**self._module, **dict.fromkeys(super().keys())})
+        return iter(self.keys())
 
     def keys(self) -> KeysView[str]:  # type: ignore[override]
         return {**self._module, **dict.fromkeys(super().keys())}.keys()
@@ -98,7 +99,7 @@ def _rebuilt(function: FunctionType, known: dict[int, Any]) -> FunctionType:
         if fixed:
             fixed |= {name: around[name] for name in _OF_MODULE if name in around}
             around = _Around(fixed, around)
-    if around is function.__globals__ and all(map(_is, closure, cells)):
+    if around is function.__globals__ and all(map(is_, closure, cells)):
         return function
     made = FunctionType(
         function.__code__, around, function.__name__, function.__defaults__, closure if cells else None
@@ -106,10 +107,6 @@ def _rebuilt(function: FunctionType, known: dict[int, Any]) -> FunctionType:
     for name in ("__kwdefaults__", "__qualname__", "__module__", "__doc__", "__annotations__", "__dict__"):
         setattr(made, name, getattr(function, name))
     return made
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
 
 
 def _cell(cell: CellType, known: dict[int, Any]) -> CellType:
@@ -131,10 +128,10 @@ def _value(value: Any, known: dict[int, Any]) -> Any:
 @lru_cache(maxsize=1024)
 def _reads(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """The global names, and those of enclosing functions, that code reads while a dataset is built."""
-    names = set(code.co_names) if _RUN_LATER & set(code.co_names) else names_in(code)
+    has_later = not _RUN_LATER.isdisjoint(code.co_names)
+    names = set(code.co_names) if has_later else names_in(code)
     is_unknown = names & _BY_TEXT or _named(code, "STORE_GLOBAL", "DELETE_GLOBAL")
-    own = _RUN_LATER & set(code.co_names)
-    enclosed = _named_here(code, _LOADS) if own else set(code.co_freevars)
+    enclosed = _named_here(code, _LOADS) if has_later else set(code.co_freevars)
     changed = _named(code, "STORE_DEREF", "DELETE_DEREF")
     return frozenset() if is_unknown else frozenset(names), frozenset(enclosed - changed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 import numpy as np
@@ -74,20 +74,12 @@ class RaggedTensor:
     @classmethod
     def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any) -> RaggedTensor:
         """Several ragged axes, the outermost first."""
-        *outer, last = nested_row_splits
-        made = cls.from_row_splits(flat_values, last)
-        for splits in outer[::-1]:
-            made = cls.from_row_splits(made, splits)
-        return made
+        return _by_axes(cls.from_row_splits, flat_values, nested_row_splits)
 
     @classmethod
     def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any) -> RaggedTensor:
         """Several ragged axes, the outermost first."""
-        *outer, last = nested_row_lengths
-        made = cls.from_row_lengths(flat_values, last)
-        for lengths in outer[::-1]:
-            made = cls.from_row_lengths(made, lengths)
-        return made
+        return _by_axes(cls.from_row_lengths, flat_values, nested_row_lengths)
 
     @classmethod
     def from_tensor(cls, tensor: Any, lengths: Any = None, padding: Any = None) -> RaggedTensor:
@@ -404,6 +396,15 @@ def stacked_rows(rows: Any) -> RaggedTensor:
     arrays = [np.asarray(unwrap(row)) for row in rows]
     splits = np.concatenate([[0], np.cumsum([len(row) for row in arrays])])
     return RaggedTensor(ps.Ragged(np.concatenate(arrays), splits))
+
+
+def _by_axes(cut: Callable[[Any, Any], RaggedTensor], flat_values: Any, axes: Any) -> RaggedTensor:
+    """Several ragged axes, the outermost first, each cut by the same maker of one axis."""
+    *outer, last = axes
+    made = cut(flat_values, last)
+    for axis in outer[::-1]:
+        made = cut(made, axis)
+    return made
 
 
 def _inner(value: Any) -> Any:

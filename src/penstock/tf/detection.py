@@ -78,9 +78,10 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any) -> Any:
     if edges.shape[0] != made.shape[0] or edges.shape[2] != 4:
         want = f"[{made.shape[0]}, boxes, 4]"
         raise ArgumentError(f"image.{where}", "shape of boxes", got=edges.shape, want=want)
+    in_turn = _colors(colors, depth)
     for image, of_image in zip(made, edges.astype(np.float32), strict=True):
         for i, box in enumerate(of_image):
-            _draw(image, box, _colors(colors, depth)[i % len(_colors(colors, depth))])
+            _draw(image, box, in_turn[i % len(in_turn)])
     return made
 
 

@@ -216,8 +216,9 @@ def reduce_sum(
     name: Any = None,
 ) -> Any:
     """The sums along axes, of all where none is given; a tensor, or a sparse one."""
-    made = np.sum(_sparse("reduce_sum", sp_input).to_dense(), axis=_axes(axis), keepdims=bool(keepdims))
-    made = np.asarray(made).astype(_sparse("reduce_sum", sp_input).dtype)
+    given = _sparse("reduce_sum", sp_input)
+    made = np.sum(given.to_dense(), axis=_axes(axis), keepdims=bool(keepdims))
+    made = np.asarray(made).astype(given.dtype)
     return from_dense(made) if output_is_sparse else Tensor(made[()])
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from types import CodeType
 from typing import Any, Final
 
+from penstock.graph.uses import code_in
+
 __all__ = ["mixes_unseeded"]
 
 # Methods, and which of their arguments is the seed.
@@ -30,11 +32,14 @@ def mixes_unseeded(code: CodeType, around: Mapping[str, Any]) -> bool:
         code: Of a function.
         around: What it finds by names of its closure and by global ones.
     """
-    if _SEED_AT.keys() & {*code.co_names, *code.co_freevars}:
-        found = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
-        if any(_is_unseeded(code, found, i, around) for i in _mixing(found, around)):
-            return True
-    return any(mixes_unseeded(inner, around) for inner in code.co_consts if isinstance(inner, CodeType))
+    return any(_mixes_here(part, around) for part in code_in(code))
+
+
+def _mixes_here(code: CodeType, around: Mapping[str, Any]) -> bool:
+    if not _SEED_AT.keys() & {*code.co_names, *code.co_freevars}:
+        return False
+    found = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
+    return any(_is_unseeded(code, found, i, around) for i in _mixing(found, around))
 
 
 def _mixing(found: list[dis.Instruction], around: Mapping[str, Any]) -> Iterator[int]:

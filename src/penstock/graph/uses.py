@@ -14,7 +14,7 @@ from hashlib import blake2b
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-__all__ = ["content_of", "is_library", "names_in", "uses_of"]
+__all__ = ["code_in", "content_of", "is_library", "names_by", "names_in", "uses_of"]
 
 _PLAIN: Final = (bool, int, float, complex, str, bytes, type(None))
 _DEEPEST: Final = 40
@@ -83,7 +83,7 @@ class _Walk:
 
     def _around(self, function: FunctionType) -> None:
         code, around = function.__code__, function.__globals__
-        changed = _assigned(code, {"STORE_GLOBAL", "STORE_DEREF"})
+        changed = names_by(code, {"STORE_GLOBAL", "STORE_DEREF"})
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             if name not in changed:
                 self._add(name, content_of(cell))
@@ -125,11 +125,10 @@ def _code(code: CodeType) -> Iterator[str]:
             yield repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
 
 
-def _assigned(code: CodeType, operations: set[str]) -> set[str]:
-    """Names that code, or code inside of it, assigns by these operations."""
-    own = {one.argval for one in dis.get_instructions(code) if one.opname in operations}
-    inner = (part for part in code.co_consts if isinstance(part, CodeType))
-    return own.union(*(_assigned(part, operations) for part in inner))
+def names_by(code: CodeType, operations: set[str]) -> set[str]:
+    """Names that code, or code inside of it, takes by these operations."""
+    found = (one for part in code_in(code) for one in dis.get_instructions(part))
+    return {one.argval for one in found if one.opname in operations}
 
 
 def _changed_in(kind: type) -> set[str]:
@@ -138,7 +137,7 @@ def _changed_in(kind: type) -> set[str]:
         return set()
     functions = (part for name, part in vars(kind).items() if name not in _MADE_IN)
     codes = [part.__code__ for part in functions if isinstance(part, FunctionType)]
-    return set[str]().union(*(_assigned(code, {"STORE_ATTR"}) for code in codes))
+    return set[str]().union(*(names_by(code, {"STORE_ATTR"}) for code in codes))
 
 
 def content_of(cell: Any) -> Any:
@@ -149,10 +148,17 @@ def content_of(cell: Any) -> Any:
         return None
 
 
+def code_in(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and that of those inside of it."""
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from code_in(part)
+
+
 def names_in(code: CodeType) -> set[str]:
     """The global names that a function and those inside of it use."""
-    inner = (part for part in code.co_consts if isinstance(part, CodeType))
-    return set(code.co_names).union(*map(names_in, inner))
+    return set[str]().union(*(part.co_names for part in code_in(code)))
 
 
 def is_library(module: str | None) -> bool:

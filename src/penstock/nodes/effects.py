@@ -10,7 +10,7 @@ import dis
 import sys
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from penstock.graph.uses import is_library, names_in
+from penstock.graph.uses import code_in, is_library, names_in
 from penstock.spec import Spec
 from penstock.trace import Trace, Untraceable, trace
 
@@ -358,11 +358,5 @@ def _is_filled(cell: Any) -> bool:
 
 def _globals_of(code: CodeType) -> set[str]:
     """The names of globals that code, or code inside of it, reads or sets."""
-    return {one.argval for one in _instructions(code) if one.opname.endswith(("_GLOBAL", "_NAME"))}
-
-
-def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
-    yield from dis.get_instructions(code)
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _instructions(part)
+    found = (one for part in code_in(code) for one in dis.get_instructions(part))
+    return {one.argval for one in found if one.opname.endswith(("_GLOBAL", "_NAME"))}

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from penstock.graph.uses import is_library, names_in
+from penstock.graph.uses import is_library, names_by, names_in
 
 __all__ = ["bound"]
 
@@ -130,9 +130,9 @@ def _reads(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
     """The global names, and those of enclosing functions, that code reads while a dataset is built."""
     has_later = not _RUN_LATER.isdisjoint(code.co_names)
     names = set(code.co_names) if has_later else names_in(code)
-    is_unknown = names & _BY_TEXT or _named(code, "STORE_GLOBAL", "DELETE_GLOBAL")
+    is_unknown = names & _BY_TEXT or names_by(code, {"STORE_GLOBAL", "DELETE_GLOBAL"})
     enclosed = _named_here(code, _LOADS) if has_later else set(code.co_freevars)
-    changed = _named(code, "STORE_DEREF", "DELETE_DEREF")
+    changed = names_by(code, {"STORE_DEREF", "DELETE_DEREF"})
     return frozenset() if is_unknown else frozenset(names), frozenset(enclosed - changed)
 
 
@@ -141,8 +141,3 @@ _LOADS: Final = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 
 def _named_here(code: CodeType, operations: tuple[str, ...]) -> set[str]:
     return {one.argval for one in dis.get_instructions(code) if one.opname in operations}
-
-
-def _named(code: CodeType, *operations: str) -> set[str]:
-    inner = (part for part in code.co_consts if isinstance(part, CodeType))
-    return _named_here(code, operations).union(*(_named(part, *operations) for part in inner))

@@ -402,6 +402,12 @@ CASES = {
         np.reshape(r["i"], (1, 1)),
         r["m"].reshape((4, -1)),
     ),
+    "count": lambda r: (
+        ps.reshape(r["m"], [r["j"] + 1, -1]),
+        ps.reshape(r["m"], ps.stack([r["j"] + 1, np.int64(-1), np.int64(2)])),
+        ps.reshape(r["image"] / 2, [-1, r["j"] // 5 + 3]) + 1,
+        ps.reshape(r["image"], (r["image"].shape[0], -1, r["j"] // 5 + 3)),
+    ),
     "np.ravel": lambda r: (r["m"].ravel(), r["m"].flatten(), np.ravel(r["i"])),
     "np.transpose": lambda r: (
         r["m"].T,

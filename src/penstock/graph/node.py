@@ -140,7 +140,11 @@ _ANY: Final = 7
 
 
 class SpecUnknown(Exception):
-    """Raised by `Node.spec` where only a row can tell it."""
+    """Raised by `Node.spec` where only a row can tell it; with what is known of sizes besides, as leaf specs."""
+
+    def __init__(self, known: Any = None) -> None:
+        super().__init__()
+        self.known = known
 
 
 class Broken(Exception):

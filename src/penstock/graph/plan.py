@@ -59,8 +59,8 @@ class Plan:
     def _told_spec(self) -> Spec | None:
         try:
             return self.node.spec(*(plan.spec for plan in self.inputs))
-        except SpecUnknown:
-            return self._seen_spec()
+        except SpecUnknown as unknown:
+            return self._seen_spec(unknown.known)
 
     @property
     def line(self) -> list[Plan]:
@@ -84,23 +84,29 @@ class Plan:
         except (FailedPreconditionError, FunctionError):
             return None
 
-    def _seen_spec(self) -> Spec | None:
-        """The spec of the first row; where there is none, that of what a function makes of a row of zeros."""
+    def _seen_spec(self, known: Any) -> Spec | None:
+        """The spec of the first row, with sizes that are known; where there is none, that of what a function makes of
+        a row of zeros.
+        """
         sampled = _Passes(sample=True)
         try:
             for row in sampled.of(self):
                 opened = None if sampled.opened is None else sampled.opened.spec_now
-                return (spec_of(row) if opened is None else _with_missing(spec_of(row), opened)).loosened()
+                return (
+                    spec_of(row).loosened(known)
+                    if opened is None
+                    else _with_missing(spec_of(row), opened).loosened()
+                )
         except FunctionError:
-            zeros = self._spec_of_zeros()
+            zeros = self._spec_of_zeros(known)
             if zeros is None:
                 raise
             return zeros
         if sampled.opened is not None:  # the datasets that functions returned have no rows
             return sampled.opened.spec.loosened()
-        return self._spec_of_zeros() if self.inputs else None
+        return self._spec_of_zeros(known) if self.inputs else None
 
-    def _spec_of_zeros(self) -> Spec | None:
+    def _spec_of_zeros(self, known: Any) -> Spec | None:
         zeros = [zero_row(part.spec) for part in self.inputs]
         if None in zeros:
             return None
@@ -108,7 +114,7 @@ class Plan:
         rows = [iter(zero.to_list()) for zero in zeros if zero is not None]
         try:
             for row in sampled.over(self, rows):
-                return spec_of(row).loosened()
+                return spec_of(row).loosened(known)
         except PenstockError:  # of the user's function, which may refuse zeros
             return None
         return None if sampled.opened is None else sampled.opened.spec.loosened()

@@ -104,7 +104,7 @@ class Calls:
             made = trace_without_effects(self.function, self.rows)
         except Untraceable as reason:
             # It is kept: with its traceback it would keep the iterator that asked first, and its threads.
-            return Untraceable(reason.reason, reason.file, reason.line)
+            return Untraceable(reason.reason, reason.file, reason.line, reason.sketch)
         if self.result is not None and made.spec != self.result:
             return Untraceable("its result is not what output_signature says", None, None)
         if self.result is None and _is_nothing(made.spec):
@@ -125,7 +125,7 @@ class Calls:
             return self.traced.spec
         if self.seen is not None:
             return self.seen
-        raise SpecUnknown
+        raise SpecUnknown(self.traced.sketch)
 
     def how(self) -> str:
         """How it runs, for `Dataset.explain`."""
@@ -258,7 +258,7 @@ class Calls:
             spec = (
                 traced.spec
                 if isinstance(traced, Trace)
-                else _result_spec(normal_function_result(results[0]), self.where)
+                else _result_spec(normal_function_result(results[0]), self.where, traced and traced.sketch)
             )
             self.seen = spec
         try:
@@ -387,13 +387,13 @@ def sampled(make: Callable[[Any], Any], rows: Iterable[Any], where: str) -> Iter
         raise failed
 
 
-def _result_spec(result: Any, where: str) -> Spec:
-    """The spec of results, of which this one was the first.
+def _result_spec(result: Any, where: str, known: Any = None) -> Spec:
+    """The spec of results, of which this one was the first, with what is known of their sizes.
 
     Raises:
         ArgumentTypeError: It holds no value, so that it is no row.
     """
-    spec = spec_of(result).loosened()
+    spec = spec_of(result).loosened(known)
     if _is_nothing(spec):
         help = "A function that does not return, or only by a print, gives None: return the row."
         raise ArgumentTypeError(where, "result of the function", got=result, want="a row", help=help)

@@ -61,4 +61,4 @@ def _sample(x: Any, shape: tuple[int | None, ...]) -> Any:
     return np.zeros(sizes, x.dtype)
 
 
-register(Operation(_NAME, _ensured, on_chunks(_on_chunk), sample=_sample))
+register(Operation(_NAME, _ensured, on_chunks(_on_chunk), sample=_sample, told=lambda _x, shape: shape))

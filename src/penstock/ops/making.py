@@ -11,7 +11,8 @@ from numpy.typing import DTypeLike
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.ops.face import face
 from penstock.ops.operands import dtype_of, is_text, numbers, tensor
-from penstock.spec import string
+from penstock.spec import TensorSpec, string
+from penstock.trace.value import Traced, told
 
 __all__ = ["fill", "one_hot", "ones", "ones_like", "zeros", "zeros_like"]
 
@@ -24,6 +25,8 @@ def zeros(shape: Sequence[int], dtype: DTypeLike = np.float32) -> Any:
     array([0, 0])
     """
     wanted = dtype_of("zeros", "dtype", dtype)
+    if (known := _of_row_sizes("zeros", shape, wanted)) is not None:
+        return known
     return np.full(tuple(shape), b"", object) if wanted == string else np.zeros(tuple(shape), wanted)[()]
 
 
@@ -34,7 +37,9 @@ def ones(shape: Sequence[int], dtype: DTypeLike = np.float32) -> Any:
     >>> ones([2])
     array([1., 1.], dtype=float32)
     """
-    return np.ones(tuple(shape), dtype_of("ones", "dtype", dtype))[()]
+    wanted = dtype_of("ones", "dtype", dtype)
+    known = _of_row_sizes("ones", shape, wanted)
+    return np.ones(tuple(shape), wanted)[()] if known is None else known
 
 
 @face
@@ -47,7 +52,17 @@ def fill(dims: Sequence[int], value: Any) -> Any:
     single = tensor("fill", "value", value)
     if single.ndim:
         raise ArgumentError("fill", "value", got=value, want="a value without axes")
-    return np.copy(np.broadcast_to(single, tuple(dims)))
+    known = _of_row_sizes("fill", dims, string if is_text(single) else single.dtype)
+    return np.copy(np.broadcast_to(single, tuple(dims))) if known is None else known
+
+
+def _of_row_sizes(where: str, sizes: Any, dtype: np.dtype[Any]) -> Any:
+    """What is known of a value whose sizes are a row's; None where they are the same for all."""
+    traced = [size for size in sizes if isinstance(size, Traced)] if isinstance(sizes, list | tuple) else []
+    if not traced:
+        return None
+    shape = tuple(None if isinstance(size, Traced) else int(size) for size in sizes)
+    return told(traced[0], f"calls {where} with sizes of a row", TensorSpec(shape, dtype))
 
 
 @face

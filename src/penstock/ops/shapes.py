@@ -12,6 +12,7 @@ from penstock.errors import ArgumentError
 from penstock.ops.face import face
 from penstock.ops.operands import axes_of, dtype_of, is_text
 from penstock.ops.operands import tensor as tensor_of
+from penstock.trace.value import Traced, counted
 
 __all__ = [
     "expand_dims",
@@ -43,7 +44,14 @@ def reshape(tensor: Any, shape: Any) -> Any:
     array([[1, 2],
            [3, 4]], dtype=int32)
     """
-    value, sizes = _tensor("reshape", tensor), axes_of(shape)
+    value, sizes = _tensor("reshape", tensor), counted(axes_of(shape))
+    if (
+        sizes == ()
+        and isinstance(value, Traced)
+        and is_text(value)
+        and not value.recorder.forms[value.index].ndim
+    ):
+        return value
     if (
         isinstance(value, np.ndarray)
         and not value.size

@@ -8,7 +8,7 @@ from typing import Any
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
 from penstock.spec.leaves import LeafSpec, RaggedSpec, SparseSpec, TensorSpec
-from penstock.spec.structure import flatten, map_structure, paths
+from penstock.spec.structure import flatten, form, map_structure, pack, paths
 
 __all__ = ["Spec"]
 
@@ -64,12 +64,20 @@ class Spec:
             )
         return Spec(map_structure(lambda leaf: leaf.unstacked(), self.structure))
 
-    def loosened(self) -> Spec:
+    def loosened(self, known: Any = None) -> Spec:
         """The spec of rows like one that was seen: of arrays only the number of axes is taken to be the same in all.
+
+        Args:
+            known: What is known of the sizes besides, as specs in the same structure; used where this row fits it.
 
         >>> Spec(TensorSpec((2, 3), int)).loosened()
         Spec(structure=TensorSpec(shape=(None, None), dtype=int64))
+        >>> Spec(TensorSpec((2, 3), int)).loosened(TensorSpec((None, 3), int))
+        Spec(structure=TensorSpec(shape=(None, 3), dtype=int64))
         """
+        if known is not None and form(known) == form(self.structure):
+            pairs = zip(self.leaves, flatten(known), self.loosened().leaves, strict=True)
+            return Spec(pack(self.structure, [_known_sizes(*pair) for pair in pairs]))
 
         def loose(leaf: LeafSpec) -> LeafSpec:
             if isinstance(leaf, RaggedSpec):
@@ -83,3 +91,13 @@ class Spec:
     def paths(self) -> list[str]:
         """A readable name for each leaf: `"a"`, `"b/0"`, ...; `""` for a row that is a single leaf."""
         return paths(self.structure)
+
+
+def _known_sizes(seen: LeafSpec, known: LeafSpec, loose: LeafSpec) -> LeafSpec:
+    """The spec of a leaf with the sizes that are known, where the row that was seen has these."""
+    if not (isinstance(seen, TensorSpec) and isinstance(known, TensorSpec) and isinstance(loose, TensorSpec)):
+        return loose
+    if seen.dtype != known.dtype or len(seen.shape) != len(known.shape):
+        return loose
+    fits = all(want in (None, size) for size, want in zip(seen.shape, known.shape, strict=True))
+    return replace(loose, shape=known.shape) if fits else loose

@@ -10,7 +10,8 @@ import numpy as np
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.graph.placed import drawn_here
 from penstock.ops.choosing import chosen
-from penstock.spec import flatten, is_structure, map_structure, pack
+from penstock.spec import flatten, form, is_structure, map_structure, pack
+from penstock.tf.composite import RaggedTensor, stacked_rows
 from penstock.tf.functions import convert_to_tensor
 from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
 
@@ -176,7 +177,8 @@ def map_fn(
     Args:
         fn: Takes an entry, or a structure of them.
         elems: A tensor, or a structure of tensors of one size.
-        dtype: Taken and not used, like all that follow.
+        dtype: The old name of `fn_output_signature`. What follows is taken and not used.
+        fn_output_signature: `tf.RaggedTensorSpec` for results that differ in length, which become a ragged tensor.
 
     Raises:
         InvalidArgumentError: There are no entries, so that nothing tells what the function returns; or the results
@@ -195,10 +197,20 @@ def map_fn(
         )
     rows = [_row(fn(pack(given, [part[i] for part in parts]))) for i in range(sizes.pop())]
     columns = zip(*map(flatten, rows), strict=True)
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    specs = flatten(signature) if form(signature) == form(rows[0]) else [None] * len(flatten(rows[0]))
     try:
-        return pack(rows[0], [wrap(np.stack([unwrap(one) for one in column])) for column in columns])
+        made = [_entries_stacked(column, spec) for column, spec in zip(columns, specs, strict=True)]
     except ValueError as error:
         raise InvalidArgumentError(f"map_fn: {error}.") from error
+    return pack(rows[0], made)
+
+
+def _entries_stacked(column: Any, spec: Any) -> Any:
+    """Results of one shape stacked; ragged ones, or those of a spec for such, as rows."""
+    if hasattr(spec, "row_splits_dtype") or any(isinstance(one, RaggedTensor) for one in column):
+        return stacked_rows(column)
+    return wrap(np.stack([unwrap(one) for one in column]))
 
 
 def vectorized_map(

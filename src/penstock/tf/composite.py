@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -11,6 +12,7 @@ import penstock as ps
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError
 from penstock.tf.dtypes import DType, as_dtype
+from penstock.tf.rows_of_rows import aligned, cut, fitted, stacked, with_flat
 from penstock.tf.shapes import TensorShape
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
 from penstock.trace.value import Traced
@@ -28,6 +30,7 @@ class RaggedTensor:
     """
 
     __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__: ClassVar[None] = None  # an operator whose left side is NumPy's is ours
 
     def __init__(self, rows: Any) -> None:
         self._rows: ps.Ragged = rows
@@ -257,9 +260,15 @@ class RaggedTensor:
         """The rows as nested lists."""
         return self._rows.to_list()
 
-    def to_tensor(self, default_value: Any = None) -> Tensor:
-        """All rows in one tensor, shorter ones filled up."""
-        return Tensor(self._rows.to_padded(unwrap(default_value)))
+    def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
+        """All rows in one tensor, shorter ones filled up; cut or filled up to a shape, None where it is as they are."""
+        default = None if default_value is None else pack_value(unwrap(default_value))
+        padded = self._rows.to_padded(default)
+        if shape is None:
+            return Tensor(padded)
+        sizes = unwrap(shape)
+        listed = sizes.tolist() if isinstance(sizes, np.ndarray) else sizes
+        return Tensor(fitted(padded, listed, default))
 
     def numpy(self) -> Any:
         """An array where all rows have one length; else an object array of rows."""
@@ -278,7 +287,18 @@ class RaggedTensor:
         return map(wrap, self._rows)
 
     def __getitem__(self, key: Any) -> Any:
-        return wrap(self._rows[unwrap(key)])
+        keys = unwrap(key)
+        return wrap(cut(self._rows, keys if isinstance(keys, tuple) else (keys,)))
+
+    def _operate(self, operation: Callable[[Any, Any], Any], other: Any, *, reflected: bool = False) -> Any:
+        """What an operator gives for the values of both sides that stand beside each other."""
+        given = unwrap(other)
+        given = _array(given) if isinstance(given, list) else given
+        rows, (mine, theirs) = aligned(operation.__name__.strip("_"), [self._rows, given])
+        is_tensor = isinstance(other, Tensor | RaggedTensor)
+        left, right = Tensor(mine), Tensor(theirs) if is_tensor else theirs
+        made = operation(right, left) if reflected else operation(left, right)
+        return RaggedTensor(with_flat(rows, unwrap(made)))
 
     def __repr__(self) -> str:
         return f"<tf.RaggedTensor {self._rows.to_list()}>"
@@ -391,11 +411,12 @@ def _nested(values: Any, splits: list[list[int]]) -> ps.Ragged:
     return ps.Ragged.from_nested(values, [np.array(one, np.int64) for one in splits])
 
 
-def stacked_rows(rows: Any) -> RaggedTensor:
-    """Rows of different lengths as a ragged tensor, by `tf.ragged.stack`'s name."""
-    arrays = [np.asarray(unwrap(row)) for row in rows]
-    splits = np.concatenate([[0], np.cumsum([len(row) for row in arrays])])
-    return RaggedTensor(ps.Ragged(np.concatenate(arrays), splits))
+def stacked_rows(values: Any, axis: Any = 0, name: str | None = None) -> Any:
+    """Values along a new axis as a ragged tensor, by `tf.ragged.stack`'s name."""
+    parts = [_inner(value) for value in values]
+    if not parts:
+        raise ArgumentError("ragged.stack", "values", got=values, want="at least one value")
+    return wrap(stacked("ragged.stack", parts, int(unwrap(axis))))
 
 
 def _by_axes(cut: Callable[[Any, Any], RaggedTensor], flat_values: Any, axes: Any) -> RaggedTensor:
@@ -417,5 +438,29 @@ def _array(value: Any) -> Any:
     return np.asarray(pack_value(unwrap(value)))
 
 
+def _operators() -> None:
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
+        operation = getattr(operator, f"__{name}__")
+        setattr(RaggedTensor, f"__{name}__", _left(operation))
+        setattr(RaggedTensor, f"__r{name}__", _right(operation))
+    for name in ("lt", "le", "gt", "ge"):
+        setattr(RaggedTensor, f"__{name}__", _left(getattr(operator, name)))
+    for name in ("neg", "abs", "invert"):
+        setattr(RaggedTensor, f"__{name}__", _alone(getattr(operator, name)))
+
+
+def _left(operation: Callable[[Any, Any], Any]) -> Callable[[RaggedTensor, Any], Any]:
+    return lambda self, other: self._operate(operation, other)
+
+
+def _right(operation: Callable[[Any, Any], Any]) -> Callable[[RaggedTensor, Any], Any]:
+    return lambda self, other: self._operate(operation, other, reflected=True)
+
+
+def _alone(operation: Callable[[Any], Any]) -> Callable[[RaggedTensor], Any]:
+    return lambda self: self.with_flat_values(operation(self.flat_values))
+
+
+_operators()
 set_wrapper(ps.Ragged, RaggedTensor)
 set_wrapper(ps.Sparse, SparseTensor.of)

@@ -14,8 +14,9 @@ from penstock.errors import ArgumentTypeError, LimitError
 from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import as_dtype
+from penstock.tf.ragged_functions import across, is_among
 from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
-from penstock.trace.value import Traced
+from penstock.trace.value import Traced, untold
 
 __all__ = [
     "constant",
@@ -38,7 +39,10 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
         if not takes_name:
             kwargs.pop("name", None)
         try:
-            return wrap(function(*map(unwrap, args), **unwrap(kwargs)))
+            values, named = tuple(map(unwrap, args)), unwrap(kwargs)
+            if is_among((*values, *named.values())):
+                return wrap(across(function, values, named))
+            return wrap(function(*values, **named))
         except MemoryError as error:
             raise LimitError(
                 f"{function.__name__}: {str(error) or 'there is no memory for the result'}."
@@ -149,7 +153,9 @@ def py_function(func: Callable[..., Any], inp: Any = None, Tout: Any = None, nam
     >>> list(ds.as_numpy_iterator())
     [np.float32(0.0), np.float32(1.5)]
     """
-    values = _concrete("tf.py_function", inp)
+    values = [unwrap(value) for value in inp or ()]
+    if any(map(is_traced, values)):
+        return _untold("tf.py_function", values, Tout)
     return _as_declared(func(*map(wrap, values)), Tout)
 
 
@@ -161,15 +167,28 @@ def numpy_function(
     name: str | None = None,
 ) -> Any:
     """What a function of NumPy values returns, as tensors of the dtypes said; see `py_function`."""
-    return _as_declared(func(*_concrete("tf.numpy_function", inp)), Tout)
+    values = [unwrap(value) for value in inp or ()]
+    if any(map(is_traced, values)):
+        return _untold("tf.numpy_function", values, Tout)
+    return _as_declared(func(*values), Tout)
 
 
-def _concrete(where: str, inputs: Any) -> list[Any]:
-    values = [unwrap(value) for value in inputs or ()]
-    for value in values:
-        if isinstance(value, Traced):
-            raise value.recorder.fail(f"calls {where}, whose function needs the value itself")
-    return values
+def _untold(where: str, inputs: list[Any], declared: Any) -> Any:
+    """What stands for the results while a function is traced, which fails: their dtypes are known, not their shapes."""
+    given = next(value for value in inputs if isinstance(value, Traced))
+    reason = f"calls {where}, whose function needs the value itself"
+
+    def result(dtype: Any) -> Tensor:
+        if hasattr(dtype, "row_splits_dtype"):
+            raise given.recorder.fail(reason)
+        return Tensor(untold(given, reason, as_dtype(getattr(dtype, "dtype", dtype)).dtype))
+
+    if declared is None or (isinstance(declared, list | tuple) and not declared):
+        given.recorder.note(reason)
+        return None
+    if isinstance(declared, list | tuple):
+        return [_untold(where, inputs, dtype) for dtype in declared]
+    return map_structure(result, declared)
 
 
 def _as_declared(result: Any, declared: Any) -> Any:
@@ -227,7 +246,8 @@ def print_(*inputs: Any, output_stream: Any = None, sep: str = " ", end: str = "
 
     for value in inputs:
         if is_traced(value):
-            raise unwrap(value).recorder.fail("prints a value")
+            unwrap(value).recorder.note("prints a value")
+            return
     stream = output_stream if hasattr(output_stream, "write") else sys.stderr
     stream.write(sep.join(map(_printed, inputs)) + end)
 

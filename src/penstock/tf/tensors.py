@@ -60,6 +60,8 @@ class Tensor:
                 return DTYPES["string"]
             if kind is Kind.SIZE:
                 return DTYPES["int32"]
+            if kind is Kind.UNTOLD and value.dtype == object:
+                return DTYPES["string"]
             return as_dtype(value.dtype)
         if isinstance(value, bytes | str):
             return DTYPES["string"]
@@ -73,7 +75,7 @@ class Tensor:
             form = value.recorder.forms[value.index]
             if form.kind in (Kind.ROWS, Kind.TEXTS):
                 return TensorShape(form.shape)
-            return TensorShape(None if form.kind is Kind.OPAQUE else ())
+            return TensorShape(None if form.kind in (Kind.OPAQUE, Kind.UNTOLD) else ())
         return TensorShape(np.shape(value))
 
     @property
@@ -95,11 +97,8 @@ class Tensor:
             raise InvalidArgumentError(
                 f"set_shape: the tensor has the shape {self.shape}, wanted {TensorShape.of(shape)}."
             )
-        if (
-            isinstance(self._value, Traced)
-            and TensorShape.of(shape).rank
-            and not self.shape.is_fully_defined()
-        ):
+        known = TensorShape.of(shape).rank is not None
+        if isinstance(self._value, Traced) and known and not self.shape.is_fully_defined():
             self._value = ps_ensure_shape(self._value, tuple(TensorShape.of(shape)))
 
     def numpy(self) -> Any:
@@ -206,6 +205,8 @@ class Tensor:
 
     def _operate(self, operation: Callable[[Any, Any], Any], other: Any, *, reflected: bool = False) -> Any:
         mine = self._value
+        if type(other) in _WRAPPERS.values():  # a ragged tensor, whose operators are its own
+            return NotImplemented
         try:
             theirs = other._value if isinstance(other, Tensor) else _like(other, mine)
         except ValueError:

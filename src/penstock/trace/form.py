@@ -17,9 +17,12 @@ import numpy as np
 from penstock.frozen import frozen
 from penstock.spec import Shape, TensorSpec, string
 
-__all__ = ["FAILED", "SIZES", "Arg", "Form", "Kind", "form_of_spec", "sample_of"]
+__all__ = ["COUNT", "FAILED", "SIZES", "Arg", "Form", "Kind", "form_of_spec", "sample_of", "untold_form"]
 
 SIZES: Final = (7, 64, 2, 41, 0)
+COUNT: Final = "count"
+"""The operation that makes a size of a whole number which rows hold."""
+
 _STRING_BYTES: Final = 16  # of a sample string for each unit of a size, so that any dtype divides it
 _STRING: Final = np.array(bytes(_STRING_BYTES), object)  # in sample arrays of strings
 
@@ -42,6 +45,7 @@ class Kind(Enum):
     TEXTS = "texts"  # a column of arrays of byte strings
     PARTS = "parts"  # several values, given by one operation
     OPAQUE = "opaque"  # a column that is only passed on
+    UNTOLD = "untold"  # of a dtype, in a shape that only a row can tell; no trace runs that has one
 
 
 @frozen(eq=False)
@@ -104,6 +108,12 @@ class Arg:
         if form.kind is Kind.TEXTS:
             return cls(form.kind, form.ndim, form.shape, string)
         return cls(form.kind, 0, (), string)
+
+
+def untold_form(dtype: np.dtype[Any]) -> Form:
+    """The form of a value of which nothing but the dtype is known."""
+    sample = np.array(b"", object) if dtype.kind in "OS" else np.zeros((), dtype)
+    return Form(Kind.UNTOLD, (sample,) * len(SIZES))
 
 
 def sample_of(value: Any) -> Any:

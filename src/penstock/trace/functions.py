@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from penstock.spec import Shape
 from penstock.trace.operations import Build, Operation, register
 
 __all__ = ["METHODS", "name_of_function", "numpy_function"]
@@ -35,11 +36,12 @@ def numpy_function(
     name: str | None = None,
     row: Callable[..., Any] | None = None,
     sample: Callable[..., Any] | None = None,
+    told: Callable[..., Shape] | None = None,
     by_item: bool = False,
 ) -> None:
     """Register a NumPy function under its own name."""
     name = f"np.{name or function.__name__}"
-    register(Operation(name, row or function, build, by_item=by_item, sample=sample))
+    register(Operation(name, row or function, build, by_item=by_item, sample=sample, told=told))
     _NAMES[function] = name
 
 

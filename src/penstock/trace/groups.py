@@ -22,12 +22,14 @@ from penstock.spec import Shape, TensorSpec
 __all__ = ["dense", "gathered", "grouped", "items", "joined"]
 
 
-def grouped(columns: Sequence[Any], n: int) -> tuple[IntArray | None, list[int]]:
+def grouped(
+    columns: Sequence[Any], n: int, counts: Sequence[IntArray] = ()
+) -> tuple[IntArray | None, list[int]]:
     """An order that puts rows of the same sizes side by side, and where each group begins and the last one ends.
 
-    The order is None where all rows have the same sizes.
+    So it does with rows of the same numbers in `counts`. The order is None where all rows have the same sizes.
     """
-    keys = [sizes for column in columns for sizes in _sizes(column)]
+    keys = [*(sizes for column in columns for sizes in _sizes(column)), *counts]
     if all((sizes == sizes[0]).all() for sizes in keys):
         return None, [0, n]
     order = np.lexsort(keys)

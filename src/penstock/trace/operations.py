@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from penstock.frozen import frozen
-from penstock.spec import TensorSpec
+from penstock.spec import Shape, TensorSpec
 from penstock.trace.form import Arg
 from penstock.trace.steps import fill, parts
 from penstock.trace.untraceable import Unfit
@@ -46,6 +46,7 @@ class Operation:
         result: The same from the arguments with `Arg` in place of what is traced.
         sample: In place of `row` on sample rows whose sizes are made up.
         texts: Whether it takes arrays of byte strings.
+        told: The sizes of its result, from its arguments, where of the first one only the dtype is known.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Operation:
     texts: bool = False
     result: Callable[..., TensorSpec] | None = None
     any_sizes: bool = False
+    told: Callable[..., Shape] | None = None
 
 
 _TABLE: dict[str, Operation] = {}

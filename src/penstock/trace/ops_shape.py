@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from penstock.spec import Shape
 from penstock.trace.align import chunk_axis, flat, lifted
-from penstock.trace.form import Arg, Kind
+from penstock.trace.form import COUNT, Arg, Kind
 from penstock.trace.functions import numpy_function
 from penstock.trace.operations import Build, Operation, Run, first_only, register
 from penstock.trace.untraceable import Unfit
@@ -36,6 +37,11 @@ def _reshape_sample(x: Any, shape: Any, *args: Any, **kwargs: Any) -> Any:
         return np.broadcast_to(
             np.zeros((), x.dtype), [x.size if size == -1 else size for size in _tuple(shape)]
         )
+
+
+def _reshape_told(_x: Any, shape: Any) -> Shape:
+    sizes = shape if isinstance(shape, tuple | list) else (shape,)
+    return tuple(size if isinstance(size, int) and size >= 0 else None for size in sizes)
 
 
 @first_only
@@ -163,10 +169,11 @@ def _split(function: Callable[..., Any]) -> Build:
 register(
     Operation("size", lambda x, axis: x.shape[axis], first_only(lambda _x, axis: lambda v: v.shape[axis + 1]))
 )
+register(Operation(COUNT, int, first_only(lambda _x: lambda values: int(values[0]))))
 register(
     Operation("part", lambda whole, i: whole[i], lambda _whole, i: lambda values: values[i], on_columns=True)
 )
-numpy_function(np.reshape, _reshape, sample=_reshape_sample)
+numpy_function(np.reshape, _reshape, sample=_reshape_sample, told=_reshape_told)
 numpy_function(np.ravel, _ravel)
 numpy_function(np.transpose, _transpose)
 numpy_function(np.moveaxis, _moving(np.moveaxis))

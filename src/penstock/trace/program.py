@@ -17,13 +17,14 @@ from penstock.errors import InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.spec import LeafSpec, TensorSpec
 from penstock.trace.flat import flat_run, is_flat, shared_lengths
-from penstock.trace.form import Arg, Form, Kind
+from penstock.trace.form import COUNT, Arg, Form, Kind
 from penstock.trace.fused import fused
 from penstock.trace.groups import dense, gathered, grouped, items, joined
 from penstock.trace.operations import Run, operation_named
 from penstock.trace.recorder import build_run
 from penstock.trace.steps import Step
 from penstock.trace.texts import of_texts
+from penstock.trace.untraceable import Unfit
 
 __all__ = ["Program", "output_spec", "used_by"]
 
@@ -40,7 +41,8 @@ class Program:
     """Runs the steps that the outputs need.
 
     Steps whose values are of known sizes come first, on all rows at once, and those that take whole columns of any.
-    The rest run on groups of rows of the same sizes, or on the items of all rows in a line.
+    The rest run on groups of rows of the same sizes, or on the items of all rows in a line. Numbers of rows that are
+    sizes of others are the same in a group.
     """
 
     def __init__(
@@ -62,6 +64,9 @@ class Program:
         wanted = {index for i in body for index in steps[i].inputs}  # type: ignore[union-attr]
         self._crossing = sorted(index for index in wanted if index not in body)
         self._keys = [i for i in self._crossing if _differs(forms[i])]
+        self._counts = sorted({steps[i].inputs[0] for i in body if steps[i].name == COUNT})  # type: ignore[union-attr]
+        if not set(self._counts).isdisjoint(body):
+            raise Unfit("takes a size from a number that is made of values whose sizes differ")
         kept = {*outputs, *self._crossing}
         self._first = _instructions(sorted(first), steps, forms, kept)
         self._body = _instructions(sorted(body), steps, forms, set(outputs))
@@ -78,7 +83,7 @@ class Program:
             values[i] = _loaded(columns[i], spec, ndim)
         with np.errstate(all="ignore"):
             largest = _execute(self._first, values)
-            if self._keys:
+            if self._keys or self._counts:
                 self._run_groups(values, n)
             else:
                 largest = max(largest, _execute(self._body, values))
@@ -90,7 +95,7 @@ class Program:
 
     def _is_plain(self, i: int) -> bool:
         known = i in self._specs and None not in self._specs[i].shape
-        return known and not self._keys and self._kinds[i] in (Kind.ROWS, Kind.TRUTH)
+        return known and not self._keys and not self._counts and self._kinds[i] in (Kind.ROWS, Kind.TRUTH)
 
     def _run_groups(self, values: list[Any], n: int) -> None:
         """Runs the steps on all rows at once if they have the same sizes, otherwise on groups of rows."""
@@ -98,7 +103,8 @@ class Program:
         if lengths is not None:
             self._run_flat(values, lengths)
             return
-        order, bounds = grouped([values[i] for i in self._keys], n)
+        counts = [values[i] for i in self._counts]
+        order, bounds = grouped([values[i] for i in self._keys], n, counts)
         if order is None:
             for i in self._keys:
                 values[i] = dense(values[i])
@@ -172,7 +178,7 @@ def _first_part(used: Iterable[int], steps: Sequence[Step | None], forms: Sequen
     first: set[int] = set()
     for i in sorted(used):
         step = steps[i]
-        if step is None:
+        if step is None or step.name == COUNT:
             continue
         operation = operation_named(step.name)
         known = operation.any_sizes or not any(_differs(forms[j]) for j in step.inputs)

@@ -9,14 +9,39 @@ import numpy as np
 
 from penstock.spec import LeafSpec, TensorSpec, string
 from penstock.trace.constants import constant_key, with_dtypes
-from penstock.trace.form import FAILED, SIZES, Arg, Form, Kind, form_of_spec, sample_of
+from penstock.trace.form import COUNT, FAILED, SIZES, Arg, Form, Kind, form_of_spec, sample_of, untold_form
 from penstock.trace.operations import Operation, Run, operation_named
 from penstock.trace.steps import Ref, Step, fill
 from penstock.trace.untraceable import Unfit, Untraceable
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "Ways"]
 
 _NUMBERS = "biufcmMV"
+
+
+class Ways:
+    """One way through a function that branches on values: true wherever nothing else was said.
+
+    Attributes:
+        taken: What was decided at each branch.
+        others: Ways that go another way at one of the branches that nobody had decided.
+    """
+
+    def __init__(self, said: tuple[bool, ...], most: int) -> None:
+        self.taken: tuple[bool, ...] = ()
+        self.others: list[tuple[bool, ...]] = []
+        self._said, self._most = said, most
+
+    def decide(self) -> bool:
+        """Which way to go at the next branch."""
+        i = len(self.taken)
+        if i >= self._most:
+            raise Untraceable("branches too often for the spec of its results to be told")
+        way = self._said[i] if i < len(self._said) else True
+        if i >= len(self._said):
+            self.others.append((*self.taken, False))
+        self.taken = (*self.taken, way)
+        return way
 
 
 class Recorder:
@@ -28,6 +53,9 @@ class Recorder:
         names: What messages call each value.
         is_running: Whether the user's function has not returned yet.
         failure: The first thing that could not be traced, also where the user's function caught the exception.
+        has_stopped: Whether something else than an untold value could not be traced.
+        has_branched: Whether the function branched on a value.
+        ways: Which way it goes where it branches; None where it may not.
     """
 
     def __init__(self, leaves: list[LeafSpec], names: list[str]) -> None:
@@ -35,6 +63,8 @@ class Recorder:
         self.steps: list[Step | None] = [None] * len(leaves)
         self.names = [name or "the row" for name in names]
         self.failure: Untraceable | None = None
+        self.has_stopped = self.has_branched = False
+        self.ways: Ways | None = None
         self.is_running = True
         self._known: dict[str, int] = {}
 
@@ -42,7 +72,17 @@ class Recorder:
         """The exception to raise where something cannot be traced."""
         error = Untraceable(reason)
         self.failure = self.failure or error
+        self.has_stopped = True
         return error
+
+    def note(self, reason: str) -> None:
+        """That something cannot be traced, of which the spec of the results is known all the same."""
+        self.failure = self.failure or Untraceable(reason)
+
+    def untold(self, reason: str, dtype: np.dtype[Any]) -> int:
+        """The number of a value that no step can make; what is done with it tells the spec of the results."""
+        self.note(reason)
+        return self._append(Step("untold", ()), untold_form(dtype))
 
     def stop(self, reason: str) -> None:
         """Raise `fail`, unless the user's function has returned already."""
@@ -77,7 +117,26 @@ class Recorder:
         self.names.append(source if source.startswith("a value made from") else f"a value made from {source}")
         return len(self.steps) - 1
 
+    def told(self, reason: str, spec: TensorSpec) -> int:
+        """The number of a value that no step can make, and of which the spec is known."""
+        self.note(reason)
+        return self._append(Step("untold", ()), form_of_spec(spec))
+
+    def _untold(self, operation: Operation, step: Step) -> Form:
+        """What is known of a result of values of which only the dtype is known."""
+        forms = [self.forms[index] for index in step.inputs]
+        if operation.told is not None and forms[0].kind is Kind.UNTOLD:
+            sizes, dtype = operation.told(*step.args, **step.kwargs), forms[0].dtype
+            return form_of_spec(TensorSpec(sizes, string if dtype.kind == "O" else dtype))
+        if operation.by_item and all(form.kind in (Kind.UNTOLD, Kind.ROWS, Kind.TRUTH) for form in forms):
+            zeros = iter([np.zeros((), form.dtype)[()] for form in forms])
+            args, kwargs = fill((step.args, step.kwargs), Ref, lambda _: next(zeros))
+            return untold_form(np.asarray(operation.row(*args, **kwargs)).dtype)
+        raise self.fail(f"{operation.name} takes a value whose shape only a row can tell")
+
     def _form(self, operation: Operation, step: Step) -> Form:
+        if any(self.forms[index].kind is Kind.UNTOLD for index in step.inputs):
+            return self._untold(operation, step)
         for index in step.inputs:
             if self.forms[index].kind is Kind.OPAQUE:
                 raise self.fail(
@@ -101,6 +160,8 @@ class Recorder:
         return form
 
     def _samples(self, operation: Operation, step: Step) -> tuple[Any, ...]:
+        if step.name == COUNT:  # a row may hold any number
+            return SIZES
         if operation.spec is not None:
             return tuple(self._specified(operation.spec, step, i) for i in range(len(SIZES)))
         if operation.result is not None:
@@ -150,7 +211,7 @@ class Recorder:
     def _kind(self, sample: Any, step: Step) -> Kind:
         if isinstance(sample, bool):
             return Kind.TRUTH
-        if step.name == "size":
+        if step.name in ("size", COUNT):
             return Kind.SIZE
         if isinstance(sample, bytes):
             return Kind.STRINGS

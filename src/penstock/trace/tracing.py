@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from penstock.column.empty import empty_chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.packing import normal_function_result
 from penstock.errors import InvalidArgumentError
-from penstock.spec import LeafSpec, Spec, TensorSpec, flatten, map_structure, pack, string
+from penstock.spec import LeafSpec, NoneSpec, Spec, TensorSpec, flatten, form, map_structure, pack, string
 from penstock.spec.written import leaf_from_json, leaf_to_json, structure_from_json, structure_to_json
 from penstock.trace.calling import call, pack_leaf, same_rows
 from penstock.trace.constants import constant_from_json, constant_key, constant_to_json
@@ -27,13 +27,16 @@ from penstock.trace.operations import is_registered
 from penstock.trace.optional import guarded
 from penstock.trace.program import Program, output_spec, used_by
 from penstock.trace.randomness import states
-from penstock.trace.recorder import Recorder
+from penstock.trace.recorder import Recorder, Ways
 from penstock.trace.steps import Ref, Step, fill, parts
 from penstock.trace.untraceable import Unfit, Untraceable, line_of
 from penstock.trace.value import Traced, record
 
 __all__ = ["Trace", "agrees", "trace"]
 
+
+_MOST_BRANCHES: Final = 6
+_MOST_WAYS: Final = 32
 
 _IS_OLD_NUMPY = np.lib.NumpyVersion(np.__version__) < "2.0.0"
 
@@ -57,14 +60,12 @@ def trace(function: Callable[..., Any], spec: Spec) -> Trace:
     if _IS_OLD_NUMPY:
         raise Untraceable("NumPy 1 chooses dtypes by the values of a row; tracing needs NumPy 2")
     recorder = Recorder(spec.leaves, _names(function, spec))
-    values = pack(spec.structure, [Traced(recorder, i) for i in range(len(spec.leaves))])
     before = states(function)
     try:
-        with recording():
-            row = guarded(values, spec.structure, recorder.stop)
-            result = _outputs(call(function, row), recorder)
+        result = _recorded(function, spec, recorder)
     except Untraceable as error:
-        raise _given_up(recorder, error) from None
+        known = _sketch_of_ways(function, spec, before) if recorder.has_branched else None
+        raise _given_up(recorder, error, known) from None
     except Exception as error:
         if recorder.failure is not None:
             raise _given_up(recorder, recorder.failure) from error
@@ -72,15 +73,87 @@ def trace(function: Callable[..., Any], spec: Spec) -> Trace:
     if states(function) != before:
         raise Untraceable("draws random numbers", *_place(function))
     if recorder.failure is not None:
-        raise _given_up(recorder, recorder.failure)
-    return Trace(spec, recorder, result)
+        known = None if recorder.has_stopped else _sketch(spec, recorder, result)
+        raise _given_up(recorder, recorder.failure, known)
+    try:
+        return Trace(spec, recorder, result)
+    except Unfit as error:
+        raise Untraceable(str(error), *_place(function)) from error
 
 
-def _given_up(recorder: Recorder, error: Untraceable) -> Untraceable:
+def _recorded(function: Callable[..., Any], spec: Spec, recorder: Recorder) -> Any:
+    """What a function returns for traced values, with `Ref` in place of these."""
+    values = pack(spec.structure, [Traced(recorder, i) for i in range(len(spec.leaves))])
+    with recording():
+        row = guarded(values, spec.structure, recorder.stop)
+        return _outputs(call(function, row), recorder)
+
+
+def _sketch_of_ways(function: Callable[..., Any], spec: Spec, before: list[Any]) -> Any:
+    """What the results of all ways through a function that branches have in common; None where one is not known.
+
+    TensorFlow finds out the same of functions with a Python `if`, which it makes a `tf.cond`.
+    """
+    waiting: list[tuple[bool, ...]] = [()]
+    sketches: list[Any] = []
+    while waiting:
+        recorder = Recorder(spec.leaves, _names(function, spec))
+        recorder.ways = ways = Ways(waiting.pop(), _MOST_BRANCHES)
+        try:
+            result = _recorded(function, spec, recorder)
+        except Exception:  # noqa: BLE001  (a user's function is called: nothing is known of its results then)
+            return None
+        waiting += ways.others
+        if recorder.has_stopped or len(sketches) + len(waiting) >= _MOST_WAYS or states(function) != before:
+            return None
+        sketches.append(_sketch(spec, recorder, result))
+    return reduce(_in_common, sketches)
+
+
+def _in_common(mine: Any, theirs: Any) -> Any:
+    if mine is None or form(mine) != form(theirs):
+        return None
+    return pack(mine, list(map(_leaf_in_common, flatten(mine), flatten(theirs))))
+
+
+def _leaf_in_common(mine: LeafSpec, theirs: LeafSpec) -> LeafSpec:
+    if mine == theirs:
+        return mine
+    are_arrays = (
+        isinstance(mine, TensorSpec) and isinstance(theirs, TensorSpec) and mine.dtype == theirs.dtype
+    )
+    if not are_arrays or len(mine.shape) != len(theirs.shape):
+        return NoneSpec()
+    sizes = zip(mine.shape, theirs.shape, strict=True)
+    return TensorSpec(tuple(a if a == b else None for a, b in sizes), mine.dtype)
+
+
+def _sketch(spec: Spec, recorder: Recorder, outputs: Any) -> Any:
+    """What is known of the results of a function that cannot be traced."""
+
+    def known(leaf: Any) -> LeafSpec:
+        of_row = isinstance(leaf, Ref) and leaf.index >= len(spec.leaves)
+        if of_row and recorder.forms[leaf.index].kind in (Kind.OPAQUE, Kind.PARTS, Kind.UNTOLD):
+            return NoneSpec()
+        return _leaf_spec(leaf, spec, recorder)
+
+    return map_structure(known, outputs)
+
+
+def _leaf_spec(leaf: Any, spec: Spec, recorder: Recorder) -> LeafSpec:
+    """The spec of one of the results."""
+    if not isinstance(leaf, Ref):
+        return TensorSpec(np.shape(leaf), string if isinstance(leaf, bytes) else leaf.dtype)
+    if leaf.index < len(spec.leaves):
+        return spec.leaves[leaf.index]
+    return output_spec(recorder.forms[leaf.index])
+
+
+def _given_up(recorder: Recorder, error: Untraceable, sketch: Any = None) -> Untraceable:
     """The first failure, made anew: one that its own recorder still names would keep alive whoever asked for it."""
     first = recorder.failure or error
     recorder.failure = None
-    return Untraceable(first.reason, first.file, first.line)
+    return Untraceable(first.reason, first.file, first.line, sketch)
 
 
 def agrees(trace: Trace, function: Callable[..., Any], chunk: Chunk) -> bool:
@@ -118,14 +191,7 @@ class Trace:
         self._recorder = recorder
         self._made = [leaf.index for leaf in self._leaves if isinstance(leaf, Ref)]
         self._program = Program(spec.leaves, recorder.forms, recorder.steps, [*self._made, *self._unused])
-        self.spec = Spec(pack(outputs, map(self._leaf_spec, self._leaves)))
-
-    def _leaf_spec(self, leaf: Any) -> LeafSpec:
-        if not isinstance(leaf, Ref):
-            return TensorSpec(np.shape(leaf), string if isinstance(leaf, bytes) else leaf.dtype)
-        if leaf.index < len(self.input_spec.leaves):
-            return self.input_spec.leaves[leaf.index]
-        return output_spec(self._recorder.forms[leaf.index])
+        self.spec = Spec(pack(outputs, [_leaf_spec(leaf, spec, recorder) for leaf in self._leaves]))
 
     def run(self, chunk: Chunk) -> Chunk:
         """The results for all rows of a chunk; leaves that are passed on share their memory.
@@ -172,7 +238,10 @@ class Trace:
         made = [leaf.index for leaf in flatten(outputs) if isinstance(leaf, Ref)]
         used = used_by(joined.steps, [*made, *self._unused])
         unused = {i for i in self._made if i not in used and joined.steps[i] is not None}
-        return Trace(self.input_spec, joined, outputs, (*self._unused, *sorted(unused)))
+        try:
+            return Trace(self.input_spec, joined, outputs, (*self._unused, *sorted(unused)))
+        except Unfit:  # a size of the second is made by steps of the first that run on groups of rows
+            return None
 
     def to_json(self) -> dict[str, Any]:
         """The trace in plain JSON: operations by name, constants with dtype and shape."""

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 from types import FrameType, TracebackType
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +26,16 @@ class Untraceable(Exception):
         reason: What stopped the trace, in plain words.
         file: The user's file, or None where no line of theirs is known.
         line: Its line, from 1.
+        sketch: What is known of the specs of its results all the same, in their structure; `NoneSpec` for those of
+            which nothing is known. None where nothing is known of any.
     """
 
-    def __init__(self, reason: str, file: str | None = None, line: int | None = None) -> None:
+    def __init__(
+        self, reason: str, file: str | None = None, line: int | None = None, sketch: Any = None
+    ) -> None:
         if file is None:
             file, line = _users_place(sys._getframe(1))  # noqa: SLF001  (the only way to the caller's line)
-        self.reason, self.file, self.line = reason, file, line
+        self.reason, self.file, self.line, self.sketch = reason, file, line, sketch
         super().__init__(reason if file is None else f"{reason} ({Path(file).name}, line {line})")
 
 

@@ -7,14 +7,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from penstock.trace.form import Kind
+from penstock.spec import TensorSpec
+from penstock.trace.form import COUNT, Kind
 from penstock.trace.functions import METHODS, name_of_function
 from penstock.trace.operations import is_registered
 from penstock.trace.recorder import Recorder
 from penstock.trace.steps import Ref, fill, parts
 from penstock.trace.untraceable import Unfit
 
-__all__ = ["Traced", "is_known", "is_string", "record", "value_of"]
+__all__ = ["Traced", "counted", "is_known", "is_string", "record", "told", "untold", "value_of"]
+
+
+_OF_DTYPES = (Kind.ROWS, Kind.TRUTH, Kind.UNTOLD)
 
 
 def record(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -37,7 +41,51 @@ def is_string(value: Traced) -> bool:
 
 def is_known(value: Any) -> bool:
     """Whether the dtype of a value is known: a size of a traced array is as a Python number."""
-    return not isinstance(value, Traced) or value.recorder.forms[value.index].kind in (Kind.ROWS, Kind.TRUTH)
+    return not isinstance(value, Traced) or value.recorder.forms[value.index].kind in _OF_DTYPES
+
+
+def counted(sizes: Any) -> Any:
+    """Sizes of axes as operations take them: a whole number that rows hold is the same in rows that run together.
+
+    A traced line of numbers is taken apart, so that those of them which are the same for all rows stay known.
+    """
+    if isinstance(sizes, Traced):
+        form = sizes.recorder.forms[sizes.index]
+        is_line = form.kind is Kind.ROWS and form.ndim == 1
+        return tuple(map(_count, _taken_apart(sizes))) if is_line else _count(sizes)
+    return tuple(map(_count, sizes)) if isinstance(sizes, list | tuple) else sizes
+
+
+def _count(size: Any) -> Any:
+    form = size.recorder.forms[size.index] if isinstance(size, Traced) else None
+    is_of_rows = form is not None and form.kind is Kind.ROWS and not form.ndim and form.dtype.kind in "iu"
+    return record(COUNT, (size,), {}) if is_of_rows else size
+
+
+def _taken_apart(line: Traced) -> list[Any]:
+    """The numbers of a line; as they were given where it was made of them."""
+    recorder = line.recorder
+    step, n = recorder.steps[line.index], recorder.forms[line.index].shape[0]
+    given = step.args[0] if step is not None and step.name in ("array", "np.stack") else None
+    if isinstance(given, list | tuple) and len(given) == n:
+        return [value_of(recorder, one.index) if isinstance(one, Ref) else int(one) for one in given]
+    return [line[i] for i in range(len(line))]
+
+
+def told(like: Traced, reason: str, spec: TensorSpec) -> Traced:
+    """As `untold`, of a value whose spec is known."""
+    return Traced(like.recorder, like.recorder.told(reason, spec))
+
+
+def untold(like: Traced, reason: str, dtype: np.dtype[Any]) -> Traced:
+    """A value beside another that no trace can make: the function runs row by row, and this tells of its results.
+
+    Args:
+        like: A value of the same trace.
+        reason: Why it cannot be traced.
+        dtype: Of the value, whose shape is not known.
+    """
+    return Traced(like.recorder, like.recorder.untold(reason, dtype))
 
 
 def value_of(recorder: Recorder, index: int) -> Any:
@@ -90,7 +138,7 @@ class Traced:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of the value."""
-        if self._kind in (Kind.ROWS, Kind.TRUTH):
+        if self._kind in _OF_DTYPES:
             return self.recorder.forms[self.index].dtype
         return self._stop(f"asks for the dtype of {self._name}")
 
@@ -187,6 +235,9 @@ class Traced:
         return self._stop(f"asks whether something is in {self._name} (a Python `in`)")
 
     def __bool__(self) -> bool:
+        if self.recorder.ways is not None:
+            return self.recorder.ways.decide()
+        self.recorder.has_branched = True
         return self._stop(f"branches on {self._name} (a Python `if`, `and`, `or`, `not` or `while`)")
 
     def __int__(self) -> int:

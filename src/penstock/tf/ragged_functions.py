@@ -1,0 +1,297 @@
+"""TensorFlow's functions of ragged tensors, by their names; of `ps.Ragged` outside of this file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+import penstock as ps
+from penstock.column.packing import pack_value
+from penstock.column.values import Ragged
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.tf import segments
+from penstock.tf.rows_of_rows import (
+    aligned,
+    axis_of,
+    expanded,
+    joined,
+    of_array,
+    on_flat,
+    ones_beside,
+    places_in,
+    reduced,
+    rows_at,
+    stacked,
+    with_flat,
+)
+
+__all__ = ["across", "is_among"]
+
+_NAMES: Final = (
+    "abs acos acosh add asin asinh as_string atan atan2 atanh bitcast bitwise_and bitwise_or bitwise_xor cast "
+    "ceil clip_by_value cos cosh divide divide_no_nan equal exp expm1 floor floordiv floormod greater "
+    "greater_equal identity invert is_finite is_inf is_nan left_shift less less_equal log log1p log_sigmoid "
+    "logical_and logical_not logical_or logical_xor maximum minimum mod multiply multiply_no_nan negative "
+    "not_equal ones_like pow reciprocal relu relu6 right_shift rint round rsqrt saturate_cast sigmoid sign sin "
+    "sinh softplus softsign sqrt square squared_difference subtract tan tanh truediv truncatediv truncatemod "
+    "xdivy xlogy zeros_like regex_full_match regex_replace strip lower upper length substr to_hash_bucket "
+    "to_hash_bucket_fast to_hash_bucket_strong to_number stop_gradient convert_image_dtype decode_base64 "
+    "encode_base64 "
+)
+_BY_ITEM: Final = frozenset(_NAMES.split())
+"""What is done item by item, so that rows stay as they are."""
+
+
+def is_among(values: Any) -> bool:
+    """Whether a ragged value is among arguments, or in a list among them."""
+    return any(
+        isinstance(value, Ragged)
+        or (isinstance(value, list | tuple) and any(isinstance(one, Ragged) for one in value))
+        for value in values
+    )
+
+
+def across(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a function gives where a ragged value is among its arguments.
+
+    Where TensorFlow has none for ragged tensors, the function itself is called, and takes or refuses them.
+    """
+    name = function.__name__
+    if name in _BY_ITEM:
+        return _by_item(function, args, kwargs)
+    known = _FUNCTIONS.get(name)
+    return function(*args, **kwargs) if known is None else known(*args, **kwargs)
+
+
+def _by_item(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    named = list(kwargs)
+    given = [*args, *kwargs.values()]
+    rows, flat = aligned(function.__name__, given)
+    n = len(args)
+    return with_flat(rows, np.asarray(function(*flat[:n], **dict(zip(named, flat[n:], strict=True)))))
+
+
+# --- reductions ---
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    def reduce(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        whole = getattr(ps.math, f"reduce_{name}")
+        by_segment = getattr(segments, f"unsorted_segment_{name}")
+        return reduced(f"reduce_{name}", input_tensor, axis, bool(keepdims), whole, by_segment)
+
+    return reduce
+
+
+_sum, _prod, _max, _min = map(_reduction, ("sum", "prod", "max", "min"))
+
+
+def _quotient(total: Any, count: Any) -> Any:
+    kind = total.dtype
+    if kind.kind in "iu":
+        wide = np.float32 if kind.itemsize <= 2 else np.float64
+        total, count = total.astype(wide), count.astype(wide)
+    with np.errstate(all="ignore"):
+        return np.divide(total, count)
+
+
+def _mean(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    total = _sum(input_tensor, axis, keepdims)
+    count = _sum(ones_beside(input_tensor), axis, keepdims)
+    if isinstance(total, Ragged):
+        return with_flat(total, _quotient(total.flat_values, count.flat_values))
+    return _quotient(total, count)
+
+
+def _variance(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    squares = _mean(on_flat(np.square, input_tensor), axis, keepdims)
+    mean = on_flat(np.square, _mean(input_tensor, axis, keepdims))
+    if isinstance(squares, Ragged):
+        return with_flat(squares, np.maximum(squares.flat_values - mean.flat_values, 0))
+    return np.maximum(squares - mean, 0)
+
+
+def _std(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return on_flat(np.sqrt, _variance(input_tensor, axis, keepdims))
+
+
+def _truth(reduce: Callable[..., Any]) -> Callable[..., Any]:
+    def found(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        numbers = on_flat(lambda flat: flat.astype(np.int32), input_tensor)
+        return on_flat(lambda flat: flat.astype(np.bool_), reduce(numbers, axis, keepdims))
+
+    return found
+
+
+# --- joining and choosing ---
+
+
+def _as_rows(value: Any) -> Any:
+    return value if isinstance(value, Ragged) else np.asarray(pack_value(value))
+
+
+def _require_one_dtype(where: str, values: list[Any]) -> None:
+    kinds = [value.dtype for value in values]
+    if len(set(kinds)) > 1:
+        raise ArgumentTypeError(
+            where, "dtypes of values", got=[str(kind) for kind in kinds], want="one dtype"
+        )
+
+
+def _concat(values: Any, axis: Any) -> Any:
+    parts = [_as_rows(value) for value in values]
+    _require_one_dtype("concat", parts)
+    return joined("concat", parts, int(axis))
+
+
+def _stack(values: Any, axis: Any = 0) -> Any:
+    parts = [_as_rows(value) for value in values]
+    _require_one_dtype("stack", parts)
+    return stacked("stack", parts, int(axis))
+
+
+def _gather(
+    params: Any, indices: Any, axis: Any = None, batch_dims: Any = 0, validate_indices: Any = None
+) -> Any:
+    table = _as_rows(params)
+    place, batch = int(axis or 0), int(batch_dims)
+    if batch == 1 and place in (0, 1):
+        return _gather_in_rows(table, indices)
+    if batch or place:
+        want = "0 and axis 0, or 1 and axis 1, for ragged tensors"
+        raise ArgumentError("gather", "batch_dims", got=(batch, place), want=want)
+    if isinstance(indices, Ragged):
+        taken = _gather(table, indices.flat_values)
+        return (
+            Ragged.from_nested(taken, indices.nested_row_splits)
+            if not isinstance(taken, Ragged)
+            else _nested(taken, indices)
+        )
+    places = np.asarray(indices)
+    _check_places(places, len(table))
+    if not places.ndim:
+        return table[int(places)]
+    taken = rows_at(table, places.reshape(-1))
+    for size in places.shape[:0:-1]:
+        taken = Ragged(taken, np.arange(len(taken) // max(size, 1) + 1) * size)
+    return taken
+
+
+def _nested(inner: Any, rows: Ragged) -> Ragged:
+    for splits in rows.nested_row_splits[::-1]:
+        inner = Ragged(inner, splits)
+    return inner  # type: ignore[no-any-return]
+
+
+def _check_places(places: Any, n: int) -> None:
+    wrong = (places < 0) | (places >= n)
+    if np.any(wrong):
+        raise ArgumentError("gather", "indices", got=int(np.asarray(places)[wrong][0]), want=f"0 to {n - 1}")
+
+
+def _gather_in_rows(table: Any, indices: Any) -> Any:
+    """Of each row its values at the places of the row of the same number."""
+    rows = table if isinstance(table, Ragged) else of_array(table)
+    wanted = indices if isinstance(indices, Ragged) else of_array(np.asarray(indices))
+    if len(rows) != len(wanted):
+        raise ArgumentError("gather", "rows of indices", got=len(wanted), want=str(len(rows)))
+    lengths = np.repeat(rows.row_lengths(), wanted.row_lengths())
+    places = wanted.values
+    if ((places < 0) | (places >= lengths)).any():  # type: ignore[operator]
+        raise ArgumentError("gather", "indices", got=indices, want="places within the rows")
+    starts = np.repeat(rows.row_splits[:-1], wanted.row_lengths())
+    return Ragged(rows_at(rows.values, starts + places), wanted.row_splits)
+
+
+def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None and y is None:
+        return np.stack(places_in(condition), axis=1)[np.flatnonzero(condition.flat_values)]
+    first, others = aligned("where", [condition, x, y])
+    return with_flat(first, np.asarray(ps.where(*others)))
+
+
+def _expand_dims(input: Any, axis: Any) -> Any:  # noqa: A002
+    return expanded(input, int(axis))
+
+
+def _size(input: Any, out_type: Any = np.int32) -> Any:  # noqa: A002
+    return np.asarray(input.flat_values.size, out_type)[()]
+
+
+def _rank(input: Any) -> Any:  # noqa: A002
+    return np.int32(len(input.shape))
+
+
+def _one_hot(indices: Any, depth: Any, *args: Any, axis: Any = None, **kwargs: Any) -> Any:
+    if axis not in (None, -1):
+        raise ArgumentError("one_hot", "axis", got=axis, want="-1 for ragged tensors")
+    return on_flat(lambda flat: ps.one_hot(flat, depth, *args, **kwargs), indices)
+
+
+def _reverse(tensor: Any, axis: Any) -> Any:
+    made = tensor
+    for one in axis:
+        place = axis_of("reverse", one, len(made.shape))
+        made = _reversed(made, place)
+    return made
+
+
+def _reversed(rows: Any, place: int) -> Any:
+    if not isinstance(rows, Ragged):
+        return np.flip(rows, place)
+    if place == 0:
+        return rows_at(rows, np.arange(len(rows))[::-1])
+    if place > 1:
+        return Ragged(_reversed(rows.values, place - 1), rows.row_splits)
+    lengths = rows.row_lengths()
+    within = np.arange(rows.row_splits[-1]) - np.repeat(rows.row_splits[:-1], lengths)
+    return Ragged(rows_at(rows.values, np.repeat(rows.row_splits[1:], lengths) - 1 - within), rows.row_splits)
+
+
+def _tile(input: Any, multiples: Any) -> Any:  # noqa: A002
+    counts = [int(one) for one in np.asarray(multiples)]
+    if len(counts) != len(input.shape):
+        raise ArgumentError("tile", "multiples", got=counts, want=f"{len(input.shape)} numbers")
+    made = input
+    for place, count in enumerate(counts):
+        if count < 1:
+            raise ArgumentError("tile", "multiples", got=counts, want="numbers from 1 on, for ragged tensors")
+        made = joined("tile", [made] * count, place)
+    return made
+
+
+def _add_n(inputs: Any) -> Any:
+    rows, flat = aligned("add_n", list(inputs))
+    return with_flat(rows, sum(flat[1:], flat[0]))
+
+
+def _join(inputs: Any, separator: Any = "") -> Any:
+    rows, flat = aligned("strings.join", list(inputs))
+    return with_flat(rows, ps.strings.join(flat, separator))
+
+
+_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "reduce_sum": _sum,
+    "reduce_prod": _prod,
+    "reduce_max": _max,
+    "reduce_min": _min,
+    "reduce_mean": _mean,
+    "reduce_variance": _variance,
+    "reduce_std": _std,
+    "reduce_all": _truth(_prod),
+    "reduce_any": _truth(_sum),
+    "concat": _concat,
+    "stack": _stack,
+    "gather": _gather,
+    "where": _where,
+    "expand_dims": _expand_dims,
+    "size": _size,
+    "rank": _rank,
+    "one_hot": _one_hot,
+    "reverse": _reverse,
+    "tile": _tile,
+    "add_n": _add_n,
+    "join": _join,
+}

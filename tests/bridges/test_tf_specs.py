@@ -1,0 +1,162 @@
+"""A dataset's `element_spec` is TensorFlow's, also where sizes are a row's and where functions run row by row."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+tf = pytest.importorskip("tensorflow")
+
+import penstock.tf as ptf  # noqa: E402 (TensorFlow's log level comes first)
+
+SIZES = ((2, 9), (3, 9), (2, 9), (4, 9), (1, 9))
+
+
+def pictures(its: Any) -> Any:
+    raw = [np.arange(h * w * 3, dtype=np.uint8).tobytes() for h, w in SIZES]
+    heights, widths = np.array(SIZES, np.int64).T
+    return its.data.Dataset.from_tensor_slices((raw, heights, widths))
+
+
+def pixels(its: Any, raw: Any, *shape: Any) -> Any:
+    return its.reshape(its.io.decode_raw(raw, its.uint8), shape)
+
+
+def one_size(its: Any) -> Any:
+    return lambda raw, h, _: pixels(its, raw, h, 9, 3)
+
+
+def two_sizes(its: Any) -> Any:
+    return lambda raw, h, w: (pixels(its, raw, h, w, 3), w)
+
+
+def sizes_stacked(its: Any) -> Any:
+    return lambda raw, h, w: its.reshape(its.io.decode_raw(raw, its.uint8), its.stack([h, w, 3]))
+
+
+def sizes_cast(its: Any) -> Any:
+    def parse(raw: Any, h: Any, w: Any) -> Any:
+        floats = its.cast(its.io.decode_raw(raw, its.uint8), its.float32) / 255.0
+        return its.image.resize(its.reshape(floats, [its.cast(h, its.int32), 9, 3]), [4, 4])
+
+    return parse
+
+
+def sizes_of_a_feature(its: Any) -> Any:
+    return lambda raw, h, w: its.reshape(its.io.decode_raw(raw, its.uint8), its.stack([h, w * 3]))
+
+
+def the_rest_follows(its: Any) -> Any:
+    return lambda raw, h, _: (pixels(its, raw, -1, 3), pixels(its, raw, h, -1))
+
+
+def said_sizes(its: Any) -> Any:
+    def parse(raw: Any, h: Any, w: Any) -> Any:
+        line = its.io.decode_raw(raw, its.uint8)
+        line.set_shape([None])
+        return its.cast(line, its.int32), its.shape(line)
+
+    return parse
+
+
+def of_python(its: Any) -> Any:
+    def parse(raw: Any, h: Any, w: Any) -> Any:
+        image, label = its.py_function(
+            lambda _, n: (np.ones((int(n), 6, 3), np.float32), 3), [raw, h], [its.float32, its.int64]
+        )
+        image.set_shape([None, 6, 3])
+        label.set_shape([])
+        return its.cast(image / 2.0, its.float16), label
+
+    return parse
+
+
+def of_numpy(its: Any) -> Any:
+    def parse(raw: Any, h: Any, w: Any) -> Any:
+        image = its.numpy_function(lambda _: np.ones((5, 6, 3), np.float32), [raw], its.float32)
+        return {"image": its.ensure_shape(image, [5, 6, 3]), "text": its.reshape(raw, []), "h": h}
+
+    return parse
+
+
+def python_reshaped(its: Any) -> Any:
+    def parse(raw: Any, h: Any, w: Any) -> Any:
+        image = its.py_function(lambda _: np.ones((5, 6, 3), np.float32), [raw], its.float32)
+        return its.reshape(image, [h // h * 5, -1, 3])
+
+    return parse
+
+
+def looked_at(its: Any) -> Any:
+    def parse(raw: Any, h: Any, w: Any) -> Any:
+        its.debugging.assert_greater(h, its.constant(0, its.int64))
+        return pixels(its, raw, h, 9, 3)
+
+    return parse
+
+
+def branching(its: Any) -> Any:
+    def parse(raw: Any, h: Any, w: Any) -> Any:
+        image = its.image.resize(pixels(its, raw, h, w, 3), [8, 8])
+        if h > 2:
+            image = image[:4]
+        elif h > 1:
+            image = its.image.flip_left_right(image)
+        return image / 255.0, h
+
+    return parse
+
+
+def of_no_size(its: Any) -> Any:
+    return lambda _, h, w: (its.zeros([h, 9]), its.fill([2, w], 1.5), its.ones([h], its.int32))
+
+
+FUNCTIONS = (
+    *(one_size, two_sizes, sizes_stacked, sizes_cast, sizes_of_a_feature, the_rest_follows, said_sizes),
+    *(of_python, of_numpy, python_reshaped, looked_at, branching, of_no_size),
+)
+
+
+def plain(row: Any) -> Any:
+    return [(np.asarray(one).dtype, np.shape(one), np.asarray(one).tolist()) for one in tf.nest.flatten(row)]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_specs_and_rows_are_tensorflows(function: Any):
+    theirs, mine = pictures(tf).map(function(tf)), pictures(ptf).map(function(ptf))
+    assert str(mine.element_spec) == str(theirs.element_spec)
+    rows = list(map(plain, theirs.as_numpy_iterator()))
+    assert list(map(plain, mine.as_numpy_iterator())) == rows
+    assert [plain(mine[i].numpy() if hasattr(mine[i], "numpy") else _numpy(mine[i])) for i in (3, 0)] == [
+        rows[3],
+        rows[0],
+    ]
+
+
+def _numpy(row: Any) -> Any:
+    return tf.nest.map_structure(lambda one: one.numpy(), row)
+
+
+@pytest.mark.parametrize(
+    "function", [one_size, two_sizes, sizes_stacked, sizes_cast, the_rest_follows, said_sizes]
+)
+def test_sizes_of_rows_are_traced(function: Any):
+    assert "traced" in str(pictures(ptf).map(function(ptf)).explain())
+
+
+def test_keras_is_told_the_channels():
+    def label(raw: Any, h: Any, w: Any) -> Any:
+        image = ptf.py_function(lambda _: np.ones((8, 8, 3), np.float32), [raw], ptf.float32)
+        image.set_shape([8, 8, 3])
+        return image, h
+
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([layers.Conv2D(2, 3), layers.GlobalMaxPool2D(), layers.Dense(1)])
+    model.compile("sgd", "mse")
+    history = model.fit(pictures(ptf).map(label).batch(2), verbose=0)
+    assert np.isfinite(history.history["loss"]).all()

@@ -11,9 +11,43 @@ from penstock.column.empty import empty_chunk
 from penstock.column.shaped import ShapedColumn
 from penstock.column.unify import one_form
 from penstock.errors import InvalidArgumentError
-from penstock.spec import LeafSpec, NoneSpec, Spec
+from penstock.spec import LeafSpec, NoneSpec, Spec, flatten, form
+from penstock.spec.structure import entries
 
-__all__ = ["fitted"]
+__all__ = ["fitted", "in_order_of"]
+
+
+def in_order_of(rows: Chunk, spec: Spec, where: str) -> tuple[Column, ...]:
+    """The columns of some rows in the order of the leaves of a spec, whose dicts may have theirs in another.
+
+    Raises:
+        InvalidArgumentError: They are not the same structure but for that.
+
+    >>> import numpy as np
+    >>> from penstock.column.fixed import FixedColumn
+    >>> from penstock.spec import TensorSpec
+    >>> rows = Chunk({"b": FixedColumn(np.array([1])), "a": FixedColumn(np.array([2]))})
+    >>> leaf = TensorSpec((), np.int64)
+    >>> [column.to_list() for column in in_order_of(rows, Spec({"a": leaf, "b": leaf}), "save")]
+    [[np.int64(2)], [np.int64(1)]]
+    """
+    if form(rows.template) == form(spec.structure):
+        return rows.columns
+    try:
+        return tuple(_arranged(rows.structure, spec.structure))
+    except KeyError:
+        text = f"{where}: rows of the structure {rows.spec.structure}, wanted {spec.structure}."
+        raise InvalidArgumentError(text) from None
+
+
+def _arranged(structure: Any, like: Any) -> list[Column]:
+    if isinstance(like, tuple) and isinstance(structure, tuple) and len(structure) == len(like):
+        return [column for pair in zip(structure, like, strict=True) for column in _arranged(*pair)]
+    wanted = entries(like)
+    if wanted is None:
+        return flatten(structure)
+    parts = dict(entries(structure) or ())
+    return [column for name, part in wanted for column in _arranged(parts[name], part)]
 
 
 def fitted(rows: Chunk, spec: Spec, where: str) -> tuple[Column, ...]:
@@ -31,11 +65,11 @@ def fitted(rows: Chunk, spec: Spec, where: str) -> tuple[Column, ...]:
     'RaggedColumn'
     """
     names, leaves = spec.paths(), spec.leaves
-    if len(rows.columns) != len(leaves):
-        raise InvalidArgumentError(f"{where}: rows of {len(rows.columns)} leaves, wanted {spec.structure}.")
+    columns = in_order_of(rows, spec, where)
+    if len(columns) != len(leaves):
+        raise InvalidArgumentError(f"{where}: rows of {len(columns)} leaves, wanted {spec.structure}.")
     return tuple(
-        _fitted(column, leaf, name, where)
-        for column, leaf, name in zip(rows.columns, leaves, names, strict=True)
+        _fitted(column, leaf, name, where) for column, leaf, name in zip(columns, leaves, names, strict=True)
     )
 
 

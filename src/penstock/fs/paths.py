@@ -30,6 +30,7 @@ __all__ = [
     "names_pattern",
     "no_way_to",
     "require_regular",
+    "tidy_path",
 ]
 
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
@@ -118,6 +119,19 @@ def local_path(path: str | os.PathLike[str], where: str = "open") -> str:
         help = "Remote paths are not supported yet: copy the file, or mount the store as a folder."
         raise ArgumentError(where, "path", got=text, want="a local path or a file:/// URL", help=help)
     return unquote(url.path)
+
+
+def tidy_path(path: str) -> str:
+    """The same path without "." and without separators that say nothing.
+
+    One with ".." keeps it: behind a link that leads elsewhere than the names say.
+
+    >>> tidy_path("./a//b/"), tidy_path("a/../b/")
+    ('a/b', 'a/../b')
+    """
+    if ".." in path.split(os.sep):
+        return path.rstrip(os.sep)
+    return os.path.normpath(path)
 
 
 def require_regular(path: str, mode: int) -> None:

@@ -43,17 +43,24 @@ _MOST_PASSED: Final = 200
 _PLAIN: Final = (bool, int, float, complex, str, np.dtype, type(None), type(Ellipsis))
 
 
-def content_digest(plan: Plan) -> str:
+def content_digest(plan: Plan, *, as_far_as_known: bool = False) -> str:
     """32 hex digits that stand for the rows of a plan, and for the files that it reads as they are now.
 
     Files that only a function opens are not known.
 
+    Args:
+        plan: The plan.
+        as_far_as_known: Take a value that cannot be told from others, such as an open file, for its kind, and one of a
+            user's class for what it holds.
+
     Raises:
-        ArgumentError: A node or a function uses a value that cannot be told from others.
+        ArgumentError: A node or a function uses such a value, and it is not to be taken so.
     """
-    known: str | None = plan.__dict__.get("_content")
+    name = "_content_as_far_as_known" if as_far_as_known else "_content"
+    known: str | None = plan.__dict__.get(name)
     if known is None:
-        known = plan.__dict__["_content"] = _digest([_native.__version__, fingerprint(plan), *_nodes(plan)])
+        parts = [_native.__version__, fingerprint(plan), *_nodes(plan)]
+        known = plan.__dict__[name] = _digest(parts, as_far_as_known=as_far_as_known)
     digest: str = _native.digest("\n".join([known, *_files(plan)]).encode())
     return digest
 
@@ -100,7 +107,8 @@ def _files(plan: Plan) -> Iterator[str]:
 
 
 def _paths_of(node: Node) -> Iterator[str]:
-    yield from map(os.fsdecode, getattr(node, "paths", ()))
+    for name in ("paths", "further_paths"):
+        yield from map(os.fsdecode, getattr(node, name, ()))
     for part in fields_of(node):
         value = getattr(node, part.name)
         if isinstance(value, Node):
@@ -125,8 +133,8 @@ def _file(path: str) -> str:
 # --- values ---
 
 
-def _digest(values: Iterable[Any]) -> str:
-    walk = _Walk()
+def _digest(values: Iterable[Any], *, as_far_as_known: bool = False) -> str:
+    walk = _Walk(as_far_as_known=as_far_as_known)
     for value in values:
         walk.add(value)
     digest: str = walk.digest.hexdigest()
@@ -136,8 +144,8 @@ def _digest(values: Iterable[Any]) -> str:
 class _Walk:
     """Goes through values and all that they hold."""
 
-    def __init__(self) -> None:
-        self.digest = _native.Digest()
+    def __init__(self, *, as_far_as_known: bool = False) -> None:
+        self.digest, self._as_far_as_known = _native.Digest(), as_far_as_known
         self._within: set[int] = set()
         self._passed: dict[str, set[int]] = {}
 
@@ -151,6 +159,9 @@ class _Walk:
             self._add(value)
         finally:
             self._within.discard(id(value))
+
+    def _part(self, value: Any) -> str:
+        return _digest([value], as_far_as_known=self._as_far_as_known)
 
     def _note(self, *words: str) -> None:
         self._bytes("\0".join(words).encode())
@@ -188,7 +199,7 @@ class _Walk:
         elif isinstance(value, list | tuple):
             self._each("list", value)
         elif isinstance(value, frozenset | set):
-            self._note("set", *sorted(_digest([part]) for part in value))
+            self._note("set", *sorted(map(self._part, value)))
         elif isinstance(value, Node):
             names = [part.name for part in fields_of(value) if part.name not in value.changes_no_row]
             arguments = {name: getattr(value, name) for name in names if name != "paths"}
@@ -287,6 +298,10 @@ class _Walk:
             try:
                 self._bytes(pickle.dumps(value, protocol=4))
             except Exception as error:
+                if self._as_far_as_known:
+                    is_of_user = not is_library(type(value).__module__)
+                    self.add(getattr(value, "__dict__", None) if is_of_user else None)
+                    return
                 help = "Keep rows in memory with cache(), or make the value of numbers, strings and arrays."
                 want = "values that can be told from others, as a cache on disk is for one pipeline only"
                 raise ArgumentError("cache", "the pipeline", got=value, want=want, help=help) from error

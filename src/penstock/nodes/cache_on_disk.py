@@ -14,6 +14,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.errors import ArgumentError, DataLossError, UnknownLengthError
 from penstock.frozen import frozen
+from penstock.fs.paths import tidy_path
 from penstock.graph.content import content_digest
 from penstock.graph.fingerprint import fingerprint
 from penstock.graph.node import Node, RowSource, method
@@ -219,7 +220,7 @@ def on_disk(where: str, plan: Plan, filename: Any, limit_bytes: int | None, comp
     if compression not in ArrowFormat.compressions:
         want = f"one of {', '.join(ArrowFormat.compressions)}"
         raise ArgumentError(where, "compression", got=compression, want=want)
-    folder = os.path.abspath(check_cache_folder(where, filename))
+    folder = tidy_path(os.path.join(os.getcwd(), check_cache_folder(where, filename)))
     ArrowFormat().check(plan.spec)
     content_digest(plan)
     return CacheOnDisk(folder, limit_bytes, compression, plan)

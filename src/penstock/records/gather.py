@@ -31,6 +31,7 @@ class RecordFile:
         path: The file.
         index: Of this file.
         max_record_bytes: Refuse longer payloads.
+        max_ratio: Refuse a compressed stream that passes 16 MiB and this many times its compressed size.
 
     >>> import os, tempfile
     >>> from penstock.records.index import build_index
@@ -44,14 +45,26 @@ class RecordFile:
     [b'c', b'a']
     """
 
-    def __init__(self, path: str, index: RecordIndex, *, max_record_bytes: int = MAX_RECORD_BYTES) -> None:
+    def __init__(
+        self,
+        path: str,
+        index: RecordIndex,
+        *,
+        max_record_bytes: int = MAX_RECORD_BYTES,
+        max_ratio: int = 1000,
+    ) -> None:
         self.index = index
         self._max_record_bytes = max_record_bytes
         self._lock = threading.Lock()
         self._file = ReadFile(path)
         self._reader: FrameReader | None = None
         if index.compression != "none":
-            self._reader = FrameReader(path, compression=index.compression, max_record_bytes=max_record_bytes)
+            self._reader = FrameReader(
+                path,
+                compression=index.compression,
+                max_record_bytes=max_record_bytes,
+                max_ratio=max_ratio,
+            )
 
     def read(self, rows: ArrayLike) -> Frames:
         """The records of these numbers. Arguments and errors as for `read_records`."""

@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +124,8 @@ def build_indexes(
     mode: str | bool = "auto",
     *,
     threads: int | None = None,
+    max_record_bytes: int = MAX_RECORD_BYTES,
+    max_ratio: int = 1000,
     progress: Progress | None = None,
 ) -> list[RecordIndex]:
     """`index_for` of several files at once, in the order of the files.
@@ -131,14 +134,24 @@ def build_indexes(
         paths: Regular files.
         mode: As for `index_for`.
         threads: How many files at a time; None for as many as there are processors.
+        max_record_bytes: As for `build_index`.
+        max_ratio: As for `build_index`.
         progress: Called from any thread with bytes read since the last call, of all files together.
     """
     stop = threading.Event()
     count = min(len(paths), threads or os.cpu_count() or 1)
+    one = partial(
+        _index_one,
+        mode=mode,
+        stop=stop,
+        progress=progress,
+        max_record_bytes=max_record_bytes,
+        max_ratio=max_ratio,
+    )
     if count <= 1:
-        return [_index_one(path, mode, stop, progress) for path in paths]
+        return list(map(one, paths))
     with ThreadPoolExecutor(count, "penstock-index") as pool:
-        waiting = [pool.submit(_index_one, path, mode, stop, progress) for path in paths]
+        waiting = [pool.submit(one, path) for path in paths]
         try:
             return [future.result() for future in waiting]
         except BaseException:
@@ -244,7 +257,12 @@ class _StoppedError(PenstockError):
 
 
 def _index_one(
-    path: str | os.PathLike[str], mode: str | bool, stop: threading.Event, progress: Progress | None
+    path: str | os.PathLike[str],
+    *,
+    mode: str | bool,
+    stop: threading.Event,
+    progress: Progress | None,
+    **limits: int,
 ) -> RecordIndex:
     told = 0
 
@@ -256,4 +274,4 @@ def _index_one(
             progress(read - told)
         told = read
 
-    return index_for(path, mode, progress=tell)
+    return index_for(path, mode, progress=tell, **limits)

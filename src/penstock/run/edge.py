@@ -20,6 +20,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.column.row_bytes import rows_within
 from penstock.errors import ArgumentError, FailedPreconditionError, FunctionError
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.node import END, Failing, RowSource, _End
@@ -152,10 +153,13 @@ class Edge:
         self._advance(n)
         return chunk if n == len(chunk) else chunk.slice(start, start + n)
 
-    def pull_exact(self, n: int) -> Chunk | Literal[_End.END]:
-        """The next n rows, fewer only at the end or before an error, which is raised at the next pull."""
+    def pull_exact(self, n: int, enough_bytes: int | None = None) -> Chunk | Literal[_End.END]:
+        """The next n rows, fewer only at the end or before an error, which is raised at the next pull.
+
+        With `enough_bytes` they end behind the row with which they have so many bytes of values.
+        """
         parts: list[Chunk] = []
-        missing = n
+        missing, room = n, enough_bytes
         while missing:
             try:
                 chunk = self.pull(missing)
@@ -166,8 +170,14 @@ class Edge:
                 break
             if chunk is END:
                 break
+            if room is not None:
+                within, room = rows_within(chunk, room)
+                self.give_back(len(chunk) - len(within))
+                chunk = within
             parts.append(chunk)
             missing -= len(chunk)
+            if room is not None and room <= 0:
+                break
         return Chunk.concat(parts) if parts else END
 
     def pull_groups(self, size: int) -> Chunk | Literal[_End.END]:

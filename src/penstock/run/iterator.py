@@ -161,8 +161,10 @@ class RowIterator(Iterator[Any]):
                 self._skip = 0
             self._skip -= passed
 
-    def next_rows(self, n: int) -> Chunk | None:
+    def next_rows(self, n: int, enough_bytes: int | None = None) -> Chunk | None:
         """The next n rows as a chunk, fewer only at the end or before an error; None at the end.
+
+        With `enough_bytes` they end behind the row with which they have so many bytes of values.
 
         Raises:
             FailedPreconditionError: Rows were taken from this iterator one by one before.
@@ -172,7 +174,7 @@ class RowIterator(Iterator[Any]):
                 raise FailedPreconditionError("next_rows: rows are taken one by one from this iterator.")
             self._at = None
             self._pass_over()
-            chunk = self._edge.pull_exact(n)
+            chunk = self._edge.pull_exact(n, enough_bytes)
             if chunk is END:
                 return None
             self._n += len(chunk)

@@ -9,10 +9,10 @@ from time import monotonic
 
 import numpy as np
 
-from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.column.row_bytes import rows_within
 from penstock.graph.node import RowSource
-from penstock.saving.groups import SAMPLE_ROWS, Ends, numbered_groups, rows_of_a_group
+from penstock.saving.groups import ENOUGH_BYTES, SAMPLE_ROWS, Ends, rows_of_a_group
 from penstock.saving.job import Job
 from penstock.store.manifest import SavedShard
 from penstock.store.progress import Progress
@@ -48,7 +48,9 @@ class _Writing:
         first_row = sum(shard.rows for shard in self._finished.values())
         begun = sum(shard.nbytes for shard in self._finished.values())
         if not self._size and total:
-            self._size = rows_of_a_group(self._source.gather(np.arange(min(total, SAMPLE_ROWS))))
+            sample = _Gathering(self._source, Event(), lambda _: None).group(0, min(total, SAMPLE_ROWS))
+            assert sample is not None, "nothing stops it"
+            self._size = rows_of_a_group(sample)
         started = monotonic()
         left = [i for i in range(len(self._bounds) - 1) if i not in self._finished]
         with ThreadPoolExecutor(workers, "penstock-save") as threads:
@@ -66,30 +68,18 @@ class _Writing:
                 raise
         return [self._finished[i] for i in sorted(self._finished)]
 
-    def _gathered(self, rows: IntArray) -> Chunk | None:
-        """A group, in pieces that take a moment each, so that a stop is noticed; None where it came."""
-        pieces, begin, size = [], 0, SAMPLE_ROWS
-        while begin < len(rows):
-            if self._stop.is_set():
-                return None
-            started = monotonic()
-            pieces.append(self._source.gather(rows[begin : begin + size]))
-            begin += size
-            size = max(1, 2 * size if monotonic() - started < _PIECE_SECONDS else size // 2)
-            with self._lock:
-                self._rows += len(pieces[-1])
-        return Chunk.concat(pieces)
-
     def _write(self, number: int) -> None:
         start, stop = self._bounds[number : number + 2].tolist()
         shard = self._job.stage(number)
         try:
-            for rows in numbered_groups(start, stop, self._size):
+            gathering = _Gathering(self._source, self._stop, self._count)
+            while start < stop:
                 before = shard.nbytes
-                group = self._gathered(rows)
+                group = gathering.group(start, min(stop, start + self._size if start else SAMPLE_ROWS))
                 if group is None:
                     return
                 shard.write(group)
+                start += len(group)
                 with self._lock:
                     self._nbytes += shard.nbytes - before
             finished = shard.finish()
@@ -98,3 +88,30 @@ class _Writing:
         with self._lock:
             self._finished[number] = finished
             self._job.note(self._size, [self._finished[i] for i in sorted(self._finished)], None)
+
+    def _count(self, rows: int) -> None:
+        with self._lock:
+            self._rows += rows
+
+
+class _Gathering:
+    """Groups of rows, as `Groups` gives them, made in pieces that take a moment each, so that a stop is noticed."""
+
+    def __init__(self, source: RowSource, stop: Event, count: Callable[[int], None]) -> None:
+        self._source, self._stop, self._count, self._piece_rows = source, stop, count, 1
+
+    def group(self, start: int, stop: int) -> Chunk | None:
+        """Rows from `start` on, up to `stop`, or until they have enough bytes; None where a stop came."""
+        pieces, room = list[Chunk](), ENOUGH_BYTES
+        while start < stop and room > 0:
+            if self._stop.is_set():
+                return None
+            started = monotonic()
+            piece = self._source.gather(np.arange(start, min(stop, start + self._piece_rows)))
+            is_quick = monotonic() - started < _PIECE_SECONDS
+            self._piece_rows = max(1, 2 * self._piece_rows if is_quick else self._piece_rows // 2)
+            piece, room = rows_within(piece, room)
+            pieces.append(piece)
+            start += len(piece)
+            self._count(len(piece))
+        return Chunk.concat(pieces)

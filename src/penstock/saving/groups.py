@@ -1,5 +1,6 @@
 """Which rows are written together, and where shards end.
 
+Rows are written a few megabytes at a time, as many as the first ones say; where they turn out to be much larger, fewer.
 Both depend on nothing but the rows, so that a save that goes on from the mark after its last finished shard, and one
 with another number of workers, write the same bytes.
 """
@@ -7,19 +8,22 @@ with another number of workers, write the same bytes.
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.column.row_bytes import row_bytes
 from penstock.frozen import frozen
 from penstock.run.iterator import RowIterator
 
-__all__ = ["Ends", "Groups", "numbered_groups", "rows_of_a_group"]
+__all__ = ["ENOUGH_BYTES", "SAMPLE_ROWS", "Ends", "Groups", "rows_of_a_group"]
 
 SAMPLE_ROWS: Final = 64
+ENOUGH_BYTES: Final = 32 << 20
+"""A group ends with the row that has it hold so many bytes of values."""
+
 _GROUP_BYTES: Final = 4 << 20
 _MOST_GROUP_ROWS: Final = 1 << 16
 _SHARD_BYTES: Final = 256 << 20
@@ -27,8 +31,8 @@ _SHARD_BYTES: Final = 256 << 20
 
 def rows_of_a_group(sample: Chunk) -> int:
     """How many rows are written together, going by the first ones."""
-    row_bytes = max(1, sample.nbytes // len(sample))
-    return max(SAMPLE_ROWS, min(_MOST_GROUP_ROWS, _GROUP_BYTES // row_bytes))
+    each = max(1, int(row_bytes(sample).sum()) // len(sample))
+    return max(SAMPLE_ROWS, min(_MOST_GROUP_ROWS, _GROUP_BYTES // each))
 
 
 @frozen
@@ -93,13 +97,6 @@ class Groups:
 
     def _take(self, n: int) -> Chunk | None:
         end = self._ends.next_end(self._row)
-        group = self._rows.next_rows(n if end is None else min(n, end - self._row))
+        group = self._rows.next_rows(n if end is None else min(n, end - self._row), ENOUGH_BYTES)
         self._row += 0 if group is None else len(group)
         return group
-
-
-def numbered_groups(start: int, stop: int, size: int) -> list[IntArray]:
-    """The numbers of the rows of one shard, in the groups in which `Groups` gives them."""
-    first = min(stop, start + (SAMPLE_ROWS if start == 0 else size))
-    borders = [start, *range(first, stop, size), stop] if stop > start else []
-    return [np.arange(a, b) for a, b in pairwise(borders)]

@@ -9,13 +9,14 @@ from functools import cached_property
 from time import monotonic
 from typing import Any, Final
 
-from penstock.errors import ArgumentError, DataLossError, PenstockError
+from penstock.errors import DataLossError, PenstockError
 from penstock.fs.disk import the_disk
 from penstock.fs.folders import make_folder, remove_file
 from penstock.fs.locks import FolderLock, locked
 from penstock.graph.content import content_digest, drawn_seeds, with_drawn_seeds
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn
+from penstock.spec import Spec
 from penstock.store.digests import check_shard
 from penstock.store.folder import UNFINISHED, SavedFolder
 from penstock.store.format import Format
@@ -36,6 +37,7 @@ class Job:
     format: Format
     compression: str
     plan: Plan
+    spec: Spec
     shards: int | None
     resume: bool
     durable: bool
@@ -69,11 +71,8 @@ class Job:
     @cached_property
     def settings(self) -> Settings:
         """What a run that goes on must have too."""
-        try:
-            content: str | None = content_digest(self.plan)
-        except ArgumentError:  # a value that cannot be told from others
-            content = None
-        spec = spec_to_json(self.plan.spec)
+        content = content_digest(self.plan, as_far_as_known=True)
+        spec = spec_to_json(self.spec)
         return Settings(self.format.name, self.compression, self.shards, spec, content)
 
     def _check(self, shard: SavedShard) -> None:
@@ -127,7 +126,7 @@ class Job:
         if "/" in name:
             make_folder(os.path.dirname(path), durable=self.durable)
         return StagedShard(
-            path, (self.folder, name), self.format, self.plan.spec, self.compression, durable=self.durable
+            path, (self.folder, name), self.format, self.spec, self.compression, durable=self.durable
         )
 
     def note(self, group_rows: int, finished: list[SavedShard], state: dict[str, Any] | None) -> None:

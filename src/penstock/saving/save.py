@@ -23,7 +23,7 @@ from penstock.saving.job import Job
 from penstock.spec import Spec
 from penstock.store.folder import SavedFolder
 from penstock.store.format import Format, format_named, formats
-from penstock.store.manifest import Manifest, SavedShard
+from penstock.store.manifest import Manifest, SavedShard, spec_to_json
 from penstock.store.progress import Progress, Report, reporting
 
 __all__ = ["Mode", "Saved", "save"]
@@ -77,6 +77,7 @@ def save(
     packing = _compression(made, compression)
     _check_arguments(plan, shards, shard_func, mode, workers, resume)
     _check_switches(resume, durable, progress)
+    _check_names(plan.spec)
     made.check(plan.spec)
     target = SavedFolder(path, "save")
     is_new = target.prepare(durable=durable)
@@ -94,7 +95,9 @@ def save(
         _check_appended(base, made.name, packing, plan.spec)
     is_appended = base is not None and mode == "append"
     before = target.made_by(base) if base is not None and is_appended else ()
-    job = Job(target, made, packing, plan, shards, resume, durable, is_new)
+    # Of dicts the order is that of the version before, in which the files that stay have their columns.
+    spec = base.spec if base is not None and is_appended else plan.spec
+    job = Job(target, made, packing, plan, spec, shards, resume, durable, is_new)
     numbers = None if shard_func is None else ShardNumbers(shard_func, plan.spec)
     try:
         job.begin()
@@ -114,7 +117,7 @@ def save(
         0,
         made.name,
         packing,
-        plan.spec,
+        spec,
         (*kept, *finished),
         datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         _native.__version__,
@@ -207,6 +210,15 @@ def _check_arguments(plan: Plan, shards: Any, shard_func: Any, mode: Any, worker
         )
 
 
+def _check_names(spec: Spec) -> None:
+    for path in spec.paths():
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            want = "names of leaves in text that UTF-8 can hold"
+            raise ArgumentError("save", "dataset", got=path, want=want, help="Rename it with map.") from None
+
+
 def _check_switches(resume: Any, durable: Any, progress: Any) -> None:
     for name, value in (("resume", resume), ("durable", durable)):
         if type(value) is not bool:
@@ -225,7 +237,7 @@ def _check_appended(base: Manifest, format: str, compression: str, spec: Spec) -
         ("compression", compression, base.compression),
         ("element_spec", spec.structure, base.spec.structure),
     ):
-        if ours != theirs:
+        if ours != theirs and not (name == "element_spec" and spec_to_json(spec) == spec_to_json(base.spec)):
             raise ArgumentError(
                 "save", name, got=ours, want=f"{theirs}, as version {base.version} has it, to append"
             )

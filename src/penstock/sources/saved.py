@@ -28,6 +28,8 @@ from penstock.store.manifest import Manifest
 __all__ = ["SavedRows", "content_of", "saved_rows"]
 
 _FIRST_ROWS: Final = 256
+# How large compressed rows are is not known before some were read.
+_FIRST_COMPRESSED_ROWS: Final = 16
 _CHUNK_ROWS: Final = 16384
 _CHUNK_BYTES: Final = 4 << 20
 _OPEN_SHARDS: Final = 256
@@ -246,12 +248,11 @@ class _Shards:
 
     def limit(self, number: int) -> int:
         """Rows for the next chunk: few for the first, so that it comes at once."""
-        if self._is_first:
-            self._is_first = False
-            return _FIRST_ROWS
-        shard = self._node.manifest.shards[number]
-        row_bytes = self._row_bytes or shard.nbytes // max(1, shard.rows)
-        return max(1, min(_CHUNK_ROWS, _CHUNK_BYTES // max(1, row_bytes)))
+        manifest = self._node.manifest
+        row_bytes = self._row_bytes or manifest.row_bytes(manifest.shards[number])
+        first = _FIRST_ROWS if manifest.compression == "none" else _FIRST_COMPRESSED_ROWS
+        most, self._is_first = first if self._is_first else _CHUNK_ROWS, False
+        return max(1, min(most, _CHUNK_BYTES // row_bytes))
 
     def formed(self, rows: Chunk) -> Chunk:
         """The rows in the structure that the user gets."""

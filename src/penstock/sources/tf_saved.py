@@ -130,6 +130,11 @@ class TFSavedRows(Node):
         known = {files[0]: files for files in self.saved.files}
         return tuple(known[path] for path in self.paths)
 
+    @property
+    def further_paths(self) -> tuple[str, ...]:
+        """What shards have beyond their first files, which are as much of the content."""
+        return tuple(path for files in self.files for path in files[1:])
+
     @cached_property
     def form(self) -> SavedForm:
         """How its rows lie in records."""

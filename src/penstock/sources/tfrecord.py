@@ -436,7 +436,15 @@ class IndexedRows:
         """The index of every file."""
         kept = [self._node.kept_index(number) for number in range(len(self._node.paths))]
         found = [index for index in kept if index is not None]
-        return found if len(found) == len(kept) else build_indexes(self._node.paths, mode=self._node.index)
+        if len(found) == len(kept):
+            return found
+        options = self._node.options
+        return build_indexes(
+            self._node.paths,
+            mode=self._node.index,
+            max_record_bytes=options.max_record_bytes,
+            max_ratio=options.max_ratio,
+        )
 
     @cached_property
     def _bounds(self) -> IntArray:
@@ -489,6 +497,7 @@ class IndexedRows:
                     self._node.paths[number],
                     self.indexes[number],
                     max_record_bytes=self._node.options.max_record_bytes,
+                    max_ratio=self._node.options.max_ratio,
                 )
             self._open[number] = file  # the latest is the last
             while len(self._open) > _OPEN_FILES:

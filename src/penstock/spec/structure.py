@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-__all__ = ["flatten", "form", "is_structure", "map_structure", "pack", "paths"]
+__all__ = ["entries", "flatten", "form", "is_structure", "map_structure", "pack", "paths"]
 
 
 _FIELDS: dict[Any, tuple[str, ...] | None] = {}
@@ -41,8 +41,8 @@ def is_structure(value: Any) -> bool:
     return isinstance(value, dict | tuple) or _fields(type(value)) is not None
 
 
-def _entries(structure: Any) -> Iterable[tuple[Any, Any]] | None:
-    """(name, part) of a structure; None for a leaf."""
+def entries(structure: Any) -> Iterable[tuple[Any, Any]] | None:
+    """(name, part) of a structure, in order; None for a leaf."""
     if isinstance(structure, dict):
         return structure.items()
     if isinstance(structure, tuple):
@@ -58,10 +58,10 @@ def flatten(structure: Any) -> list[Any]:
     >>> flatten({"a": 1, "b": (2, {"c": 3})})
     [1, 2, 3]
     """
-    entries = _entries(structure)
-    if entries is None:
+    parts = entries(structure)
+    if parts is None:
         return [structure]
-    return [leaf for _, part in entries for leaf in flatten(part)]
+    return [leaf for _, part in parts for leaf in flatten(part)]
 
 
 def pack(structure: Any, leaves: Iterable[Any]) -> Any:
@@ -101,11 +101,11 @@ def paths(structure: Any) -> list[str]:
 
 
 def _paths(structure: Any, prefix: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    entries = _entries(structure)
-    if entries is None:
+    parts = entries(structure)
+    if parts is None:
         yield prefix
         return
-    for name, part in entries:
+    for name, part in parts:
         yield from _paths(part, (*prefix, str(name)))
 
 
@@ -115,8 +115,8 @@ def form(structure: Any) -> Any:
     >>> form({"a": 1}) == form({"a": 2}), form((1,)) == form({"0": 1})
     (True, False)
     """
-    entries = _entries(structure)
-    if entries is None:
+    parts = entries(structure)
+    if parts is None:
         return None
     kind = dict if isinstance(structure, dict) else type(structure)
-    return (kind, tuple((name, form(part)) for name, part in entries))
+    return (kind, tuple((name, form(part)) for name, part in parts))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import make_dataclass
 from functools import lru_cache
 from keyword import iskeyword
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -36,6 +37,8 @@ __all__ = [
 ]
 
 _MOST_AXES: Final = 64
+# NumPy counts the bytes of an array in 63 bits, also of one of many rows.
+_MOST_ROW_BYTES: Final = 1 << 48
 _MOST_PARTS: Final = 16
 _MOST_FIELDS: Final = 1 << 12
 # Everything that `dtype.str` writes but for objects; NumPy's own little languages of dtypes are not read.
@@ -131,6 +134,8 @@ def leaf_from_json(document: Any) -> LeafSpec:
         raise _malformed(sizes, f"at most {_MOST_AXES} sizes")
     shape = tuple(None if size is None else _size(size) for size in sizes)
     dtype, optional = dtype_from_json(document.get("dtype")), document.get("optional", False) is True
+    if prod(size for size in shape if size) * max(1, dtype.itemsize) >= _MOST_ROW_BYTES:
+        raise _malformed(sizes, "a shape that an array can have")
     if kind == "sparse":
         return SparseSpec(shape, dtype, optional=optional)
     if "ragged_rank" in document:

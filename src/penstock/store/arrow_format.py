@@ -16,10 +16,11 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.column.fitted import in_order_of
 from penstock.column.spread import gather_spread
 from penstock.errors import DataLossError
 from penstock.fs.mapped import mapped
-from penstock.spec import Spec, form, pack, paths
+from penstock.spec import Spec, pack
 from penstock.store.arrow_footer import batch_rows
 from penstock.store.arrow_module import pyarrow
 from penstock.store.arrow_read import column_of
@@ -70,7 +71,7 @@ class _ArrowWriter:
 
     def __init__(self, file: ShardFile, spec: Spec, compression: str) -> None:
         self._arrow = arrow = pyarrow("save", "ipc")
-        self._spec, self._form = spec, form(spec.structure)
+        self._spec = spec
         self._schema = schema_of(arrow, spec)
         self._sink = _Sink(file)
         options = arrow.ipc.IpcWriteOptions(compression=None if compression == "none" else compression)
@@ -79,16 +80,11 @@ class _ArrowWriter:
     def write(self, rows: Chunk) -> None:
         arrow, arrays = self._arrow, [self._arrow.nulls(len(rows))]
         if self._spec.leaves:
-            parts = zip(self._columns(rows), self._spec.leaves, self._schema.types, strict=True)
+            parts = zip(
+                in_order_of(rows, self._spec, "save"), self._spec.leaves, self._schema.types, strict=True
+            )
             arrays = [array_of(arrow, column, leaf, kind) for column, leaf, kind in parts]
         self._writer.write_batch(arrow.RecordBatch.from_arrays(arrays, schema=self._schema))
-
-    def _columns(self, rows: Chunk) -> Sequence[Any]:
-        """The columns in the order of the spec; dict entries may come in any."""
-        if form(rows.template) == self._form:
-            return rows.columns
-        named = dict(zip(paths(rows.template), rows.columns, strict=True))
-        return [named[path] for path in self._spec.paths()]
 
     def finish(self) -> None:
         self._writer.close()

@@ -39,9 +39,10 @@ from penstock.fs.folders import (
     remove_file,
     remove_tree,
     replace_file,
+    sync_folder,
 )
 from penstock.fs.locks import FolderLock, lock_folder, locked
-from penstock.fs.paths import TEMPORARY_SUFFIX, local_path
+from penstock.fs.paths import TEMPORARY_SUFFIX, local_path, tidy_path
 from penstock.store.format import format_named
 from penstock.store.manifest import Made, Manifest, parse_manifest
 
@@ -69,7 +70,7 @@ class SavedFolder:
     """
 
     def __init__(self, path: str | os.PathLike[str], where: str = "load") -> None:
-        self.path = os.path.normpath(local_path(path, where))
+        self.path = tidy_path(local_path(path, where))
 
     def at(self, *names: str) -> str:
         """The path of something in the folder."""
@@ -142,15 +143,14 @@ class SavedFolder:
             NotFoundError, SidecarError: An older penstock wrote it, and a version that it was appended to is gone or
                 damaged.
         """
-        before = manifest.before
-        if before is None:
+        latest = [manifest.made]
+        while manifest.before is None:
             assert manifest.parent is not None, "else it is known"
             if manifest.parent >= manifest.version:
-                raise self._damaged(
-                    f"manifest-{manifest.version}.json", f"it was appended to {manifest.parent}"
-                )
-            before = self.made_by(self.version(manifest.parent))
-        return (*before, manifest.made)
+                raise self._damaged(_manifest_name(manifest.version), f"it was appended to {manifest.parent}")
+            manifest = self.version(manifest.parent)
+            latest.append(manifest.made)
+        return (*manifest.before, *reversed(latest))
 
     def numbers(self) -> list[int]:
         """The versions that are there, rising."""
@@ -290,11 +290,22 @@ class SavedFolder:
     def _point(self, manifest: Manifest, *, durable: bool = True) -> None:
         """Have the files by which others find the data name this version, and no other."""
         pointers = pointers_to(manifest)
-        for name in TF_FILES:
-            if name not in pointers and os.path.lexists(self.at(name)):
-                remove_file(self.at(name))
+        gone = set(TF_FILES) - set(pointers)
+        if any(self._differs(name, data) for name, data in pointers.items() if name != TF_FILES[0]):
+            gone.add(TF_FILES[0])  # else it would lead to the old rows, beside the new spec of them
+        removed = [self.at(name) for name in TF_FILES if name in gone and os.path.lexists(self.at(name))]
+        for path in removed:
+            remove_file(path)
+        if removed and durable:
+            sync_folder(self.path)
         for name, data in pointers.items():
             replace_file(self.at(name), data, durable=durable)
+
+    def _differs(self, name: str, data: bytes) -> bool:
+        try:
+            return read_regular(self.at(name), len(data)) != data
+        except (NotFoundError, ArgumentError, LimitError):
+            return True
 
     def _conflict(self, base: int, found: int) -> CommitConflictError:
         was = f"version {base}" if base else "no version"

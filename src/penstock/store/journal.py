@@ -31,14 +31,14 @@ class Settings:
         compression: Of the shards.
         shards: How many were asked for; None for as many as their size says.
         spec: Of a row, as JSON.
-        content: Stands for the pipeline, what its functions use, and its input files; None where nothing can.
+        content: Stands for the pipeline, what its functions use, and its input files.
     """
 
     format: str
     compression: str
     shards: int | None
     spec: Any
-    content: str | None
+    content: str
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""

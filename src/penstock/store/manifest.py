@@ -7,6 +7,8 @@ folder and a name beside it, never by a path.
 from __future__ import annotations
 
 import re
+from datetime import datetime
+from math import prod
 from typing import Any, Final, TypeGuard
 
 from penstock.errors import SidecarError
@@ -14,7 +16,7 @@ from penstock.frozen import frozen
 from penstock.records.schema_json import MalformedError
 from penstock.records.sealed import seal, unseal
 from penstock.records.sidecar import is_safe_name
-from penstock.spec import Spec
+from penstock.spec import Spec, TensorSpec
 from penstock.spec.written import leaf_from_json, leaf_to_json, structure_from_json, structure_to_json
 
 __all__ = [
@@ -131,6 +133,12 @@ class Manifest:
         """The data folders that it needs, each once."""
         return list(dict.fromkeys(shard.folder for shard in self.shards))
 
+    def row_bytes(self, shard: SavedShard) -> int:
+        """About how many bytes of memory a row of a shard takes, at least: as its file and the spec tell."""
+        known = [leaf for leaf in self.spec.leaves if isinstance(leaf, TensorSpec)]
+        sizes = (leaf.dtype.itemsize * prod(size or 0 for size in leaf.shape) for leaf in known)
+        return max(1, shard.nbytes // max(1, shard.rows), sum(sizes))
+
     def to_bytes(self) -> bytes:
         """The file."""
         return seal(
@@ -183,6 +191,7 @@ def _manifest(document: dict[str, Any]) -> Manifest:
     texts = {key: document.get(key) for key in ("created", "penstock", "shard_format", "compression")}
     if not all(isinstance(value, str) for value in texts.values()):
         raise MalformedError(f"one of {', '.join(texts)} is missing")
+    _check_time(document["created"])
     shards, recipe, parent = document.get("shards"), document.get("pipeline"), document.get("parent")
     if not isinstance(shards, list) or not (recipe is None or isinstance(recipe, dict)):
         raise MalformedError("it names no shards, or its pipeline is no object")
@@ -208,6 +217,13 @@ def _manifest(document: dict[str, Any]) -> Manifest:
     if (manifest.rows, manifest.nbytes) != (document.get("rows"), document.get("bytes")):
         raise MalformedError("the totals are not those of its shards")
     return manifest
+
+
+def _check_time(created: str) -> None:
+    try:
+        datetime.fromisoformat(created).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise MalformedError(f"it was created at {created[:40]!r}") from None
 
 
 def _made_to_json(made: Made) -> dict[str, Any]:

@@ -13,7 +13,12 @@ from penstock import _native
 from penstock.cores import usable_cores
 from penstock.store.format import ShardFile
 
-__all__ = ["Packing"]
+__all__ = ["MOST_RATIO", "Packing"]
+
+MOST_RATIO: Final = 1 << 15
+"""Zstandard makes four bytes of a block of 128 KiB that is one byte again and again, and nothing makes less.
+
+Rows that were saved are never refused for being alike, so that what is read may be that many times its file."""
 
 _Bytes: TypeAlias = NDArray[np.uint8]
 

@@ -13,6 +13,7 @@ from penstock.fs.files import ReadFile
 from penstock.records.compress import sniff
 from penstock.records.frames import FrameReader, Frames
 from penstock.records.stream import open_stream
+from penstock.store.packing import MOST_RATIO
 from penstock.store.tf_rows import RecordError, SavedForm
 
 __all__ = [
@@ -72,6 +73,7 @@ class RecordElements:
             path,
             compression=compression_of(path, compression),
             max_record_bytes=MOST_RECORD_BYTES,
+            max_ratio=MOST_RATIO,
             large_record_bytes=_LARGE_RECORD_BYTES,
         )
         self.position = (0, 0)
@@ -163,7 +165,7 @@ def _begins_snappy(path: str, head: bytes, size: int) -> bool:
     """Whether a stream of Snappy begins with a record: the size of a block that fits, and a right header in it."""
     if len(head) < 5 or not 0 < int.from_bytes(head[:4], "big") <= size - 4:
         return False
-    stream = open_stream(path, "snappy")
+    stream = open_stream(path, "snappy", max_ratio=MOST_RATIO)
     first = np.zeros(_HEAD_BYTES, np.uint8)
     try:
         return stream.readinto(first) == _HEAD_BYTES and _is_header(first.tobytes())

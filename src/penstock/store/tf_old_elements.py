@@ -16,6 +16,7 @@ from penstock.fs.files import ReadFile
 from penstock.records.compress import sniff
 from penstock.records.frames import Frames
 from penstock.records.stream import open_stream
+from penstock.store.packing import MOST_RATIO
 from penstock.store.tf_dtypes import dtype_numbered
 from penstock.store.tf_elements import MOST_RECORD_BYTES
 from penstock.store.tf_wire import MalformedError, enclosed, fields, number_field
@@ -46,7 +47,7 @@ class OldElements:
         name = _compression_of(path, version) if compression is None else compression
         # Version 1 has blocks of Snappy within the stream, version 0 around it.
         self._has_blocks = name == "snappy" and version == 1
-        self._stream = open_stream(path, "none" if self._has_blocks else name)
+        self._stream = open_stream(path, "none" if self._has_blocks else name, max_ratio=MOST_RATIO)
         self.position = (0, 0)
 
     def seek(self, record: int, offset: int) -> None:

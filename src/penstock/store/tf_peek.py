@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.records.frames import FrameReader
+from penstock.store.packing import MOST_RATIO
 from penstock.store.tf_elements import MOST_RECORD_BYTES, compression_of
 from penstock.store.tf_wire import MalformedError, fields
 
@@ -15,7 +16,9 @@ def first_rank(paths: Sequence[str], compression: str | None, component: int) ->
     """The number of axes of a component in the first row; None where there is no row, or it cannot be read."""
     for path in paths:
         found = compression_of(path, compression)
-        with FrameReader(path, compression=found, max_record_bytes=MOST_RECORD_BYTES) as reader:
+        with FrameReader(
+            path, compression=found, max_record_bytes=MOST_RECORD_BYTES, max_ratio=MOST_RATIO
+        ) as reader:
             while (frames := reader.read(component + 1)) is not None:
                 last = frames.first_record + len(frames) - 1
                 if last >= component:

@@ -42,6 +42,8 @@ __all__ = ["METADATA", "SPEC", "TFSaved", "is_tf_saved", "open_tf_saved"]
 METADATA: Final = "snapshot.metadata"
 SPEC: Final = "dataset_spec.pb"
 _MOST_BYTES: Final = 16 << 20
+# No compression that TensorFlow has makes less of rows.
+_MOST_ROWS_A_BYTE: Final = 1 << 10
 _CHUNK_NAME: Final = re.compile(r"(\d{8,20})\.snapshot\Z", re.ASCII)
 _AGAIN: Final = "Copy the folder again from where it came, or save the dataset again."
 
@@ -135,6 +137,7 @@ def open_tf_saved(
             help="Save it again, or pass allow_unfinished=True for the rows that are there.",
         )
     files = _files(folder, metadata)
+    _check_rows(folder, metadata, files)
     structure = _structure(folder, metadata, element_spec)
     _check_components(folder, metadata, structure)
     structure = _with_ranks(folder, structure, files, wanted, metadata.version)
@@ -149,6 +152,14 @@ def _rows(metadata: Metadata, files: Sequence[Sequence[str]]) -> int:
         return metadata.rows if metadata.rows >= 0 else UNKNOWN
     # TensorFlow leaves out 0; its first versions left out every number.
     return UNKNOWN if files else 0
+
+
+def _check_rows(folder: str, metadata: Metadata, files: Sequence[Sequence[str]]) -> None:
+    """Who makes a list of rows asks first how many there are, and has memory for them."""
+    nbytes = sum(os.lstat(path).st_size for paths in files for path in paths)
+    if (metadata.rows or 0) > nbytes * _MOST_ROWS_A_BYTE:
+        why = f"it lists {metadata.rows} rows in files of {nbytes} bytes"
+        raise _damaged(os.path.join(folder, METADATA), why)
 
 
 def _metadata(folder: str) -> Metadata:

@@ -16,6 +16,7 @@ from penstock.errors import DataLossError
 from penstock.records.frames import Frames
 from penstock.records.gather import RecordFile
 from penstock.records.index import build_index
+from penstock.store.packing import MOST_RATIO
 from penstock.store.tf_elements import (
     MOST_RECORD_BYTES,
     RecordElements,
@@ -157,7 +158,10 @@ class NumberedRows:
         self._paths, self._form = paths, form
         self._indexes = [
             build_index(
-                path, compression=compression_of(path, compression), max_record_bytes=MOST_RECORD_BYTES
+                path,
+                compression=compression_of(path, compression),
+                max_record_bytes=MOST_RECORD_BYTES,
+                max_ratio=MOST_RATIO,
             )
             for path in paths
         ]
@@ -199,7 +203,10 @@ class NumberedRows:
             file = self._files.pop(number, None)
             if file is None:
                 file = RecordFile(
-                    self._paths[number], self._indexes[number], max_record_bytes=MOST_RECORD_BYTES
+                    self._paths[number],
+                    self._indexes[number],
+                    max_record_bytes=MOST_RECORD_BYTES,
+                    max_ratio=MOST_RATIO,
                 )
             self._files[number] = file
             while len(self._files) > 256:

@@ -6,6 +6,7 @@ from collections import namedtuple
 from dataclasses import replace
 from functools import lru_cache
 from keyword import iskeyword
+from math import prod
 from typing import Any, Final
 
 from penstock.frozen import frozen
@@ -39,6 +40,7 @@ _NONE, _FLOAT, _INT, _STRING, _BOOL, _SHAPE, _DTYPE, _TENSOR, _TYPE, _BOUNDED = 
 )
 _LIST, _TUPLE, _DICT, _NAMED = 51, 52, 53, 54
 _SPARSE, _RAGGED, _OPTIONAL, _NONE_SPEC = 1, 3, 7, 12
+_MOST_VALUES: Final = 1 << 40
 _REFUSED: Final = {2: "IndexedSlices", 4: "TensorArrays", 5: "datasets"}
 
 
@@ -230,7 +232,8 @@ def _shape(data: Any) -> Shape | None:
         if number == 2:
             size = signed(_number(dict(fields(_bytes(value))).get(1, 0)))
             sizes.append(None if size == -1 else size)
-    if len(sizes) > 254 or any(size is not None and not 0 <= size < 1 << 40 for size in sizes):
+    known = [size for size in sizes if size is not None]
+    if len(sizes) > 254 or any(size < 0 for size in known) or prod(filter(None, known)) >= _MOST_VALUES:
         raise MalformedError(f"a shape of {len(sizes)} axes, or of sizes that no array has")
     return tuple(sizes)
 

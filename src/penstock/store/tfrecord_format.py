@@ -32,13 +32,14 @@ from penstock.records.storage import field_of_spec
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.spec import LeafSpec, NoneSpec, SparseSpec, Spec, TensorSpec, pack
 from penstock.store.format import Format, ShardFile, ShardReader, ShardWriter, register
-from penstock.store.packing import Packing
+from penstock.store.packing import MOST_RATIO, Packing
 
 __all__ = ["TFRecordFormat"]
 
 _ENDINGS: Final = {"none": "", "gzip": ".gz", "zlib": ".zlib", "zstd": ".zst"}
 # A row is never refused for its size when it was saved, and so not when it is read.
 _MOST_RECORD_BYTES: Final = 1 << 31
+_LIMITS: Final[dict[str, Any]] = {"max_record_bytes": _MOST_RECORD_BYTES, "max_ratio": MOST_RATIO}
 _CHUNK_BYTES: Final = 16 << 20
 _WHERE: Final = "save"
 
@@ -197,16 +198,14 @@ class _Reader:
 
     @cached_property
     def _file(self) -> RecordFile:
-        index = build_index(self._path, max_record_bytes=_MOST_RECORD_BYTES)
+        index = build_index(self._path, **_LIMITS)
         self._check_count(len(index))
-        return RecordFile(self._path, index, max_record_bytes=_MOST_RECORD_BYTES)
+        return RecordFile(self._path, index, **_LIMITS)
 
     def _next_frames(self, start: int, n: int) -> list[Frames]:
         """N records of a compressed stream, which is read from its beginning where it is not there yet."""
         if self._stream is None or self._stream[1] > start:
-            reader = FrameReader(
-                self._path, compression=self._compression, max_record_bytes=_MOST_RECORD_BYTES
-            )
+            reader = FrameReader(self._path, compression=self._compression, **_LIMITS)
             self._stream = (reader, 0)
         reader, at = self._stream
         frames: list[Frames] = []

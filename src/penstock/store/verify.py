@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from penstock.errors import PenstockError
 from penstock.fs.folders import list_folder, read_regular
@@ -15,7 +16,8 @@ from penstock.store.manifest import Manifest, SavedShard
 
 __all__ = ["Verified", "verify_saved"]
 
-_STEP_ROWS = 1 << 14
+_STEP_ROWS: Final = 1 << 14
+_STEP_BYTES: Final = 16 << 20
 
 
 @dataclass
@@ -82,8 +84,9 @@ def _shard_faults(target: SavedFolder, manifest: Manifest, shard: SavedShard) ->
             yield f"{target.path}: the format {manifest.format!r} is not known to this penstock."
             return
         reader = format.reader(path, shard.rows, manifest.spec, manifest.compression, None)
-        for start in range(0, shard.rows, _STEP_ROWS):
-            reader.read(start, min(shard.rows, start + _STEP_ROWS))
+        step = max(1, min(_STEP_ROWS, _STEP_BYTES // manifest.row_bytes(shard)))
+        for start in range(0, shard.rows, step):
+            reader.read(start, min(shard.rows, start + step))
         if not shard.rows:
             reader.check_rows()
     except (PenstockError, OSError) as error:

@@ -76,3 +76,9 @@ def test_a_name_that_no_cache_has_is_refused(folder: str, capsys: pytest.Capture
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert run(["cache", "list", str(tmp_path / "no")]) == 3
     assert "there is no such folder" in capsys.readouterr().err
+
+
+def test_an_empty_name_clears_nothing(folder: str, capsys: pytest.CaptureFixture[str]):
+    assert run(["cache", "clear", folder, ""]) == 2
+    assert "wanted the beginning of a name in the list" in capsys.readouterr().err
+    assert len(asked(capsys, "list", folder)["caches"]) == 1

@@ -135,6 +135,19 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     del sys.modules["prepared_by"]
 
 
+def test_rerun_into_a_dataset_tells_what_can_be_done_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    ps.Dataset.range(3).save(tmp_path / "d")
+    assert run(["rerun", str(tmp_path / "d"), str(tmp_path / "d")]) == 3
+    error = capsys.readouterr().err
+    assert (
+        "a dataset is saved there already (version 1, 3 rows). Give the name of a folder that is not there yet"
+        in error
+    )
+    assert "mode=" not in error
+
+
 def test_rerun_takes_functions_from_a_module(prepared: Path, capsys: pytest.CaptureFixture[str]):
     code, text = said(capsys, "rerun", "a", "b")
     assert code == 2

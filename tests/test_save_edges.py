@@ -222,20 +222,20 @@ def test_a_long_line_of_versions_of_an_older_penstock_is_walked_to_its_end(tmp_p
     document = json.loads((path / "manifest-1.json").read_bytes())
     del document["checksum"]
     data = b""
-    for number in range(2, 1500):
+    for number in range(2, 1101):
         data = seal({**document, "dataset_version": number, "parent": number - 1, "before": None})
         (path / f"manifest-{number}.json").write_bytes(data)
-    (path / "CURRENT").write_text(f"manifest-1499.json {_native.digest(data)}\n")
+    (path / "CURRENT").write_text(f"manifest-1100.json {_native.digest(data)}\n")
     folder = SavedFolder(path)
     manifest = folder.current()
     assert manifest is not None
-    assert len(folder.made_by(manifest)) == 1499
+    assert len(folder.made_by(manifest)) == 1100
 
 
 # --- the files of a snapshot
 
 
-def test_every_file_of_a_shard_counts_for_what_its_rows_are(golden: Path, tmp_path: Path):
+def test_every_file_of_a_shard_counts_for_what_its_rows_are(tmp_path: Path):
     folder = tmp_path / "d"
     ps.Dataset.range(4).save(folder, format="tf")
     (folder / "CURRENT").unlink()

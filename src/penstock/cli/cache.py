@@ -95,7 +95,8 @@ def clear(path: str, caches: tuple[str, ...], as_json: bool) -> None:
     """
     entries = _entries(path)
     for name in caches:
-        if not any(entry.content.startswith(name) for entry in entries):
+        # An empty name begins all of them, and is what a shell makes of a variable that is not set.
+        if not name or not any(entry.content.startswith(name) for entry in entries):
             raise ArgumentError("cache clear", "CACHE", got=name, want="the beginning of a name in the list")
     chosen = [entry for entry in entries if not caches or entry.content.startswith(caches)]
     result: dict[str, list[str]] = {"removed": [], "in_use": []}

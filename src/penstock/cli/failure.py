@@ -34,6 +34,10 @@ _AS_THEY_ARE = "To see the records as they are, use penstock head --raw."
 # Errors name the way out in Python; here it is an option or a verb.
 _WAYS_OUT = (
     (re.compile(r"pass overwrite=True"), "pass --overwrite"),
+    (
+        re.compile(r"To make a new version of it, pass mode=.*\."),
+        "Give the name of a folder that is not there yet.",
+    ),
     (re.compile(r"pass max_record_bytes=(?=\d)"), "pass --max-record-bytes "),
     (re.compile(r"pass max_ratio= "), "pass --max-ratio "),
     (re.compile(r'pass on_corrupt="skip"'), "use penstock repair"),

@@ -29,7 +29,7 @@ __all__ = ["SavedRows", "content_of", "saved_rows"]
 
 _FIRST_ROWS: Final = 256
 # How large compressed rows are is not known before some were read.
-_FIRST_COMPRESSED_ROWS: Final = 16
+_FIRST_COMPRESSED_ROWS: Final = 4
 _CHUNK_ROWS: Final = 16384
 _CHUNK_BYTES: Final = 4 << 20
 _OPEN_SHARDS: Final = 256

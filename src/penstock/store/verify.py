@@ -84,9 +84,11 @@ def _shard_faults(target: SavedFolder, manifest: Manifest, shard: SavedShard) ->
             yield f"{target.path}: the format {manifest.format!r} is not known to this penstock."
             return
         reader = format.reader(path, shard.rows, manifest.spec, manifest.compression, None)
-        step = max(1, min(_STEP_ROWS, _STEP_BYTES // manifest.row_bytes(shard)))
-        for start in range(0, shard.rows, step):
-            reader.read(start, min(shard.rows, start + step))
+        start, n = 0, 1
+        while start < shard.rows:
+            rows = reader.read(start, min(shard.rows, start + n))
+            start += len(rows)
+            n = max(1, min(4 * n, _STEP_ROWS, _STEP_BYTES // max(1, rows.nbytes // len(rows))))
         if not shard.rows:
             reader.check_rows()
     except (PenstockError, OSError) as error:

@@ -34,6 +34,7 @@ pub struct Shuffled {
 ///
 /// A row that goes out changes places with the one at the start of the ring, and then the start moves over it. So with
 /// the incoming rows written behind the ring, the shuffled rows are what the start has passed: no ring is needed.
+/// Of a ring that is longer than the buffer, the rows behind the buffer are the first to come in.
 pub fn ring(
     stream: Stream,
     draws: u64,
@@ -42,11 +43,8 @@ pub fn ring(
     buffer_size: u64,
 ) -> Result<Shuffled> {
     let held = ring.len() as u64;
-    if buffer_size == 0 || held > buffer_size {
-        return Err(Error::Argument(
-            format!("{held} rows are in a buffer of {buffer_size}, wanted at least 1 and no more than fit")
-                .into(),
-        ));
+    if buffer_size == 0 {
+        return Err(Error::Argument("a buffer of 0 rows, wanted at least 1".into()));
     }
     let total = positions_end(incoming).and_then(|_| held.checked_add(incoming.count)).ok_or_else(|| {
         let Incoming { first, count, .. } = incoming;
@@ -57,7 +55,7 @@ pub fn ring(
     draws.checked_add(out).ok_or_else(|| {
         Error::Argument(format!("{draws} numbers were drawn, and {out} more are too many").into())
     })?;
-    let rows = total.min(out.saturating_add(buffer_size));
+    let rows = total.min(out.saturating_add(buffer_size)).max(held);
     let taken = rows.saturating_sub(held);
 
     let mut work = reserved::<i64>(rows)?;
@@ -159,10 +157,25 @@ mod tests {
     }
 
     #[test]
+    fn rows_may_wait_behind_the_buffer() {
+        let stream = Stream::new(1, 2);
+        let whole = ring(stream, 0, &[], incoming(0, 50, true, u64::MAX), 7).unwrap().rows;
+        let mut out = ring(stream, 0, &[], incoming(0, 20, false, 3), 7).unwrap();
+        let mut held = out.rows.split_off(out.out);
+        held.extend(out.taken as i64..20);
+        assert!(held.len() > 7);
+        let next = ring(stream, 3, &held, incoming(20, 0, false, 4), 7).unwrap();
+        assert_eq!((next.out, next.taken), (4, 0));
+        out.rows.extend_from_slice(&next.rows[..4]);
+        let last = ring(stream, 7, &next.rows[4..], incoming(20, 30, true, u64::MAX), 7).unwrap();
+        out.rows.extend(last.rows);
+        assert_eq!(out.rows, whole);
+    }
+
+    #[test]
     fn wrong_arguments_are_errors() {
         let stream = Stream::new(1, 2);
         assert!(ring(stream, 0, &[], incoming(0, 1, true, 1), 0).is_err());
-        assert!(ring(stream, 0, &[1, 2], incoming(0, 1, true, 1), 1).is_err());
         assert!(ring(stream, 0, &[], incoming(i64::MAX, 1, true, 1), 1).is_err());
         assert!(ring(stream, u64::MAX, &[], incoming(0, 1, true, 1), 1).is_err());
         assert!(ring(stream, 0, &[], incoming(0, 1 << 62, true, 1 << 62), 1 << 62).is_err());

@@ -191,6 +191,10 @@ class Rows(Protocol):
         """The rows of this epoch by number, where that is possible and nothing has to be made for it first."""
 
     @property
+    def group_rows(self) -> int:
+        """Rows of this node that the one above takes together: groups that a chunk of it cuts are copied."""
+
+    @property
     def scratch(self) -> dict[str, Any]:
         """What a node keeps here only to be faster. It may be empty again at any step."""
 

@@ -30,7 +30,7 @@ from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
 from penstock.nodes.arguments import flag, whole_number
 from penstock.nodes.drawn import is_seeds, is_whole, numbers
 from penstock.nodes.shuffle_all import ShuffleAll
-from penstock.nodes.sizes import note_rows, rows_at_once
+from penstock.nodes.sizes import note_rows, rows_in_bulk, whole_groups
 from penstock.spec import Spec
 
 __all__ = ["Shuffle", "shuffle"]
@@ -89,8 +89,8 @@ class Shuffle(Node):
     """Rows drawn from a buffer, in tf.data's order.
 
     The state is (the seeds that the node was made with, those of this epoch, how many numbers were drawn, the
-    positions of the rows in the buffer from its start on, whether the input has ended). It holds the node's seeds
-    because those of a node without a seed are others in every process.
+    positions of the rows in the buffer from its start on and of those that wait to come into it, whether the input has
+    ended). It holds the node's seeds because those of a node without a seed are others in every process.
 
     Args:
         buffer_size: Rows in the buffer, UNKNOWN for all.
@@ -150,7 +150,7 @@ class Shuffle(Node):
     def _is_ring(self, ring: Any) -> bool:
         if not (isinstance(ring, np.ndarray) and ring.dtype == np.int64 and ring.ndim == 1):
             return False
-        return len(ring) <= self._size and not (ring < 0).any()
+        return not (ring < 0).any()
 
     def held(self, state: State) -> Sequence[IntArray]:
         return (state[3],)
@@ -163,9 +163,9 @@ class Shuffle(Node):
         pair, seeds, drawn, ring, ended = state
         n = 0 if ended else rows.hold()
         ended = n == 0
-        # While rows come in all of them are taken, and what goes out is about as much.
-        limit = rows_at_once(rows.scratch) if ended else n + len(ring)
-        out, ring, _ = _native.shuffle_ring(
+        # While rows come in, about as many go out.
+        most = rows_in_bulk(rows.scratch, rows.spec) if ended else n + len(ring) + 1 - self._size
+        out, ring, taken = _native.shuffle_ring(
             seeds[0],
             seeds[1],
             drawn,
@@ -174,8 +174,10 @@ class Shuffle(Node):
             n,
             buffer_size=self._size,
             ended=ended,
-            limit=limit,
+            limit=whole_groups(max(0, most), drawn, rows.group_rows),
         )
+        if taken < n:
+            ring = np.concatenate((ring, np.arange(rows.position - n + taken, rows.position)))
         state = (pair, seeds, drawn + len(out), ring, ended)
         if not len(out):
             return state, END if ended else None
@@ -203,17 +205,25 @@ class Shuffle(Node):
             return None
         wanted = max(0, draw + self._size - 1 - len(ring)) if draw else 0
         wanted = min(wanted, n[0] - come) if n[0] >= 0 else wanted
-        if wanted:
-            ring, drawn = self._drawn(seeds, ring, drawn, come, wanted, wanted + len(ring))
+        if draw:
+            ring, drawn = self._drawn(seeds, ring, drawn, come, wanted, draw, ended=ended)
         if drawn < row:  # the input ends before
-            ring, drawn = self._drawn(seeds, ring, drawn, come + wanted, 0, row - drawn)
             ended = True
+            ring, drawn = self._drawn(seeds, ring, drawn, come + wanted, 0, row - drawn, ended=True)
         return (pair, seeds, drawn, ring, ended), (come + wanted,)
 
     def _drawn(
-        self, seeds: SeedPair, ring: IntArray, drawn: int, first: int, incoming: int, limit: int
+        self,
+        seeds: SeedPair,
+        ring: IntArray,
+        drawn: int,
+        first: int,
+        incoming: int,
+        limit: int,
+        *,
+        ended: bool,
     ) -> tuple[IntArray, int]:
-        """The buffer, and how many rows were drawn, after the next `incoming` positions; after the last where 0."""
+        """The buffer, and how many rows were drawn, after the next `incoming` positions."""
         out, ring, _ = _native.shuffle_ring(
             seeds[0],
             seeds[1],
@@ -222,7 +232,7 @@ class Shuffle(Node):
             first,
             incoming,
             buffer_size=self._size,
-            ended=not incoming,
+            ended=ended,
             limit=limit,
         )
         return ring, drawn + len(out)

@@ -17,13 +17,10 @@ from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, S
 from penstock.graph.seeds import SeedPair, epoch_seeds
 from penstock.nodes.drawn import is_seeds, is_whole
 from penstock.nodes.gathered import gathered
-from penstock.nodes.sizes import first_rows, knows_size, rows_at_once
+from penstock.nodes.sizes import rows_in_bulk, whole_groups
 from penstock.spec import Spec
 
 __all__ = ["ShuffleAll"]
-
-# Rows that lie apart cost less each when many are asked for together: files are read in order then.
-_CHUNKS_AT_ONCE: Final = 4
 
 # Of numbers that lie this near each other all between them are worked out: one costs some nanoseconds, a call more.
 _NEAR: Final = 64
@@ -89,9 +86,9 @@ class ShuffleAll(Node):
             rows.scratch["source"] = rows.by_number_left
         source = rows.scratch["source"]
         assert source is not None, "made only over rows that can be reached by number"
-        is_known = knows_size(rows.scratch)  # few rows come first, also from a mark
-        at_once = rows_at_once(rows.scratch) * _CHUNKS_AT_ONCE if is_known else first_rows(rows.spec)
-        n = min(at_once, len(source) - given)
+        # Rows that lie apart cost less each when many are asked for together: files are read in order then.
+        at_once = rows_in_bulk(rows.scratch, rows.spec)
+        n = min(whole_groups(at_once, given, rows.group_rows), len(source) - given)
         if n <= 0:
             return state, END
         numbers = _native.permutation(len(source), _key(seeds), given, n)

@@ -8,17 +8,23 @@ from typing import Any, Final
 from penstock.column.chunk import Chunk
 from penstock.spec import Spec, TensorSpec
 
-__all__ = ["bounded_rows", "first_rows", "knows_size", "note_rows", "rows_at_once"]
+__all__ = ["bounded_rows", "first_rows", "knows_size", "note_rows", "rows_at_once", "rows_in_bulk", "whole_groups"]
 
 _FIRST_ROWS: Final = 256
 _MOST_ROWS: Final = 1 << 16
 _CHUNK_BYTES: Final = 1 << 20
+_CHUNKS_IN_BULK: Final = 4
 
 
 def rows_at_once(scratch: dict[str, Any]) -> int:
     """Rows of about a megabyte, judged by the chunk that was noted last; few at first, so that they come at once."""
     rows: int = scratch.get("rows_at_once", _FIRST_ROWS)
     return rows
+
+
+def rows_in_bulk(scratch: dict[str, Any], spec: Spec) -> int:
+    """Rows of a few megabytes, for steps that cost less for each row the more there are; few at first."""
+    return rows_at_once(scratch) * _CHUNKS_IN_BULK if knows_size(scratch) else first_rows(spec)
 
 
 def knows_size(scratch: dict[str, Any]) -> bool:
@@ -47,6 +53,12 @@ def _rows_of(spec: Spec, most_bytes: int) -> int:
         if isinstance(leaf, TensorSpec)
     ]
     return max(1, most_bytes // max(sum(sizes), 1))
+
+
+def whole_groups(n: int, given: int, size: int) -> int:
+    """At most n rows after those given, to the end of the last group of `size` among them; n where none ends there."""
+    end = (given + n) // size * size
+    return end - given if end > given else n
 
 
 def note_rows(scratch: dict[str, Any], chunk: Chunk) -> None:

@@ -68,6 +68,8 @@ class Edge:
         self._open_first = open_edge
         self._plan, self._meter, self._most_threads = plan, meter, most_threads
         self._group_rows = 1
+        self.group_rows = 1
+        """Rows of the node that pulls here which are taken together by the one above it."""
         self.scratch: dict[str, Any] = {}
         if mark is None:
             self._begin(plan.new_epoch())

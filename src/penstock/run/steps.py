@@ -155,12 +155,13 @@ class Steps:
         return before, made
 
     def in_groups(self, size: int) -> None:
-        """Make chunks of multiples of so many rows, where the source can; before the first step."""
+        """Make chunks of multiples of so many rows, where the node or the source can; before the first step."""
         self._group_rows = size
         if not self._edges:
             self._tell(self._given[0])
-        elif self._node.is_one_to_one:
-            for edge in self._edges:
+        for edge in self._edges:
+            edge.group_rows = size
+            if self._node.is_one_to_one:
                 edge.in_groups(size)
 
     def _session(self) -> Any:

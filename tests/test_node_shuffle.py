@@ -10,8 +10,10 @@ import pytest
 
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.graph.node import END
 from penstock.graph.plan import Plan, plain_rows
 from penstock.graph.seeds import set_seed
+from penstock.run.edge import Edge
 from penstock.run.iterator import RowIterator
 from penstock.testing import Samples, check_laws
 
@@ -147,3 +149,41 @@ def test_compositions_keep_the_laws(compose: Callable[[Dataset], Dataset]):
 def test_rows_that_never_end_are_not_shuffled_all_together(size):
     with pytest.raises(ArgumentError, match="the rows of this dataset never end"):
         Dataset.range(3).repeat().shuffle(size)
+
+
+@pytest.mark.parametrize(
+    ("buffer_size", "sizes"), [(300, (256,)), (300, (70, 300, 5)), (1000, (100,)), (1, (130,))]
+)
+def test_what_comes_out_is_not_cut_within_a_batch_of_the_node_above(
+    buffer_size: int, sizes: tuple[int, ...]
+) -> None:
+    edge = Edge(samples(5000, sizes).shuffle(buffer_size, seed=1).plan)
+    edge.in_groups(64)
+    given, ends = 0, []
+    while (chunk := edge.pull()) is not END:
+        given += len(chunk)
+        if len(chunk) >= 64:
+            ends.append(given)
+    assert given == 5000
+    assert len(ends) > 10
+    assert not any(end % 64 for end in ends[:-1])
+
+
+def _number(row: Any) -> Any:
+    return row["number"]
+
+
+def test_the_laws_hold_for_batches_of_what_a_buffer_gives() -> None:
+    check_laws(lambda sizes: samples(60, sizes).map(_number).shuffle(10, seed=1).batch(3).plan)
+
+
+def test_rows_that_wait_behind_the_buffer_survive_an_error_among_those_that_follow() -> None:
+    def fails_once(row: Any) -> Any:
+        if int(row["number"]) in {333, 334}:
+            raise ValueError("no such row")
+        return row["number"]
+
+    rows = samples(900, (200,)).map(fails_once).shuffle(40, seed=3, reshuffle_each_iteration=False)
+    alone = rows.ignore_errors()
+    assert sorted(numbers(alone)) == [n for n in range(900) if n not in {333, 334}]
+    assert [int(n) for batch in alone.batch(64) for n in batch] == numbers(alone)

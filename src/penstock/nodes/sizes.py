@@ -8,7 +8,15 @@ from typing import Any, Final
 from penstock.column.chunk import Chunk
 from penstock.spec import Spec, TensorSpec
 
-__all__ = ["bounded_rows", "first_rows", "knows_size", "note_rows", "rows_at_once", "rows_in_bulk", "whole_groups"]
+__all__ = [
+    "bounded_rows",
+    "first_rows",
+    "knows_size",
+    "note_rows",
+    "rows_at_once",
+    "rows_in_bulk",
+    "whole_groups",
+]
 
 _FIRST_ROWS: Final = 256
 _MOST_ROWS: Final = 1 << 16

@@ -46,6 +46,8 @@ Made: TypeAlias = tuple[Place, Chunk | Failing | Task | Raised | Literal[_End.EN
 class InputEdge(Protocol):
     """The edge of an input, to whoever makes steps."""
 
+    group_rows: int
+
     @property
     def plan(self) -> Plan: ...
     def mark(self) -> Any: ...

@@ -121,3 +121,73 @@ def test_bytes_for_which_there_is_no_memory_are_an_error_and_not_the_end(what):
         [sys.executable, "-c", NO_ROOM_TO_WRITE, what], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("no memory for ")
+
+
+NO_ROOM_FOR_TENSORS = """
+import resource, sys
+import numpy as np
+from penstock import _native
+
+INT64, INT8, STRING = 9, 6, 7
+ROWS = 1 << 18
+negative = np.full(8 << 20, -1, np.int8).tobytes()
+zeros = np.zeros(ROWS, np.int64)
+
+
+def ends(*counts):
+    return np.array(counts)
+
+
+def many(component):
+    record = _native.write_tensors([component], 1)[12:-4].tobytes()
+    return record, zeros, np.full(ROWS, len(record))
+
+
+numbers = (INT64, [], [ends(0, 1), ends(0, 9)], np.arange(9).tobytes(), None)
+strings = (STRING, [9], [], b"word" * 9, np.arange(0, 40, 4))
+places = (INT64, [1, 1, 1], [ends(0, 3), ends(9, 9, 9), np.arange(9)], np.arange(3).tobytes(), None)
+some = (INT64, [], [ends(1)], np.arange(1).tobytes(), None)
+rows = {"dense": many((0, *strings)), "shaped": many((0, INT64, [9], [], np.arange(9).tobytes(), None)),
+        "ragged": many((2, *numbers)), "sparse": many((3, *places)), "optional": many((4, *some))}
+long = {"ragged": (2, INT8, [], [ends(0, 1), ends(0, len(negative))], negative, None),
+        "sparse": (3, INT8, [1], [ends(0, 1 << 20), ends(9), np.full(1 << 20, -1)], negative[:1 << 20], None),
+        "optional": (4, INT8, [len(negative)], [ends(1)], negative, None),
+        "dense": (0, STRING, [2 << 20], [], negative, np.arange(0, (8 << 20) + 4, 4))}
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + (4 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    {
+        "read dense": lambda: _native.read_tensors(*rows["dense"], STRING, [9]),
+        "read shaped": lambda: _native.read_tensors(*rows["shaped"], INT64, [-1]),
+        "read ragged": lambda: _native.read_ragged(*rows["ragged"], INT64, 1, []),
+        "read sparse": lambda: _native.read_sparse(*rows["sparse"], INT64, 3),
+        "read optional": lambda: _native.read_optionals(*rows["optional"]),
+        "write dense": lambda: _native.write_tensors([long["dense"]], 1),
+        "write ragged": lambda: _native.write_tensors([long["ragged"]], 1),
+        "write sparse": lambda: _native.write_tensors([long["sparse"]], 1),
+        "write optional": lambda: _native.write_tensors([long["optional"]], 1),
+    }[sys.argv[1]]()
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on memory that holds")
+@pytest.mark.parametrize("what", ["dense", "shaped", "ragged", "sparse", "optional"])
+def test_tensors_for_which_there_is_no_memory_are_an_error_when_they_are_read(what):
+    done = subprocess.run(
+        [sys.executable, "-c", NO_ROOM_FOR_TENSORS, f"read {what}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("no memory for ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on memory that holds")
+@pytest.mark.parametrize("what", ["dense", "ragged", "sparse", "optional"])
+def test_tensors_for_which_there_is_no_memory_are_an_error_when_they_are_written(what):
+    done = subprocess.run(
+        [sys.executable, "-c", NO_ROOM_FOR_TENSORS, f"write {what}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("no memory for ")

@@ -3,6 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use penstock_core::compress::{Check, Compressor, Decompressor, Format, Limits, Piece, Point};
+use penstock_core::look::Looks;
 use penstock_core::{Error, Result};
 
 const LIMITS: Limits = Limits { max_ratio: 100, free_bytes: 1 << 18 };
@@ -73,7 +74,13 @@ fn check_points(format: Format, data: &[u8], expected: &[u8], ended: bool, point
 /// An access point may come from a damaged index.
 fn check_resuming(format: Format, data: &[u8], options: u8) {
     let window = data[..data.len() / 2].to_vec();
-    let point = Point { output: 1 << 40, input: u64::from(options), bits: options % 9, window, check: Check::default() };
+    let point = Point {
+        output: 1 << 40,
+        input: u64::from(options),
+        bits: options % 9,
+        window,
+        check: Check::default(),
+    };
     if let Ok(mut reader) = Decompressor::resume(format, &point, LIMITS, 0) {
         let _ = drain(&mut reader, data, 1 << 16, 1 << 16);
     }
@@ -87,9 +94,9 @@ fn check_writing(data: &[u8], options: u8) {
     let format = [Format::Gzip, Format::Zlib, Format::Zstd][usize::from(options % 3)];
     let mut writer = Compressor::new(format, Some(1)).unwrap();
     let (first, second) = data.split_at(data.len() / 2);
-    let mut stream = writer.compress(first).unwrap();
+    let mut stream = writer.compress(first, &mut Looks::default()).unwrap();
     stream.extend(writer.cut().unwrap());
-    stream.extend(writer.compress(second).unwrap());
+    stream.extend(writer.compress(second, &mut Looks::default()).unwrap());
     stream.extend(writer.finish().unwrap());
     let wide = Limits { max_ratio: u64::MAX, free_bytes: 0 };
     let mut reader = Decompressor::new(format, wide, 0).unwrap();

@@ -12,6 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use penstock_core::column::Values;
 use penstock_core::example::message;
 use penstock_core::example::{Feature, Kind, Layout, Missing, Plan, SequencePlan};
+use penstock_core::look::Looks;
 
 fn feature(name: &str, kind: Kind, layout: Layout, count: usize) -> Feature {
     Feature { name: name.into(), kind, layout, count, missing: Missing::Mark }
@@ -34,7 +35,9 @@ static PLANS: LazyLock<Vec<Plan>> = LazyLock::new(|| {
     let switches = [(false, false), (false, true), (true, false), (true, true)];
     let layouts = [features(Layout::Ragged, 0), features(Layout::Fixed, 1)];
     let plans = layouts.iter().flat_map(|features| {
-        switches.map(|(strict_tf, refuse)| Plan::new(features.clone(), strict_tf, refuse).expect("the plan is right"))
+        switches.map(|(strict_tf, refuse)| {
+            Plan::new(features.clone(), strict_tf, refuse).expect("the plan is right")
+        })
     });
     plans.collect()
 });
@@ -49,9 +52,12 @@ static SEQUENCES: LazyLock<Vec<SequencePlan>> = LazyLock::new(|| {
 
 fuzz_target!(|data: &[u8]| {
     let twin = plain::read_example(data);
-    let read = message::read_example(data);
+    let read = message::read_example(data, &mut Looks::default());
     assert_eq!(read.is_ok(), twin.is_some());
-    assert_eq!(message::read_sequence_example(data).is_ok(), plain::read_sequence_example(data).is_some());
+    assert_eq!(
+        message::read_sequence_example(data, &mut Looks::default()).is_ok(),
+        plain::read_sequence_example(data).is_some()
+    );
 
     // Four times the same record: the last ones are taken by their form.
     let length = data.len() as i64;

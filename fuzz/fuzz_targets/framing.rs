@@ -3,6 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use penstock_core::frame::{self, End, Found, Rules, Scan};
+use penstock_core::look::Looks;
 
 fuzz_target!(|data: &[u8]| {
     // The options are the last byte, so that files are seeds as they are.
@@ -15,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
 fn framed(data: &[u8], options: u8) -> Vec<u8> {
     let size = usize::from(options % 32) + 1;
     let offsets: Vec<i64> = (0..=data.len() / size).map(|i| (i * size) as i64).collect();
-    let (mut bytes, _) = frame::frame(data, &offsets).unwrap();
+    let (mut bytes, _) = frame::frame(data, &offsets, &mut Looks::default()).unwrap();
     let at = data.iter().fold(0usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
     if options & 64 != 0 && !bytes.is_empty() {
         let at = at % bytes.len();
@@ -59,7 +60,12 @@ fn check_places(data: &[u8], start: usize, scan: &Scan) {
 fn again(data: &[u8], scan: &Scan) -> Vec<u8> {
     let mut out = Vec::new();
     for (start, length) in scan.starts.iter().zip(&scan.lengths) {
-        frame::push_record(&mut out, &data[*start as usize..(start + length) as usize]);
+        frame::push_record(
+            &mut out,
+            &data[*start as usize..(start + length) as usize],
+            &mut Looks::default(),
+        )
+        .expect("nobody stops it");
     }
     out
 }

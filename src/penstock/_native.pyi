@@ -225,7 +225,9 @@ class Compressor:
     def __new__(cls, format: str, *, level: int | None = None) -> Self:
         """`format`: "gzip", "zlib" or "zstd". `level`: None for the format's usual (6, 6, 3)."""
 
-    def compress(self, data: Buffer) -> bytes: ...
+    def compress(self, data: Buffer) -> bytes:
+        """Take `data`; what is ready of the stream. Signals are heard: after an interruption or an error the object is spent."""
+
     def cut(self) -> bytes:
         """End the current zstd frame so that reading can begin after it; b"" for the other formats."""
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::look::Stopped;
+
 /// Why a piece of core work ended without its result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -28,10 +30,19 @@ pub enum Error {
     /// There is no memory for what was asked for.
     #[error("{0}")]
     Memory(Cow<'static, str>),
+    /// A look between two steps ended the work.
+    #[error("the work was ended before it was done")]
+    Stopped,
 }
 
 /// Result of core work.
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<Stopped> for Error {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
+}
 
 /// An empty vector with room for `count` values, or the error that there is no memory for them.
 pub fn reserved<T>(count: u64) -> Result<Vec<T>> {

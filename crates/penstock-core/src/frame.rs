@@ -2,6 +2,7 @@
 
 use crate::crc::{crc32c, crc32c_from, crc32c_of_length, joined, masked};
 use crate::error::reserved;
+use crate::look::{Looks, STEP_BYTES, Stopped};
 use crate::room::push;
 use crate::{Error, Result};
 
@@ -238,7 +239,7 @@ impl<'a> Checksums<'a> {
 }
 
 /// The payloads `data[offsets[i]..offsets[i + 1]]` as records, and where each record begins and the last ends.
-pub fn frame(data: &[u8], offsets: &[i64]) -> Result<(Vec<u8>, Vec<i64>)> {
+pub fn frame(data: &[u8], offsets: &[i64], looks: &mut Looks<'_>) -> Result<(Vec<u8>, Vec<i64>)> {
     let payload_bytes = payload_bytes(data, offsets)?;
     let count = offsets.len().saturating_sub(1);
     let frame_bytes = HEADER_BYTES.saturating_add(FOOTER_BYTES);
@@ -247,7 +248,7 @@ pub fn frame(data: &[u8], offsets: &[i64]) -> Result<(Vec<u8>, Vec<i64>)> {
     places.push(0);
     for pair in offsets.windows(2) {
         if let &[from, to] = pair {
-            push_record(&mut out, data.get(from as usize..to as usize).unwrap_or_default());
+            push_record(&mut out, data.get(from as usize..to as usize).unwrap_or_default(), looks)?;
             places.push(out.len() as i64);
         }
     }
@@ -270,10 +271,23 @@ fn payload_bytes(data: &[u8], offsets: &[i64]) -> Result<usize> {
 }
 
 /// Append one record.
-pub fn push_record(out: &mut Vec<u8>, payload: &[u8]) {
+pub fn push_record(
+    out: &mut Vec<u8>,
+    payload: &[u8],
+    looks: &mut Looks<'_>,
+) -> std::result::Result<(), Stopped> {
     out.extend_from_slice(&header(payload.len()));
-    out.extend_from_slice(payload);
-    out.extend_from_slice(&masked(crc32c(payload)).to_le_bytes());
+    let (first, rest) = payload.split_at_checked(STEP_BYTES).unwrap_or((payload, &[]));
+    let mut crc = crc32c(first);
+    out.extend_from_slice(first);
+    looks.at(out.len())?;
+    for step in rest.chunks(STEP_BYTES) {
+        crc = crc32c_from(crc, step);
+        out.extend_from_slice(step);
+        looks.at(out.len())?;
+    }
+    out.extend_from_slice(&masked(crc).to_le_bytes());
+    Ok(())
 }
 
 /// Leave room for a header: the payload is appended next, then `close_record` with the answer of this.

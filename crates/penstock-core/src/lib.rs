@@ -24,6 +24,7 @@ pub mod frame;
 pub mod gather;
 pub mod image;
 pub mod lines;
+pub mod look;
 pub mod permute;
 pub mod philox;
 pub mod pick;

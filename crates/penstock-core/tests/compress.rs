@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use penstock_core::compress::{Check, Compressor, Decompressor, Format, Limits, Piece, Point};
+use penstock_core::look::Looks;
 use penstock_core::{Error, Result};
 
 const FORMATS: [Format; 3] = [Format::Gzip, Format::Zlib, Format::Zstd];
@@ -28,7 +29,7 @@ fn compressed(format: Format, data: &[u8]) -> Vec<u8> {
     let mut writer = Compressor::new(format, None).unwrap();
     let mut out = Vec::new();
     for piece in data.chunks(100_003) {
-        out.extend(writer.compress(piece).unwrap());
+        out.extend(writer.compress(piece, &mut Looks::default()).unwrap());
     }
     out.extend(writer.finish().unwrap());
     out
@@ -246,7 +247,7 @@ fn a_gigabyte_of_zeros_is_a_bomb_after_the_free_bytes() {
         let zeros = vec![0; 1 << 24];
         let mut stream = Vec::new();
         for _ in 0..64 {
-            stream.extend(writer.compress(&zeros).unwrap());
+            stream.extend(writer.compress(&zeros, &mut Looks::default()).unwrap());
         }
         stream.extend(writer.finish().unwrap());
         assert!(stream.len() < 2 << 20);
@@ -334,7 +335,7 @@ fn access_points_at_the_beginning_of_members_and_frames_need_no_window() {
     let mut writer = Compressor::new(Format::Zstd, None).unwrap();
     let mut frames = writer.cut().unwrap();
     for piece in data.chunks(50_000) {
-        frames.extend(writer.compress(piece).unwrap());
+        frames.extend(writer.compress(piece, &mut Looks::default()).unwrap());
         frames.extend(writer.cut().unwrap());
     }
     frames.extend(writer.finish().unwrap());
@@ -479,6 +480,34 @@ fn the_trailer_is_compared_after_beginning_again_in_its_member() {
 }
 
 #[test]
+fn a_writer_that_was_ended_in_the_middle_writes_nothing_more() {
+    let data: Vec<u8> = (0..1_000_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 28) as u8).collect();
+    for format in FORMATS {
+        let mut writer = Compressor::new(format, None).unwrap();
+        let mut left = 3;
+        let mut look = || {
+            left -= 1;
+            left > 0
+        };
+        assert_eq!(writer.compress(&data, &mut Looks::new(&mut look)), Err(Error::Stopped));
+        let after = [writer.compress(b"x", &mut Looks::default()), writer.cut(), writer.finish()];
+        assert!(
+            after.iter().all(|done| matches!(done, Err(Error::Argument(why)) if why.contains("broke off")))
+        );
+        let mut looks = 0;
+        let mut go_on = || {
+            looks += 1;
+            true
+        };
+        let mut writer = Compressor::new(format, None).unwrap();
+        let begin = writer.compress(&data, &mut Looks::new(&mut go_on)).unwrap();
+        let stream = [begin, writer.finish().unwrap()].concat();
+        assert_eq!(read(format, &stream).unwrap(), (data.clone(), true));
+        assert!(looks > 3);
+    }
+}
+
+#[test]
 fn levels_outside_a_format_and_finished_writers_are_refused() {
     assert!(Compressor::new(Format::Gzip, Some(10)).is_err());
     assert!(Compressor::new(Format::Zstd, Some(0)).is_err());
@@ -486,9 +515,14 @@ fn levels_outside_a_format_and_finished_writers_are_refused() {
     for format in FORMATS {
         for level in [1, 9] {
             let mut writer = Compressor::new(format, Some(level)).unwrap();
-            let stream = [writer.compress(b"abc").unwrap(), writer.finish().unwrap()].concat();
+            let stream =
+                [writer.compress(b"abc", &mut Looks::default()).unwrap(), writer.finish().unwrap()].concat();
             assert_eq!(read(format, &stream).unwrap(), (b"abc".to_vec(), true));
-            assert!(writer.compress(b"x").is_err() && writer.cut().is_err() && writer.finish().is_err());
+            assert!(
+                writer.compress(b"x", &mut Looks::default()).is_err()
+                    && writer.cut().is_err()
+                    && writer.finish().is_err()
+            );
         }
     }
 }

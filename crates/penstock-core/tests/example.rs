@@ -4,11 +4,13 @@ mod plain;
 
 use std::path::Path;
 
+use penstock_core::Error;
 use penstock_core::column::{Column, Values};
 use penstock_core::example::DecodeError;
 use penstock_core::example::encode::{self, Input, InputList, Source};
-use penstock_core::example::write::KeyOrder;
+use penstock_core::example::write::{self, KeyOrder, write_example};
 use penstock_core::example::{Default, Feature, Kind, Layout, Missing, Plan, SequencePlan, message};
+use penstock_core::look::{Looks, STEP_BYTES};
 use plain::List;
 
 /// Numbers that are the same in every run.
@@ -303,13 +305,14 @@ fn single_messages_read_as_the_twin_reads_them() {
     for _ in 0..30_000 {
         let mut record = numbers.pick(&corpus).clone();
         (0..numbers.below(4)).for_each(|_| mutate(&mut record, &mut numbers));
-        let read = message::read_example(&record).ok().map(plain_features);
+        let read = message::read_example(&record, &mut Looks::default()).ok().map(plain_features);
         assert_eq!(read, plain::read_example(&record), "{record:02x?}");
-        let read = message::read_sequence_example(&record).ok().map(|(context, lists)| {
-            let steps = |steps: &Vec<message::Values<'_>>| steps.iter().map(plain_values).collect();
-            let lists = lists.iter().map(|(key, values)| (key.to_vec(), steps(values)));
-            (plain_features(context), lists.collect())
-        });
+        let read =
+            message::read_sequence_example(&record, &mut Looks::default()).ok().map(|(context, lists)| {
+                let steps = |steps: &Vec<message::Values<'_>>| steps.iter().map(plain_values).collect();
+                let lists = lists.iter().map(|(key, values)| (key.to_vec(), steps(values)));
+                (plain_features(context), lists.collect())
+            });
         assert_eq!(read, plain::read_sequence_example(&record), "{record:02x?}");
     }
 }
@@ -435,12 +438,55 @@ fn rows(encoded: &(Vec<u8>, Vec<i64>)) -> Vec<&[u8]> {
     encoded.1.windows(2).map(|ends| &encoded.0[ends[0] as usize..ends[1] as usize]).collect()
 }
 
+/// A look that counts, and ends the work at one of them.
+fn counting(looks: &mut usize, last: usize) -> impl FnMut() -> bool {
+    move || {
+        *looks += 1;
+        *looks < last
+    }
+}
+
+#[test]
+fn one_long_example_looks_at_every_step_and_ends_where_it_is_told_to() {
+    let count = 3 * STEP_BYTES;
+    let (text, floats, ints) = (vec![b'x'; count], vec![0.5; count / 4], vec![-1; count / 8]);
+    let lists: [write::List<'_>; 3] =
+        [write::List::Raw(&text), write::List::Floats(&floats), write::List::Ints(&ints)];
+    for list in lists {
+        let write = |look: &mut dyn FnMut() -> bool| {
+            write_example(vec![(&b"x"[..], list)], KeyOrder::Bytes, &mut Looks::new(look))
+        };
+        let mut looks = 0;
+        let record = write(&mut counting(&mut looks, usize::MAX)).unwrap();
+        assert!((3..=5).contains(&looks), "{looks}");
+        assert_eq!(write(&mut counting(&mut 0, 2)), Err(Error::Stopped));
+        let mut looks = 0;
+        let read = message::read_example(&record, &mut Looks::new(&mut counting(&mut looks, usize::MAX)));
+        let written = write_example(vec![(&b"x"[..], list)], KeyOrder::Bytes, &mut Looks::default());
+        assert_eq!((read.map(|features| features.len()), written), (Ok(1), Ok(record.clone())));
+        if matches!(list, write::List::Ints(_)) {
+            assert_eq!(looks, 3);
+            let ended = message::read_example(&record, &mut Looks::new(&mut counting(&mut 0, 2)));
+            assert_eq!(ended, Err(Error::Stopped));
+        }
+    }
+    let column = Input { name: b"x", count, source: Source::Raw(&text), list_offsets: None, valid: None };
+    let encode = |look: &mut dyn FnMut() -> bool| {
+        encode::encode(vec![column], vec![], 1, KeyOrder::Bytes, true, &mut Looks::new(look))
+    };
+    let mut looks = 0;
+    assert!(encode(&mut counting(&mut looks, usize::MAX)).is_ok() && looks >= 4, "{looks}");
+    assert_eq!(encode(&mut counting(&mut 0, 2)), Err(Error::Stopped));
+}
+
 #[test]
 fn columns_encode_as_the_twin_writes_them_and_decode_to_themselves() {
     let mut numbers = Numbers(5);
     for _ in 0..60 {
         let columns = RandomColumns::new(&mut numbers);
-        let encoded = encode::encode(columns.inputs(), vec![], ROWS, KeyOrder::Bytes, false).unwrap();
+        let encoded =
+            encode::encode(columns.inputs(), vec![], ROWS, KeyOrder::Bytes, false, &mut Looks::default())
+                .unwrap();
         for (row, bytes) in rows(&encoded).into_iter().enumerate() {
             assert_eq!(bytes, plain::write_example(&columns.features(row)));
             assert_eq!(plain::read_example(bytes), Some(columns.features(row)));
@@ -487,7 +533,9 @@ fn sequences_encode_as_the_twin_writes_them() {
             step_offsets: &step_offsets,
             present: Some(&present),
         });
-        let encoded = encode::encode(vec![], lists.collect(), 4, KeyOrder::Bytes, false).unwrap();
+        let encoded =
+            encode::encode(vec![], lists.collect(), 4, KeyOrder::Bytes, false, &mut Looks::default())
+                .unwrap();
         for (row, bytes) in rows(&encoded).into_iter().enumerate() {
             let steps = |input: &Input<'_>| {
                 let steps = step_offsets[row] as usize..step_offsets[row + 1] as usize;
@@ -521,9 +569,14 @@ fn columns_that_do_not_fit_are_refused() {
         Input { name: b"\xff", ..input(1, None, None) },
     ];
     for input in wrong {
-        assert!(encode::encode(vec![input], vec![], 3, KeyOrder::Bytes, true).is_err());
+        assert!(
+            encode::encode(vec![input], vec![], 3, KeyOrder::Bytes, true, &mut Looks::default()).is_err()
+        );
     }
     let twice = vec![input(1, None, None), input(1, None, None)];
-    assert!(encode::encode(twice, vec![], 3, KeyOrder::Given, true).is_err());
-    assert!(encode::encode(vec![input(1, None, None)], vec![], 3, KeyOrder::Bytes, true).is_ok());
+    assert!(encode::encode(twice, vec![], 3, KeyOrder::Given, true, &mut Looks::default()).is_err());
+    assert!(
+        encode::encode(vec![input(1, None, None)], vec![], 3, KeyOrder::Bytes, true, &mut Looks::default())
+            .is_ok()
+    );
 }

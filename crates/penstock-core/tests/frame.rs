@@ -1,7 +1,9 @@
 //! Framing against a slow twin, every flipped bit, every cut, and lengths that lie.
 
+use penstock_core::Error;
 use penstock_core::crc;
 use penstock_core::frame::{self, End, Found, Rules, Scan};
+use penstock_core::look::{Looks, STEP_BYTES};
 
 const ALL: Rules = Rules { verify: true, limit: usize::MAX, max_record_bytes: 1 << 28 };
 
@@ -151,13 +153,28 @@ fn checksums_of_lengths_agree_with_the_plain_one() {
 
 #[test]
 fn records_are_the_bytes_of_the_format() {
-    let (framed, places) = frame::frame(b"hello", &[0, 0, 5]).unwrap();
+    let (framed, places) = frame::frame(b"hello", &[0, 0, 5], &mut Looks::default()).unwrap();
     let empty = [0, 0, 0, 0, 0, 0, 0, 0, 0x29, 0x03, 0x98, 0x07, 0xD8, 0xEA, 0x82, 0xA2];
     let hello = [
         5, 0, 0, 0, 0, 0, 0, 0, 0xEA, 0xB2, 0x04, 0x3E, b'h', b'e', b'l', b'l', b'o', 0xBB, 0x1F, 0x1C, 0x19,
     ];
     assert_eq!(framed, [&empty[..], &hello].concat());
     assert_eq!(places, [0, 16, 37]);
+}
+
+#[test]
+fn framing_one_long_payload_looks_at_every_step_and_ends_where_it_is_told_to() {
+    let data = vec![7; 3 * STEP_BYTES + 5];
+    let offsets = [0, data.len() as i64];
+    let mut looks = 0;
+    let mut go_on = || {
+        looks += 1;
+        true
+    };
+    let (framed, _) = frame::frame(&data, &offsets, &mut Looks::new(&mut go_on)).unwrap();
+    assert_eq!((framed, looks), (plain_record(&data), 3));
+    let mut end = || false;
+    assert_eq!(frame::frame(&data, &offsets, &mut Looks::new(&mut end)), Err(Error::Stopped));
 }
 
 #[test]
@@ -317,6 +334,6 @@ fn ranges_outside_the_data_are_refused() {
     assert!(frame::scan(b"abc", 3, 2, ALL).is_err());
     assert!(frame::find(b"abc", 3, 2, 1).is_err());
     for offsets in [&[][..], &[0, 4], &[-1, 2], &[2, 1], &[0, 3, 1]] {
-        assert!(frame::frame(b"abc", offsets).is_err(), "{offsets:?}");
+        assert!(frame::frame(b"abc", offsets, &mut Looks::default()).is_err(), "{offsets:?}");
     }
 }

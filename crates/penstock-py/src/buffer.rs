@@ -6,9 +6,10 @@ use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyUntypedArrayMeth
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PySlice;
+use pyo3::types::{PyBytes, PySlice};
 
 use penstock_core::error::reserved;
+use penstock_core::look::STEP_BYTES;
 
 use crate::errors::raised;
 
@@ -121,6 +122,19 @@ pub fn values<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'
 /// The vector as a new array, which owns its memory; nothing is copied.
 pub fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyArray1<T>> {
     values.into_pyarray(py)
+}
+
+/// A copy as a Python object, made in steps between which signals are looked at.
+pub fn bytes_object<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bytes.len(), |room| {
+        for (number, (room, step)) in room.chunks_mut(STEP_BYTES).zip(bytes.chunks(STEP_BYTES)).enumerate() {
+            if number > 0 {
+                py.check_signals()?;
+            }
+            room.copy_from_slice(step);
+        }
+        Ok(())
+    })
 }
 
 /// Where arrays of bytes begin: wide enough for every vector register, and what Arrow and JAX take without a copy.

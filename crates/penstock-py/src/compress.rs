@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use penstock_core::compress::{self, Check, Format, Limits, Point};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
-use crate::buffer::{Bytes, BytesMut};
+use crate::buffer::{Bytes, BytesMut, bytes_object};
 use crate::errors::raised;
+use crate::signals::hearing;
 
 /// (output offset, input offset, bits, window, checksum and size)
 type PointTuple = (u64, u64, u8, Cow<'static, [u8]>, (u32, u32));
@@ -124,15 +126,25 @@ impl Compressor {
         Ok(Self(compress::Compressor::new(format, level).map_err(raised)?))
     }
 
-    fn compress(&mut self, py: Python<'_>, data: Bytes) -> PyResult<Cow<'static, [u8]>> {
-        py.detach(|| self.0.compress(data.as_slice())).map(Cow::Owned).map_err(raised)
+    fn compress<'py>(&mut self, py: Python<'py>, data: Bytes) -> PyResult<Bound<'py, PyBytes>> {
+        let made = py.detach(|| hearing(|looks| self.0.compress(data.as_slice(), looks)))?;
+        self.given(py, &made)
     }
 
-    fn cut(&mut self, py: Python<'_>) -> PyResult<Cow<'static, [u8]>> {
-        py.detach(|| self.0.cut()).map(Cow::Owned).map_err(raised)
+    fn cut<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let made = py.detach(|| self.0.cut()).map_err(raised)?;
+        self.given(py, &made)
     }
 
-    fn finish(&mut self, py: Python<'_>) -> PyResult<Cow<'static, [u8]>> {
-        py.detach(|| self.0.finish()).map(Cow::Owned).map_err(raised)
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let made = py.detach(|| self.0.finish()).map_err(raised)?;
+        self.given(py, &made)
+    }
+}
+
+impl Compressor {
+    /// A part of the stream for the caller; where it does not come there, the stream has a gap.
+    fn given<'py>(&mut self, py: Python<'py>, made: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_object(py, made).inspect_err(|_| self.0.give_up())
     }
 }

@@ -1,14 +1,17 @@
 //! Columns and single messages from Python into Examples and SequenceExamples.
 
 use numpy::{PyArray1, PyReadonlyArray1};
+use penstock_core::error::reserved;
 use penstock_core::example::Kind;
 use penstock_core::example::encode::{self, Input, InputList, Source};
 use penstock_core::example::write::{self, KeyOrder, List, Named};
+use penstock_core::look::STEP_BYTES;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::buffer::{Bytes, array, values};
+use crate::buffer::{Bytes, array, bytes_object, values};
 use crate::errors::raised;
+use crate::signals::hearing;
 
 type Offsets<'py> = PyReadonlyArray1<'py, i64>;
 type FeatureTuple<'py> =
@@ -108,7 +111,8 @@ pub fn encode_sequence_examples<'py>(
         })
         .collect::<PyResult<Vec<_>>>()?;
     let context = inputs(&context)?;
-    let (bytes, offsets) = py.detach(|| encode::encode(context, lists, n, order, framed)).map_err(raised)?;
+    let encoded = py.detach(|| hearing(|looks| encode::encode(context, lists, n, order, framed, looks)));
+    let (bytes, offsets) = encoded?;
     Ok((array(py, bytes), array(py, offsets)))
 }
 
@@ -126,20 +130,27 @@ impl<'py> One<'py> {
             return Ok(Self::Unset);
         }
         Ok(match Kind::new(kind).map_err(raised)? {
-            Kind::Bytes => Self::join(&values.extract::<Vec<Bytes>>()?),
+            Kind::Bytes => Self::join(values.py(), &values.extract::<Vec<Bytes>>()?)?,
             Kind::Float => Self::Floats(values.extract()?),
             Kind::Int64 => Self::Ints(values.extract()?),
         })
     }
 
-    fn join(values: &[Bytes]) -> Self {
-        let mut data = Vec::new();
-        let mut offsets = vec![0];
+    fn join(py: Python<'_>, values: &[Bytes]) -> PyResult<Self> {
+        let total = values.iter().map(|value| value.as_slice().len()).fold(0, usize::saturating_add);
+        let mut data: Vec<u8> = reserved(total as u64).map_err(raised)?;
+        let mut offsets = reserved((values.len() as u64).saturating_add(1)).map_err(raised)?;
+        offsets.push(0);
         for value in values {
-            data.extend_from_slice(value.as_slice());
+            for step in value.as_slice().chunks(STEP_BYTES) {
+                data.extend_from_slice(step);
+                if step.len() == STEP_BYTES {
+                    py.check_signals()?;
+                }
+            }
             offsets.push(data.len() as i64);
         }
-        Self::Bytes(data, offsets)
+        Ok(Self::Bytes(data, offsets))
     }
 
     fn list(&self) -> PyResult<List<'_>> {
@@ -173,8 +184,9 @@ pub fn write_example<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let order = KeyOrder::new(key_order).map_err(raised)?;
     let features = held(features)?;
-    let bytes = write::write_example(named(&features)?, order).map_err(raised)?;
-    Ok(PyBytes::new(py, &bytes))
+    let features = named(&features)?;
+    let bytes = hearing(|looks| write::write_example(features, order, looks))?;
+    bytes_object(py, &bytes)
 }
 
 /// Documented in `_native.pyi`.
@@ -199,6 +211,7 @@ pub fn write_sequence_example<'py>(
         .iter()
         .map(|(name, steps)| Ok((*name, steps.iter().map(One::list).collect::<PyResult<Vec<_>>>()?)))
         .collect::<PyResult<Vec<_>>>()?;
-    let bytes = write::write_sequence_example(named(&context)?, lists, order).map_err(raised)?;
-    Ok(PyBytes::new(py, &bytes))
+    let context = named(&context)?;
+    let bytes = hearing(|looks| write::write_sequence_example(context, lists, order, looks))?;
+    bytes_object(py, &bytes)
 }

@@ -2,7 +2,7 @@
 
 use penstock_core::Error;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -61,5 +61,7 @@ pub fn raised(error: Error) -> PyErr {
         Error::Argument(message) => PyValueError::new_err(message.into_owned()),
         Error::Range(message) => PyIndexError::new_err(message.into_owned()),
         Error::Memory(message) => PyMemoryError::new_err(message.into_owned()),
+        // What ended the work is raised by whoever looked (`signals`).
+        Error::Stopped => PyKeyboardInterrupt::new_err(error.to_string()),
     }
 }

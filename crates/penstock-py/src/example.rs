@@ -10,11 +10,12 @@ use penstock_core::example::{
 };
 use penstock_core::frame::Rules;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::buffer::{Bytes, array, values};
+use crate::buffer::{Bytes, array, bytes_object, values};
 use crate::errors::{raised, unread};
 use crate::reading::{self, Gathering, Limits};
+use crate::signals::hearing;
 
 type PlanTuple<'py> = (Vec<u8>, u8, u8, usize, u8, Bound<'py, PyAny>);
 type Parts<'py> = (
@@ -196,13 +197,24 @@ type Value<'py> = (u8, Option<Bound<'py, PyAny>>);
 fn value<'py>(py: Python<'py>, values: message::Values<'_>) -> PyResult<Value<'py>> {
     Ok(match values {
         message::Values::Unset => (message::UNSET, None),
-        message::Values::Bytes(values) => {
-            let values = values.into_iter().map(|value| PyBytes::new(py, value));
-            (message::BYTES, Some(PyList::new(py, values.collect::<Vec<_>>())?.into_any()))
-        }
+        message::Values::Bytes(values) => (message::BYTES, Some(bytes_list(py, &values)?.into_any())),
         message::Values::Floats(values) => (message::FLOAT, Some(array(py, values).into_any())),
         message::Values::Ints(values) => (message::INT64, Some(array(py, values).into_any())),
     })
+}
+
+/// Objects made between two looks at signals.
+const STEP_OBJECTS: usize = 1 << 16;
+
+fn bytes_list<'py>(py: Python<'py>, values: &[&[u8]]) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for step in values.chunks(STEP_OBJECTS) {
+        step.iter().try_for_each(|value| list.append(bytes_object(py, value)?))?;
+        if step.len() == STEP_OBJECTS {
+            py.check_signals()?;
+        }
+    }
+    Ok(list)
 }
 
 // The reader has checked that keys are UTF-8.
@@ -221,7 +233,7 @@ fn feature_dict<'py>(py: Python<'py>, features: Features<'_>) -> PyResult<Bound<
 /// Documented in `_native.pyi`.
 #[pyfunction]
 pub fn read_example(py: Python<'_>, data: Bytes) -> PyResult<Bound<'_, PyDict>> {
-    let features = message::read_example(data.as_slice()).map_err(raised)?;
+    let features = hearing(|looks| message::read_example(data.as_slice(), looks))?;
     feature_dict(py, features)
 }
 
@@ -231,7 +243,7 @@ pub fn read_sequence_example(
     py: Python<'_>,
     data: Bytes,
 ) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
-    let (context, lists) = message::read_sequence_example(data.as_slice()).map_err(raised)?;
+    let (context, lists) = hearing(|looks| message::read_sequence_example(data.as_slice(), looks))?;
     let dict = PyDict::new(py);
     for (name, steps) in lists {
         let steps = steps.into_iter().map(|step| value(py, step)).collect::<PyResult<Vec<_>>>()?;

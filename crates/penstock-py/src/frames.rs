@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use crate::buffer::{Bytes, array, values};
 use crate::errors::raised;
 use crate::files;
+use crate::signals::hearing;
 
 #[pyfunction]
 #[pyo3(signature = (data, value = 0))]
@@ -77,7 +78,8 @@ pub fn frame_records<'py>(
     offsets: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Framed<'py>> {
     let offsets = values(&offsets)?;
-    let (out, places) = py.detach(|| frame::frame(data.as_slice(), offsets)).map_err(raised)?;
+    let framed = py.detach(|| hearing(|looks| frame::frame(data.as_slice(), offsets, looks)));
+    let (out, places) = framed?;
     Ok((array(py, out), array(py, places)))
 }
 

@@ -22,6 +22,7 @@ mod png;
 mod random;
 mod reading;
 mod resize;
+mod signals;
 mod tensors;
 
 use pyo3::prelude::*;
@@ -36,8 +37,10 @@ mod _native {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::memory::keep_between_chunks();
+        // The first array finds NumPy by importing; where a signal ended that within a call, the call would panic.
+        drop(numpy::PyArray1::<u8>::zeros(module.py(), 0, false));
         Ok(())
     }
 

@@ -29,7 +29,7 @@ fn dtype_of(number: u64) -> PyResult<&'static DType> {
 }
 
 fn failed(error: Option<RowError>) -> Failed {
-    error.map(|error| (error.row, error.wrong.message, error.wrong.offset))
+    error.map(|error| (error.row, error.message, error.offset))
 }
 
 fn parts<'py>(py: Python<'py>, items: Items, begin: usize) -> PyResult<Parts<'py>> {
@@ -108,7 +108,7 @@ pub fn read_optionals<'py>(
     lengths: Given<'py>,
 ) -> PyResult<OptionalParts<'py>> {
     let (data, starts, lengths) = (data.as_slice(), values(&starts)?, values(&lengths)?);
-    let read = py.detach(|| optional::read(data, starts, lengths));
+    let read = py.detach(|| optional::read(data, starts, lengths)).map_err(raised)?;
     let (present, starts, lengths) =
         (array(py, read.present), array(py, read.starts), array(py, read.lengths));
     Ok((present, starts, lengths, failed(read.error)))

@@ -7,6 +7,7 @@ use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, get_error_name};
 use crate::compress::Format;
 use crate::compress::checksum::Checksum;
 use crate::error::reserve;
+use crate::look::Looks;
 use crate::{Error, Result};
 
 /// Method deflate, no flags, no time, no name, written on Unix: what TensorFlow writes (formats.md, section 1.3).
@@ -15,11 +16,14 @@ const DEFAULT_DEFLATE: i32 = 6;
 const DEFAULT_ZSTD: i32 = 3;
 /// Output grows by so many bytes at a time.
 const ROOM_BYTES: usize = 1 << 16;
+/// Bytes taken between two looks: a tenth of a second where compression is slowest.
+const STEP_BYTES: usize = 1 << 17;
 
 enum Writer {
     Deflate(Box<Member>),
     Zstd(Frames),
-    Spent,
+    /// Nothing more can be written, and why.
+    Spent(&'static str),
 }
 
 /// One compressed stream being written.
@@ -38,38 +42,60 @@ impl Compressor {
         Ok(Self { writer })
     }
 
-    /// Take `data`; returns what is ready of the stream.
-    pub fn compress(&mut self, data: &[u8]) -> Result<Vec<u8>> {
-        let mut out = Vec::new();
-        match &mut self.writer {
-            Writer::Deflate(member) => member.write(data, DeflateFlush::NoFlush, &mut out)?,
-            Writer::Zstd(frames) => frames.write(data, ZSTD_EndDirective::ZSTD_e_continue, &mut out)?,
-            Writer::Spent => return Err(spent()),
-        }
-        Ok(out)
+    /// Take `data`; returns what is ready of the stream. After an error nothing more can be written.
+    pub fn compress(&mut self, data: &[u8], looks: &mut Looks<'_>) -> Result<Vec<u8>> {
+        self.made(|writer, out| {
+            let (first, rest) = data.split_at_checked(STEP_BYTES).unwrap_or((data, &[]));
+            writer.write(first, out)?;
+            rest.chunks(STEP_BYTES).try_for_each(|step| {
+                looks.now()?;
+                writer.write(step, out)
+            })
+        })
     }
 
     /// End the zstd frame in progress, so that reading can begin after it; nothing for the other formats.
     pub fn cut(&mut self) -> Result<Vec<u8>> {
-        let mut out = Vec::new();
-        match &mut self.writer {
-            Writer::Deflate(_) => {}
-            Writer::Zstd(frames) if !frames.open => {}
-            Writer::Zstd(frames) => frames.write(&[], ZSTD_EndDirective::ZSTD_e_end, &mut out)?,
-            Writer::Spent => return Err(spent()),
-        }
-        Ok(out)
+        self.made(|writer, out| match writer {
+            Writer::Zstd(frames) if frames.open => frames.write(&[], ZSTD_EndDirective::ZSTD_e_end, out),
+            Writer::Deflate(_) | Writer::Zstd(_) => Ok(()),
+            Writer::Spent(why) => Err(spent(why)),
+        })
     }
 
     /// The rest of the stream and its trailer. Nothing can be done with the writer afterwards.
     pub fn finish(&mut self) -> Result<Vec<u8>> {
+        let made = self.made(|writer, out| match writer {
+            Writer::Deflate(member) => member.finish(out),
+            Writer::Zstd(frames) => frames.finish(out),
+            Writer::Spent(why) => Err(spent(why)),
+        })?;
+        self.writer = Writer::Spent(FINISHED);
+        Ok(made)
+    }
+
+    /// What `work` makes. An error takes it along, and anything after such a gap would be no stream.
+    fn made(&mut self, work: impl FnOnce(&mut Writer, &mut Vec<u8>) -> Result<()>) -> Result<Vec<u8>> {
         let mut out = Vec::new();
-        match std::mem::replace(&mut self.writer, Writer::Spent) {
-            Writer::Deflate(mut member) => member.finish(&mut out)?,
-            Writer::Zstd(mut frames) => frames.finish(&mut out)?,
-            Writer::Spent => return Err(spent()),
+        let done = work(&mut self.writer, &mut out);
+        done.inspect_err(|_| self.give_up()).map(|()| out)
+    }
+
+    /// Write nothing more: a part of the stream has been lost.
+    pub fn give_up(&mut self) {
+        if !matches!(self.writer, Writer::Spent(_)) {
+            self.writer = Writer::Spent(BROKEN);
         }
-        Ok(out)
+    }
+}
+
+impl Writer {
+    fn write(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        match self {
+            Self::Deflate(member) => member.write(data, DeflateFlush::NoFlush, out),
+            Self::Zstd(frames) => frames.write(data, ZSTD_EndDirective::ZSTD_e_continue, out),
+            Self::Spent(why) => Err(spent(why)),
+        }
     }
 }
 
@@ -211,6 +237,9 @@ fn unable(code: usize) -> Error {
     Error::Stream(format!("cannot compress: {}", get_error_name(code)).into())
 }
 
-fn spent() -> Error {
-    Error::Argument("the stream has been finished".into())
+const FINISHED: &str = "the stream has been finished";
+const BROKEN: &str = "the stream broke off in the middle, at an interruption or an error: begin it again with a new compressor";
+
+fn spent(why: &'static str) -> Error {
+    Error::Argument(why.into())
 }

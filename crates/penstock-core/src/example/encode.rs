@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, reserve, reserved};
 use crate::frame::{FOOTER_BYTES, HEADER_BYTES};
+use crate::look::{Looks, STEP_BYTES, Stopped};
 use crate::{crc, gather};
 
 use super::plan::Kind;
@@ -176,6 +177,7 @@ pub fn encode(
     n: usize,
     order: KeyOrder,
     framed: bool,
+    looks: &mut Looks<'_>,
 ) -> Result<Encoded> {
     order.sort(&mut context, |input| input.name)?;
     order.sort(&mut lists, |list| list.steps.name)?;
@@ -198,17 +200,16 @@ pub fn encode(
         let lists = lists.iter().zip(&list_keys);
         let lists = lists.filter_map(|(list, key)| Some((key.as_slice(), list.row(row)?)));
         reserve(&mut out, message_size(&entries, lists.clone()).saturating_add(HEADER_BYTES + FOOTER_BYTES))?;
-        let put = |out: &mut Vec<u8>| {
-            put_features(out, &entries);
-            if has_lists {
-                put_lists(out, lists);
-            }
+        let put = |out: &mut Vec<u8>, looks: &mut Looks<'_>| {
+            put_features(out, &entries, looks)?;
+            if has_lists { put_lists(out, lists, looks) } else { Ok(()) }
         };
         if framed {
-            put_framed(&mut out, put)
+            put_framed(&mut out, looks, put)?;
         } else {
-            put(&mut out)
+            put(&mut out, looks)?;
         }
+        looks.at(out.len())?;
         offsets.push(i64::try_from(out.len()).unwrap_or(i64::MAX));
     }
     Ok((out, offsets))
@@ -232,17 +233,31 @@ fn size_estimate(inputs: &[Input<'_>], n: usize, framed: bool) -> usize {
 
 /// A payload between its header and its checksum, which are known only once it is there.
 #[inline]
-fn put_framed(out: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>)) {
+fn put_framed(
+    out: &mut Vec<u8>,
+    looks: &mut Looks<'_>,
+    put: impl FnOnce(&mut Vec<u8>, &mut Looks<'_>) -> std::result::Result<(), Stopped>,
+) -> std::result::Result<(), Stopped> {
     let header = out.len();
     out.extend_from_slice(&[0; 12]);
     let start = out.len();
-    put(out);
+    put(out, looks)?;
     let payload = out.get(start..).unwrap_or_default();
-    let (length, crc) = (payload.len() as u64, crc::crc32c(payload));
+    let (length, crc) = (payload.len() as u64, checksum(payload, looks)?);
     if let Some(place) = out.get_mut(header..).and_then(|rest| rest.first_chunk_mut::<12>()) {
         let (in_length, in_crc) = place.split_at_mut(8);
         in_length.copy_from_slice(&length.to_le_bytes());
         in_crc.copy_from_slice(&crc::masked(crc::crc32c_of_length(length)).to_le_bytes());
     }
     out.extend_from_slice(&crc::masked(crc).to_le_bytes());
+    Ok(())
+}
+
+#[inline]
+fn checksum(payload: &[u8], looks: &mut Looks<'_>) -> std::result::Result<u32, Stopped> {
+    let Some((first, rest)) = payload.split_at_checked(STEP_BYTES) else { return Ok(crc::crc32c(payload)) };
+    rest.chunks(STEP_BYTES).try_fold(crc::crc32c(first), |crc, step| {
+        looks.now()?;
+        Ok(crc::crc32c_from(crc, step))
+    })
 }

@@ -4,6 +4,7 @@
 //! what is malformed anywhere; values are read from those places afterwards.
 
 use crate::error::{Error, Result};
+use crate::look::Looks;
 use crate::room::{push, room};
 use crate::wire::{FIXED32, LEN, Malformed, Reader, Span, VARINT, Wire};
 
@@ -242,37 +243,63 @@ pub enum Values<'a> {
     Ints(Vec<i64>),
 }
 
-#[derive(Default)]
-struct Collect<'a> {
+struct Collect<'a, 'b, 'c> {
     floats: Vec<f32>,
     ints: Vec<i64>,
     bytes: Vec<&'a [u8]>,
-    /// Whether there was no memory for a value.
-    is_full: bool,
+    looks: &'b mut Looks<'c>,
+    /// Bytes that were looked at since the message began.
+    at: usize,
+    /// Why no more values are taken.
+    error: Option<Error>,
 }
 
-impl<'a> Take<'a> for Collect<'a> {
-    fn floats(&mut self, packed: &'a [u8]) {
-        match room(&mut self.floats, packed.as_chunks::<4>().0.len()) {
-            Some(()) => self.floats.extend(floats_of(packed)),
-            None => self.is_full = true,
+impl Collect<'_, '_, '_> {
+    /// Take a value of so many bytes, unless there was an error before.
+    fn one(&mut self, size: usize, take: impl FnOnce(&mut Self) -> Option<()>) {
+        if self.error.is_some() {
+            return;
         }
+        self.at = self.at.saturating_add(size);
+        self.error = match (self.looks.at(self.at), take(self)) {
+            (Err(stopped), _) => Some(stopped.into()),
+            (Ok(()), None) => Some(Error::Memory("no memory for the values of a feature".into())),
+            (Ok(()), Some(())) => return,
+        };
+    }
+}
+
+impl<'a> Take<'a> for Collect<'a, '_, '_> {
+    fn floats(&mut self, packed: &'a [u8]) {
+        self.one(packed.len(), |collect| {
+            room(&mut collect.floats, packed.as_chunks::<4>().0.len())?;
+            collect.floats.extend(floats_of(packed));
+            Some(())
+        });
     }
     fn int(&mut self, value: i64) {
-        self.is_full |= push(&mut self.ints, value).is_none();
+        self.one(size_of::<i64>(), |collect| push(&mut collect.ints, value));
     }
     fn bytes(&mut self, value: &'a [u8]) {
-        self.is_full |= push(&mut self.bytes, value).is_none();
+        self.one(size_of::<&[u8]>(), |collect| push(&mut collect.bytes, value));
     }
 }
 
-fn values_of<'a>(record: &'a [u8], found: &Found) -> Result<Values<'a>> {
-    let mut collect = Collect::default();
+/// The values of one feature; looks have come to byte `at`, which goes on.
+fn values_of<'a>(
+    record: &'a [u8],
+    found: &Found,
+    at: &mut usize,
+    looks: &mut Looks<'_>,
+) -> Result<Values<'a>> {
+    let (floats, ints, bytes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut collect = Collect { floats, ints, bytes, looks, at: *at, error: None };
     for &list in &found.lists {
         read_list(record, found.kind, list, &mut collect)?;
     }
-    if collect.is_full {
-        return Err(Error::Memory("no memory for the values of a feature".into()));
+    *at = collect.at;
+    if let Some(error) = collect.error {
+        return Err(error);
     }
     Ok(match found.kind {
         BYTES => Values::Bytes(collect.bytes),
@@ -289,27 +316,33 @@ pub type Features<'a> = Vec<(&'a [u8], Values<'a>)>;
 pub type FeatureLists<'a> = Vec<(&'a [u8], Vec<Values<'a>>)>;
 
 /// Every feature of an Example.
-pub fn read_example(record: &[u8]) -> Result<Features<'_>> {
-    let mut places = Vec::new();
+pub fn read_example<'a>(record: &'a [u8], looks: &mut Looks<'_>) -> Result<Features<'a>> {
+    let (mut places, mut at) = (Vec::new(), 0);
     walk_example(record, &mut |key, found| places.push((key, std::mem::take(found))))?;
-    places.iter().map(|(key, found)| Ok((key.of(record), values_of(record, found)?))).collect()
+    let features =
+        places.iter().map(|(key, found)| Ok((key.of(record), values_of(record, found, &mut at, looks)?)));
+    features.collect()
 }
 
 /// Every feature of the context and every feature list of a SequenceExample.
-pub fn read_sequence_example(record: &[u8]) -> Result<(Features<'_>, FeatureLists<'_>)> {
-    let mut context = Vec::new();
-    let mut lists = Vec::new();
+pub fn read_sequence_example<'a>(
+    record: &'a [u8],
+    looks: &mut Looks<'_>,
+) -> Result<(Features<'a>, FeatureLists<'a>)> {
+    let (mut context, mut lists, mut at) = (Vec::new(), Vec::new(), 0);
     walk_sequence_example(
         record,
         &mut |key, found| context.push((key, std::mem::take(found))),
         &mut |key, steps| lists.push((key, std::mem::take(steps))),
     )?;
-    let context = context.iter().map(|(key, found)| Ok((key.of(record), values_of(record, found)?)));
+    let mut values = |found| values_of(record, found, &mut at, looks);
+    let context = context.iter().map(|(key, found)| Ok((key.of(record), values(found)?)));
+    let context = context.collect::<Result<_>>()?;
     let lists = lists.iter().map(|(key, steps)| {
-        let steps = steps.iter().map(|found| values_of(record, found));
+        let steps = steps.iter().map(&mut values);
         Ok((key.of(record), steps.collect::<Result<_>>()?))
     });
-    Ok((context.collect::<Result<_>>()?, lists.collect::<Result<_>>()?))
+    Ok((context, lists.collect::<Result<_>>()?))
 }
 
 /// Little-endian floats as numbers; NaN payloads are kept.

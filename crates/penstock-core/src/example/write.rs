@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, reserve};
 use crate::gather;
+use crate::look::{Looks, STEP_BYTES, Stopped};
 
 const LENGTH: u8 = 0x0a;
 const VALUE: u8 = 0x12;
@@ -156,15 +157,49 @@ fn put_field(out: &mut Vec<u8>, tag: u8, length: usize) {
     put_varint(out, length as u64);
 }
 
-fn put_feature(out: &mut Vec<u8>, list: &List<'_>, sizes: Sizes) {
+type Put = std::result::Result<(), Stopped>;
+
+fn put_feature(out: &mut Vec<u8>, list: &List<'_>, sizes: Sizes, looks: &mut Looks<'_>) -> Put {
     if matches!(list, List::Unset) {
-        return;
+        return Ok(());
     }
     put_field(out, list.tag(), sizes.list);
     if list.is_packed() && sizes.payload > 0 {
         put_field(out, LENGTH, sizes.payload);
     }
+    if sizes.payload > STEP_BYTES {
+        return put_long_payload(out, list, looks);
+    }
     put_payload(out, list);
+    Ok(())
+}
+
+/// The same bytes as `put_payload`, with looks between its steps.
+#[cold]
+fn put_long_payload(out: &mut Vec<u8>, list: &List<'_>, looks: &mut Looks<'_>) -> Put {
+    match *list {
+        List::Unset => Ok(()),
+        List::Raw(value) => put_long_bytes(out, value, looks),
+        List::Bytes(data, offsets) => {
+            List::strings(data, offsets).try_for_each(|value| put_long_bytes(out, value, looks))
+        }
+        List::Floats(values) => values.chunks(STEP_BYTES >> 2).try_for_each(|step| {
+            put_floats(out, step);
+            looks.at(out.len())
+        }),
+        List::Ints(values) => values.iter().try_for_each(|&value| {
+            put_varint(out, value.cast_unsigned());
+            looks.at(out.len())
+        }),
+    }
+}
+
+fn put_long_bytes(out: &mut Vec<u8>, value: &[u8], looks: &mut Looks<'_>) -> Put {
+    put_field(out, LENGTH, value.len());
+    value.chunks(STEP_BYTES).try_for_each(|step| {
+        out.extend_from_slice(step);
+        looks.at(out.len())
+    })
 }
 
 #[inline(always)]
@@ -228,23 +263,25 @@ impl<'a> Entry<'a> {
     }
 
     #[inline]
-    fn put(&self, out: &mut Vec<u8>) {
+    fn put(&self, out: &mut Vec<u8>, looks: &mut Looks<'_>) -> Put {
         let Sizes { payload, list, feature } = self.sizes;
         if self.size >= 0x80 {
             put_key(out, self.key, self.size, feature);
-            return put_feature(out, &self.list, self.sizes);
+            return put_feature(out, &self.list, self.sizes, looks);
         }
         // Every length inside is one byte as well.
         out.extend_from_slice(&[LENGTH, self.size as u8]);
         out.extend_from_slice(self.key);
         if matches!(self.list, List::Unset) {
-            return out.push(0);
+            out.push(0);
+            return Ok(());
         }
         out.extend_from_slice(&[feature as u8, self.list.tag(), list as u8]);
         if self.list.is_packed() && payload > 0 {
             out.extend_from_slice(&[LENGTH, payload as u8]);
         }
         put_payload(out, &self.list);
+        Ok(())
     }
 }
 
@@ -252,11 +289,10 @@ fn features_size(entries: &[Entry<'_>]) -> Option<usize> {
     entries.iter().map(|entry| field_size(entry.size)).reduce(usize::wrapping_add)
 }
 
-pub(super) fn put_features(out: &mut Vec<u8>, entries: &[Entry<'_>]) {
-    if let Some(size) = features_size(entries) {
-        put_field(out, LENGTH, size);
-        entries.iter().for_each(|entry| entry.put(out));
-    }
+pub(super) fn put_features(out: &mut Vec<u8>, entries: &[Entry<'_>], looks: &mut Looks<'_>) -> Put {
+    let Some(size) = features_size(entries) else { return Ok(()) };
+    put_field(out, LENGTH, size);
+    entries.iter().try_for_each(|entry| entry.put(out, looks))
 }
 
 fn put_key(out: &mut Vec<u8>, key: &[u8], entry: usize, value: usize) {
@@ -284,12 +320,12 @@ where
     parts.into_iter().flatten().map(field_size).fold(0, usize::saturating_add)
 }
 
-pub(super) fn put_lists<'a, S, L>(out: &mut Vec<u8>, lists: L)
+pub(super) fn put_lists<'a, S, L>(out: &mut Vec<u8>, lists: L, looks: &mut Looks<'_>) -> Put
 where
     S: Iterator<Item = List<'a>> + Clone,
     L: Iterator<Item = (&'a [u8], S)> + Clone,
 {
-    let Some(size) = lists_size(lists.clone()) else { return };
+    let Some(size) = lists_size(lists.clone()) else { return Ok(()) };
     put_field(out, VALUE, size);
     for (key, steps) in lists {
         let size = steps_size(steps.clone());
@@ -297,14 +333,16 @@ where
         for list in steps {
             let sizes = Sizes::of(&list);
             put_field(out, LENGTH, sizes.feature);
-            put_feature(out, &list, sizes);
+            put_feature(out, &list, sizes, looks)?;
+            looks.at(out.len())?;
         }
     }
+    Ok(())
 }
 
 /// One Example. Without features it is empty, as `Example().SerializeToString()` is.
-pub fn write_example(features: Vec<Named<'_>>, order: KeyOrder) -> Result<Vec<u8>> {
-    write_sequence_example(features, Vec::new(), order)
+pub fn write_example(features: Vec<Named<'_>>, order: KeyOrder, looks: &mut Looks<'_>) -> Result<Vec<u8>> {
+    write_sequence_example(features, Vec::new(), order, looks)
 }
 
 /// One SequenceExample from its context and its feature lists. A part that has nothing in it is not written.
@@ -312,6 +350,7 @@ pub fn write_sequence_example(
     mut context: Vec<Named<'_>>,
     mut lists: Vec<(&[u8], Vec<List<'_>>)>,
     order: KeyOrder,
+    looks: &mut Looks<'_>,
 ) -> Result<Vec<u8>> {
     order.sort(&mut context, |(name, _)| name)?;
     order.sort(&mut lists, |(name, _)| name)?;
@@ -322,7 +361,7 @@ pub fn write_sequence_example(
     let keys: Vec<_> = lists.iter().map(|(name, _)| key_bytes(name)).collect();
     let lists = lists.iter().zip(&keys).map(|((_, steps), key)| (key.as_slice(), steps.iter().copied()));
     reserve(&mut out, message_size(&entries, lists.clone()))?;
-    put_features(&mut out, &entries);
-    put_lists(&mut out, lists);
+    put_features(&mut out, &entries, looks)?;
+    put_lists(&mut out, lists, looks)?;
     Ok(out)
 }

@@ -3,7 +3,7 @@
 use crate::error::{Result, reserved};
 use crate::tensor::dtype::{BOOL, DType, Lane};
 use crate::tensor::items::Items;
-use crate::tensor::{Read, RowError, Wrong, each, proto};
+use crate::tensor::{Read, RowError, Wrong, each, extend, proto, push};
 use crate::wire::Span;
 
 /// Tensors one after the other.
@@ -48,7 +48,7 @@ pub fn read(
         reading.offsets = reserved((starts.len() as u64).saturating_add(1))?;
         reading.offsets.push(0);
     }
-    let (rows, error) = each(data, starts, lengths, |span| reading.record(span));
+    let (rows, error) = each(data, starts, lengths, |span| reading.record(span))?;
     let Reading { items, shapes, offsets, .. } = reading;
     Ok(Dense { items, shapes, offsets, rows, error })
 }
@@ -73,8 +73,7 @@ impl<'a> Reading<'a> {
             && record.len() == length
             && let Some(values) = record.strip_prefix(prefix)
         {
-            self.items.data.extend_from_slice(values);
-            return Ok(());
+            return extend(&mut self.items.data, values);
         }
         let mark = self.items.mark();
         self.parsed(span).inspect_err(|_| self.items.back_to(mark))
@@ -91,8 +90,8 @@ impl<'a> Reading<'a> {
         self.items.push(self.data, &tensor, count)?;
         if self.varies {
             self.values = self.values.saturating_add(count);
-            self.offsets.push(i64::try_from(self.values).unwrap_or(i64::MAX));
-            self.shapes.extend_from_slice(&self.dims);
+            push(&mut self.offsets, i64::try_from(self.values).unwrap_or(i64::MAX))?;
+            extend(&mut self.shapes, &self.dims)?;
         } else if self.can_repeat(tensor.content, span) {
             // The same bytes before as many values mean the same again.
             let prefix = Span { start: span.start, end: tensor.content.start };

@@ -2,7 +2,7 @@
 
 use crate::tensor::dtype::{BOOL, DType, Lane, name_of};
 use crate::tensor::proto::Tensor;
-use crate::tensor::{FREE_BYTES, Read, Wrong, typed};
+use crate::tensor::{FREE_BYTES, Read, Wrong, extend, make_room, push, typed};
 use crate::wire::{LEN, Reader, split_varint};
 
 /// Values one after the other.
@@ -73,11 +73,11 @@ impl Items {
         }
         let content = tensor.content.of(data);
         if self.dtype.number == BOOL {
+            make_room(&mut self.data, content.len())?;
             self.data.extend(content.iter().map(|&byte| u8::from(byte != 0)));
-        } else {
-            self.data.extend_from_slice(content);
+            return Ok(());
         }
-        Ok(())
+        extend(&mut self.data, content)
     }
 
     /// Numbers that stand one by one; the last stands for those that are left out.
@@ -91,6 +91,7 @@ impl Items {
         }
         let missing = bytes.saturating_sub(made as u64);
         self.spend(missing, tensor.span.start)?;
+        make_room(&mut self.data, usize::try_from(missing).unwrap_or(usize::MAX))?;
         let last = if made == 0 { vec![0; width] } else { self.last(width) };
         for _ in 0..missing.checked_div(width as u64).unwrap_or(0) {
             self.data.extend_from_slice(&last);
@@ -113,14 +114,13 @@ impl Items {
         for _ in 0..count {
             let (length, after) = split_varint(rest, 10).ok_or_else(wrong)?;
             end = end.checked_add(length).filter(|end| *end <= i64::MAX as u64).ok_or_else(wrong)?;
-            self.offsets.push(end as i64);
+            push(&mut self.offsets, end as i64)?;
             rest = after;
         }
         if end.saturating_sub(self.data.len() as u64) != rest.len() as u64 {
             return Err(wrong());
         }
-        self.data.extend_from_slice(rest);
-        Ok(())
+        extend(&mut self.data, rest)
     }
 
     /// Strings that stand one by one; the last stands for those that are left out.
@@ -138,21 +138,18 @@ impl Items {
                             format!("more strings than {count}, as its shape says"),
                         ));
                     }
-                    self.push_string(last.of(data));
+                    self.push_string(last.of(data))?;
                 }
                 (number, wire_type) => reader.skip(number, wire_type)?,
             }
         }
         let missing = count.saturating_sub(made);
         self.spend(missing.saturating_mul((last.len() as u64).saturating_add(8)), tensor.span.start)?;
-        for _ in 0..missing {
-            self.push_string(last.of(data));
-        }
-        Ok(())
+        (0..missing).try_for_each(|_| self.push_string(last.of(data)))
     }
 
-    fn push_string(&mut self, string: &[u8]) {
-        self.data.extend_from_slice(string);
-        self.offsets.push(self.data.len() as i64);
+    fn push_string(&mut self, string: &[u8]) -> Read<()> {
+        extend(&mut self.data, string)?;
+        push(&mut self.offsets, self.data.len() as i64)
     }
 }

@@ -1,7 +1,8 @@
 //! Optional values: a tensor, or nothing.
 
+use crate::error::Result;
 use crate::tensor::variant::{self, LEVEL};
-use crate::tensor::{Read, RowError, Wrong, each, proto};
+use crate::tensor::{Read, RowError, Wrong, each, proto, push};
 use crate::wire::{LEN, Reader, Span};
 
 /// The name of their variants.
@@ -23,20 +24,19 @@ pub struct Optionals {
 }
 
 /// Find the tensors in records that are optional values of one tensor.
-#[must_use]
-pub fn read(data: &[u8], starts: &[i64], lengths: &[i64]) -> Optionals {
+pub fn read(data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<Optionals> {
     let (mut found, mut dims) = (Optionals::default(), Vec::new());
     let (_, error) = each(data, starts, lengths, |span| {
         let tensor = tensor_of(data, span, &mut dims)?;
-        found.present.push(tensor.is_some());
+        push(&mut found.present, tensor.is_some())?;
         if let Some(tensor) = tensor {
-            found.starts.push(i64::try_from(tensor.start).unwrap_or(i64::MAX));
-            found.lengths.push(i64::try_from(tensor.len()).unwrap_or(i64::MAX));
+            push(&mut found.starts, i64::try_from(tensor.start).unwrap_or(i64::MAX))?;
+            push(&mut found.lengths, i64::try_from(tensor.len()).unwrap_or(i64::MAX))?;
         }
         Ok(())
-    });
+    })?;
     found.error = error;
-    found
+    Ok(found)
 }
 
 fn tensor_of(data: &[u8], span: Span, dims: &mut Vec<i64>) -> Read<Option<Span>> {

@@ -1,6 +1,6 @@
 //! A TensorProto as places in its record.
 
-use crate::tensor::{Read, Wrong};
+use crate::tensor::{Read, Wrong, push};
 use crate::wire::{LEN, Reader, Span, VARINT};
 
 const DTYPE: u32 = 1;
@@ -42,7 +42,9 @@ fn parse_shape(data: &[u8], span: Span, level: usize, dims: &mut Vec<i64>) -> Re
     let mut reader = Reader::new(data, span, level);
     while !reader.is_done() {
         match reader.tag()? {
-            (DIM, LEN) => dims.push(parse_dim(data, reader.span()?, level.saturating_add(1))?),
+            (DIM, LEN) => {
+                push(dims, parse_dim(data, reader.span()?, level.saturating_add(1))?)?;
+            }
             (UNKNOWN_RANK, VARINT) if reader.varint()? != 0 => {
                 return Err(Wrong::at(reader.position(), "a tensor of unknown rank"));
             }

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::tensor::dtype::DType;
 use crate::tensor::items::Items;
 use crate::tensor::variant::{self, LEVEL};
-use crate::tensor::{Read, RowError, Wrong, each, proto};
+use crate::tensor::{Read, RowError, Wrong, each, proto, push};
 use crate::wire::Span;
 
 /// The name of their variants.
@@ -44,7 +44,7 @@ pub fn read(
         inner: inner.to_vec(),
         dims: Vec::new(),
     };
-    let (rows, error) = each(data, starts, lengths, |span| reading.record(span));
+    let (rows, error) = each(data, starts, lengths, |span| reading.record(span))?;
     let Reading { items, levels, mut inner, .. } = reading;
     inner.iter_mut().for_each(|size| *size = (*size).max(0));
     Ok(Ragged { items, levels, inner, rows, error })
@@ -87,9 +87,7 @@ impl Reading<'_> {
         let mut entries = 1_u64;
         for (level, &size) in outer.iter().enumerate() {
             self.items.spend(entries.saturating_mul(8), span.start)?;
-            for _ in 0..entries {
-                self.push_length(level, size);
-            }
+            (0..entries).try_for_each(|_| self.push_length(level, size))?;
             entries = entries.saturating_mul(size as u64);
         }
         messages.into_iter().try_for_each(|message| self.item(message, outer.len()))
@@ -109,12 +107,12 @@ impl Reading<'_> {
             let rows = limits.len().saturating_sub(1) as i64;
             check_limits(&limits, wanted.is_none_or(|wanted| wanted == rows), span)?;
             if i == 0 {
-                self.push_length(level, rows);
+                self.push_length(level, rows)?;
             }
             let below = level.saturating_add(i).saturating_add(1);
             for pair in limits.windows(2) {
                 if let &[from, to] = pair {
-                    self.push_length(below, to.saturating_sub(from));
+                    self.push_length(below, to.saturating_sub(from))?;
                 }
             }
             wanted = limits.last().copied();
@@ -137,16 +135,16 @@ impl Reading<'_> {
             self.inner = entry.to_vec();
         }
         if wanted.is_none() {
-            self.push_length(level, rows);
+            self.push_length(level, rows)?;
         }
         let count = proto::count(&self.dims, span.start)?;
         self.items.push(self.data, &tensor, count)
     }
 
-    fn push_length(&mut self, level: usize, length: i64) {
-        if let Some(offsets) = self.levels.get_mut(level) {
-            offsets.push(offsets.last().copied().unwrap_or(0).saturating_add(length));
-        }
+    fn push_length(&mut self, level: usize, length: i64) -> Read<()> {
+        let Some(offsets) = self.levels.get_mut(level) else { return Ok(()) };
+        let end = offsets.last().copied().unwrap_or(0).saturating_add(length);
+        push(offsets, end)
     }
 }
 

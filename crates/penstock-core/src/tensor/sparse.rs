@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::tensor::dtype::{DType, VARIANT};
 use crate::tensor::items::Items;
 use crate::tensor::variant::{self, LEVEL};
-use crate::tensor::{Read, RowError, Wrong, each, proto};
+use crate::tensor::{Read, RowError, Wrong, each, extend, proto, push};
 use crate::wire::Span;
 
 /// The name of their variants.
@@ -45,7 +45,7 @@ pub fn read(
         shapes: Vec::new(),
         dims: Vec::new(),
     };
-    let (rows, error) = each(data, starts, lengths, |span| reading.record(span));
+    let (rows, error) = each(data, starts, lengths, |span| reading.record(span))?;
     let Reading { items, offsets, places, shapes, .. } = reading;
     Ok(Sparse { items, offsets, places, shapes, rows, error })
 }
@@ -88,10 +88,10 @@ impl Reading<'_> {
             values = values.saturating_add(taken);
             whole.iter_mut().zip(shape).for_each(|(most, size)| *most = (*most).max(size));
         }
-        self.shapes.extend_from_slice(&outer);
-        self.shapes.extend_from_slice(&whole);
-        self.offsets.push(self.offsets.last().copied().unwrap_or(0).saturating_add(values));
-        Ok(())
+        extend(&mut self.shapes, &outer)?;
+        extend(&mut self.shapes, &whole)?;
+        let end = self.offsets.last().copied().unwrap_or(0).saturating_add(values);
+        push(&mut self.offsets, end)
     }
 
     /// One tensor, whose places begin with `first`: how many values it has, and its shape.
@@ -120,20 +120,20 @@ impl Reading<'_> {
             return Err(Wrong::at(indices.start, message));
         };
         self.items.push(self.data, &tensor, count as u64)?;
-        self.push_places(&places, rank, first, count);
+        self.push_places(&places, rank, first, count)?;
         Ok((count, sizes))
     }
 
-    fn push_places(&mut self, places: &[i64], rank: usize, first: &[i64], count: i64) {
+    fn push_places(&mut self, places: &[i64], rank: usize, first: &[i64], count: i64) -> Read<()> {
         if first.is_empty() {
-            self.places.extend_from_slice(places);
-            return;
+            return extend(&mut self.places, places);
         }
         for i in 0..usize::try_from(count).unwrap_or(0) {
             let start = i.saturating_mul(rank);
-            self.places.extend_from_slice(first);
-            self.places.extend_from_slice(places.get(start..start.saturating_add(rank)).unwrap_or_default());
+            extend(&mut self.places, first)?;
+            extend(&mut self.places, places.get(start..start.saturating_add(rank)).unwrap_or_default())?;
         }
+        Ok(())
     }
 
     fn single(&self, message: Span) -> Read<Span> {

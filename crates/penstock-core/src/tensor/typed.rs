@@ -2,7 +2,7 @@
 
 use crate::tensor::dtype::{BOOL, DType, Lane};
 use crate::tensor::proto::Tensor;
-use crate::tensor::{Read, Wrong};
+use crate::tensor::{Read, Wrong, extend};
 use crate::wire::{FIXED32, FIXED64, LEN, Reader, Span, VARINT};
 
 /// Append the numbers of a tensor, little-endian; more than `most` bytes are an error.
@@ -11,13 +11,9 @@ pub fn read(data: &[u8], tensor: &Tensor, dtype: &DType, most: u64, out: &mut Ve
     let mut reader = Reader::new(data, tensor.span, tensor.level);
     while !reader.is_done() {
         match (reader.tag()?, dtype.lane) {
-            ((number, FIXED32), Lane::Four) if number == dtype.field => {
-                out.extend_from_slice(reader.take(4)?)
-            }
-            ((number, FIXED64), Lane::Eight) if number == dtype.field => {
-                out.extend_from_slice(reader.take(8)?)
-            }
-            ((number, VARINT), Lane::Varint) if number == dtype.field => push(reader.varint()?, dtype, out),
+            ((number, FIXED32), Lane::Four) if number == dtype.field => extend(out, reader.take(4)?)?,
+            ((number, FIXED64), Lane::Eight) if number == dtype.field => extend(out, reader.take(8)?)?,
+            ((number, VARINT), Lane::Varint) if number == dtype.field => push(reader.varint()?, dtype, out)?,
             ((number, LEN), lane) if number == dtype.field => {
                 packed(data, reader.span()?, tensor, lane, dtype, out)?
             }
@@ -48,18 +44,17 @@ fn packed(
         if span.len().checked_rem(size) != Some(0) {
             return Err(Wrong::at(span.start, "packed values that are cut"));
         }
-        out.extend_from_slice(span.of(data));
-        return Ok(());
+        return extend(out, span.of(data));
     }
     let mut reader = Reader::new(data, span, tensor.level);
     while !reader.is_done() {
-        push(reader.varint()?, dtype, out);
+        push(reader.varint()?, dtype, out)?;
     }
     Ok(())
 }
 
 #[inline]
-fn push(value: u64, dtype: &DType, out: &mut Vec<u8>) {
+fn push(value: u64, dtype: &DType, out: &mut Vec<u8>) -> Read<()> {
     let value = if dtype.number == BOOL { u64::from(value != 0) } else { value };
-    out.extend_from_slice(value.to_le_bytes().get(..dtype.width).unwrap_or_default());
+    extend(out, value.to_le_bytes().get(..dtype.width).unwrap_or_default())
 }

@@ -3,7 +3,7 @@
 use crate::tensor::dtype::{INT32, INT64, VARIANT, name_of};
 use crate::tensor::items::Items;
 use crate::tensor::proto::{self, Tensor};
-use crate::tensor::{Read, Wrong};
+use crate::tensor::{Read, Wrong, make_room, push};
 use crate::wire::{LEN, Reader, Span, split_varint};
 
 const TYPE_NAME: u32 = 1;
@@ -32,11 +32,12 @@ fn in_content(data: &[u8], tensor: &Tensor, count: u64) -> Read<Vec<Span>> {
     let (mut rest, mut lengths) = (tensor.content.of(data), Vec::new());
     for _ in 0..count {
         let (length, after) = split_varint(rest, 10).ok_or_else(wrong)?;
-        lengths.push(usize::try_from(length).map_err(|_| wrong())?);
+        push(&mut lengths, usize::try_from(length).map_err(|_| wrong())?)?;
         rest = after;
     }
     let mut start = tensor.content.end.saturating_sub(rest.len());
-    let mut spans = Vec::with_capacity(lengths.len());
+    let mut spans = Vec::new();
+    make_room(&mut spans, lengths.len())?;
     for length in lengths {
         let end = start.checked_add(length).filter(|&end| end <= tensor.content.end).ok_or_else(wrong)?;
         spans.push(Span { start, end });
@@ -49,7 +50,7 @@ fn one_by_one(data: &[u8], tensor: &Tensor) -> Read<Vec<Span>> {
     let (mut reader, mut spans) = (Reader::new(data, tensor.span, tensor.level), Vec::new());
     while !reader.is_done() {
         match reader.tag()? {
-            (VARIANT_VALUES, LEN) => spans.push(reader.span()?),
+            (VARIANT_VALUES, LEN) => push(&mut spans, reader.span()?)?,
             (number, wire_type) => reader.skip(number, wire_type)?,
         }
     }
@@ -62,7 +63,7 @@ pub fn tensors(data: &[u8], message: Span, name: &str) -> Read<Vec<Span>> {
     while !reader.is_done() {
         match reader.tag()? {
             (TYPE_NAME, LEN) => found = reader.span()?,
-            (TENSORS, LEN) => spans.push(reader.span()?),
+            (TENSORS, LEN) => push(&mut spans, reader.span()?)?,
             (number, wire_type) => reader.skip(number, wire_type)?,
         }
     }
@@ -91,11 +92,14 @@ pub fn integers(
     let dtype = if tensor.dtype == INT32.number { &INT32 } else { &INT64 };
     let mut read = Items::new(dtype, 0, Vec::new());
     read.push(data, &tensor, count)?;
-    Ok(if dtype.width == 4 {
+    let mut numbers = Vec::new();
+    make_room(&mut numbers, read.data.len().checked_div(dtype.width).unwrap_or(0))?;
+    if dtype.width == 4 {
         let (values, _) = read.data.as_chunks::<4>();
-        values.iter().map(|&bytes| i64::from(i32::from_le_bytes(bytes))).collect()
+        numbers.extend(values.iter().map(|&bytes| i64::from(i32::from_le_bytes(bytes))));
     } else {
         let (values, _) = read.data.as_chunks::<8>();
-        values.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect()
-    })
+        numbers.extend(values.iter().map(|&bytes| i64::from_le_bytes(bytes)));
+    }
+    Ok(numbers)
 }

@@ -1,9 +1,10 @@
 //! Columns into records, each of which is the tensor of one component of a row.
 
 use crate::error::{Error, Result};
-use crate::frame::{close_record, open_record};
+use crate::frame::{FOOTER_BYTES, HEADER_BYTES, close_record, open_record};
+use crate::room::{extend, push, room};
 use crate::tensor::dtype::{DType, INT64, Lane, VARIANT};
-use crate::tensor::{optional, ragged, sparse};
+use crate::tensor::{no_memory, optional, ragged, sparse};
 
 const FIXED_TAG: u8 = 2;
 
@@ -83,19 +84,34 @@ pub fn encode(components: &[Component<'_>], rows: usize) -> Result<Vec<u8>> {
     let mut scratch = Scratch::default();
     for row in 0..rows {
         for (component, prefix) in components.iter().zip(&prefixes) {
-            let place = open_record(&mut out);
-            match prefix {
-                Some((prefix, width)) => {
-                    let start = row.saturating_mul(*width);
-                    out.extend_from_slice(prefix);
-                    out.extend_from_slice(slice(component.values.data, start, start.saturating_add(*width)));
-                }
-                None => tensor(component, row, &mut scratch, &mut out),
-            }
-            close_record(&mut out, place);
+            let put = record(component, prefix.as_ref(), row, &mut scratch, &mut out);
+            put.ok_or_else(no_memory)?;
         }
     }
     Ok(out)
+}
+
+/// One framed record; None where there is no memory for it.
+fn record(
+    component: &Component<'_>,
+    prefix: Option<&(Vec<u8>, usize)>,
+    row: usize,
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    room(out, HEADER_BYTES)?;
+    let place = open_record(out);
+    match prefix {
+        Some((prefix, width)) => {
+            let start = row.saturating_mul(*width);
+            extend(out, prefix)?;
+            extend(out, slice(component.values.data, start, start.saturating_add(*width)))?;
+        }
+        None => tensor(component, row, scratch, out)?,
+    }
+    room(out, FOOTER_BYTES)?;
+    close_record(out, place);
+    Some(())
 }
 
 #[derive(Default)]
@@ -114,34 +130,34 @@ fn prefix(component: &Component<'_>) -> Option<(Vec<u8>, usize)> {
     if component.values.dtype.lane == Lane::Strings {
         return None;
     }
-    let mut prefix = head(component.values.dtype.number, shape);
+    let mut prefix = head(component.values.dtype.number, shape)?;
     if width > 0 {
-        key(4, FIXED_TAG, &mut prefix);
-        varint(width as u64, &mut prefix);
+        key(4, FIXED_TAG, &mut prefix)?;
+        varint(width as u64, &mut prefix)?;
     }
     Some((prefix, width))
 }
 
-fn tensor(component: &Component<'_>, row: usize, scratch: &mut Scratch, out: &mut Vec<u8>) {
+fn tensor(component: &Component<'_>, row: usize, scratch: &mut Scratch, out: &mut Vec<u8>) -> Option<()> {
     let values = &component.values;
     match &component.form {
         Form::Fixed { shape } => {
             let count = product(shape);
             let start = row.saturating_mul(count);
-            dense(values, shape, start, start.saturating_add(count), scratch, out);
+            dense(values, shape, start, start.saturating_add(count), scratch, out)
         }
         Form::Shaped { rank, shapes, offsets } => {
             let at = row.saturating_mul(*rank);
             let shape = slice(shapes, at, at.saturating_add(*rank));
-            dense(values, shape, number(offsets, row), number(offsets, row.saturating_add(1)), scratch, out);
+            dense(values, shape, number(offsets, row), number(offsets, row.saturating_add(1)), scratch, out)
         }
         Form::Ragged { levels, inner } => ragged_variant(values, levels, inner, row, scratch, out),
         Form::Sparse { rank, shapes, offsets, places } => {
-            sparse_variants(values, *rank, (shapes, offsets, places), row, scratch, out);
+            sparse_variants(values, *rank, (shapes, offsets, places), row, scratch, out)
         }
         Form::Optional { form, present } => {
             let is_there = present.get(row).is_some_and(|&there| there != 0);
-            optional_variant(values, form, is_there, row, scratch, out);
+            optional_variant(values, form, is_there, row, scratch, out)
         }
     }
 }
@@ -153,25 +169,25 @@ fn optional_variant(
     row: usize,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
-) {
+) -> Option<()> {
     scratch.variants.clear();
     scratch.lengths.clear();
-    begin_message(optional::NAME, scratch);
-    field(2, &[u8::from(is_there)], &mut scratch.message);
+    begin_message(optional::NAME, scratch)?;
+    field(2, &[u8::from(is_there)], &mut scratch.message)?;
     match form {
         Form::Fixed { shape } if is_there => {
             let start = row.saturating_mul(product(shape));
-            add_values(values, shape, start, start.saturating_add(product(shape)), scratch);
+            add_values(values, shape, start, start.saturating_add(product(shape)), scratch)?;
         }
         Form::Shaped { rank, shapes, offsets } if is_there => {
             let at = row.saturating_mul(*rank);
             let shape = slice(shapes, at, at.saturating_add(*rank));
-            add_values(values, shape, number(offsets, row), number(offsets, row.saturating_add(1)), scratch);
+            add_values(values, shape, number(offsets, row), number(offsets, row.saturating_add(1)), scratch)?;
         }
         _ => {}
     }
-    end_message(scratch);
-    variants(&[], scratch, out);
+    end_message(scratch)?;
+    variants(&[], scratch, out)
 }
 
 fn dense(
@@ -181,16 +197,16 @@ fn dense(
     to: usize,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
-) {
-    out.extend_from_slice(&head(values.dtype.number, shape));
+) -> Option<()> {
+    extend(out, &head(values.dtype.number, shape)?)?;
     if from == to {
-        return;
+        return Some(());
     }
     let content = if values.dtype.lane == Lane::Strings {
         let lengths = &mut scratch.lengths;
         lengths.clear();
         for i in from..to {
-            varint(string(values, i).len() as u64, lengths);
+            varint(string(values, i).len() as u64, lengths)?;
         }
         slice(values.data, number(values.offsets, from), number(values.offsets, to))
     } else {
@@ -198,10 +214,10 @@ fn dense(
         let width = values.dtype.width;
         slice(values.data, from.saturating_mul(width), to.saturating_mul(width))
     };
-    key(4, FIXED_TAG, out);
-    varint(scratch.lengths.len().saturating_add(content.len()) as u64, out);
-    out.extend_from_slice(&scratch.lengths);
-    out.extend_from_slice(content);
+    key(4, FIXED_TAG, out)?;
+    varint(scratch.lengths.len().saturating_add(content.len()) as u64, out)?;
+    extend(out, &scratch.lengths)?;
+    extend(out, content)
 }
 
 fn ragged_variant(
@@ -211,28 +227,28 @@ fn ragged_variant(
     row: usize,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
-) {
+) -> Option<()> {
     scratch.variants.clear();
     scratch.lengths.clear();
-    begin_message(ragged::NAME, scratch);
+    begin_message(ragged::NAME, scratch)?;
     let (mut from, mut to) = (row, row.saturating_add(1));
     for (depth, offsets) in levels.iter().enumerate() {
         if depth > 0 {
             let first = number(offsets, from) as i64;
-            let limits: Vec<i64> = slice(offsets, from, to.saturating_add(1))
-                .iter()
-                .map(|at| at.saturating_sub(first))
-                .collect();
-            add_integers(&limits, &[limits.len() as i64], scratch);
+            let given = slice(offsets, from, to.saturating_add(1));
+            let mut limits = Vec::new();
+            room(&mut limits, given.len())?;
+            limits.extend(given.iter().map(|at| at.saturating_sub(first)));
+            add_integers(&limits, &[limits.len() as i64], scratch)?;
         }
         (from, to) = (number(offsets, from), number(offsets, to));
     }
     let mut shape = vec![to.saturating_sub(from) as i64];
     shape.extend_from_slice(inner);
     let width = product(inner);
-    add_values(values, &shape, from.saturating_mul(width), to.saturating_mul(width), scratch);
-    end_message(scratch);
-    variants(&[], scratch, out);
+    add_values(values, &shape, from.saturating_mul(width), to.saturating_mul(width), scratch)?;
+    end_message(scratch)?;
+    variants(&[], scratch, out)
 }
 
 fn sparse_variants(
@@ -242,75 +258,81 @@ fn sparse_variants(
     row: usize,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
-) {
+) -> Option<()> {
     let (from, to) = (number(offsets, row), number(offsets, row.saturating_add(1)));
     let count = to.saturating_sub(from) as i64;
     scratch.variants.clear();
     scratch.lengths.clear();
-    begin_message(sparse::NAME, scratch);
+    begin_message(sparse::NAME, scratch)?;
     add_integers(
         slice(places, from.saturating_mul(rank), to.saturating_mul(rank)),
         &[count, rank as i64],
         scratch,
-    );
-    end_message(scratch);
-    begin_message(sparse::NAME, scratch);
-    add_values(values, &[count], from, to, scratch);
-    end_message(scratch);
-    begin_message(sparse::NAME, scratch);
+    )?;
+    end_message(scratch)?;
+    begin_message(sparse::NAME, scratch)?;
+    add_values(values, &[count], from, to, scratch)?;
+    end_message(scratch)?;
+    begin_message(sparse::NAME, scratch)?;
     let at = row.saturating_mul(rank);
-    add_integers(slice(shapes, at, at.saturating_add(rank)), &[rank as i64], scratch);
-    end_message(scratch);
-    variants(&[3], scratch, out);
+    add_integers(slice(shapes, at, at.saturating_add(rank)), &[rank as i64], scratch)?;
+    end_message(scratch)?;
+    variants(&[3], scratch, out)
 }
 
-fn begin_message(name: &str, scratch: &mut Scratch) {
+fn begin_message(name: &str, scratch: &mut Scratch) -> Option<()> {
     scratch.message.clear();
-    field(1, name.as_bytes(), &mut scratch.message);
+    field(1, name.as_bytes(), &mut scratch.message)
 }
 
-fn end_message(scratch: &mut Scratch) {
-    varint(scratch.message.len() as u64, &mut scratch.lengths);
-    scratch.variants.extend_from_slice(&scratch.message);
+fn end_message(scratch: &mut Scratch) -> Option<()> {
+    varint(scratch.message.len() as u64, &mut scratch.lengths)?;
+    extend(&mut scratch.variants, &scratch.message)
 }
 
-fn variants(shape: &[i64], scratch: &Scratch, out: &mut Vec<u8>) {
-    out.extend_from_slice(&head(VARIANT, shape));
-    key(4, FIXED_TAG, out);
-    varint(scratch.lengths.len().saturating_add(scratch.variants.len()) as u64, out);
-    out.extend_from_slice(&scratch.lengths);
-    out.extend_from_slice(&scratch.variants);
+fn variants(shape: &[i64], scratch: &Scratch, out: &mut Vec<u8>) -> Option<()> {
+    extend(out, &head(VARIANT, shape)?)?;
+    key(4, FIXED_TAG, out)?;
+    varint(scratch.lengths.len().saturating_add(scratch.variants.len()) as u64, out)?;
+    extend(out, &scratch.lengths)?;
+    extend(out, &scratch.variants)
 }
 
-fn add_integers(numbers: &[i64], shape: &[i64], scratch: &mut Scratch) {
+fn add_integers(numbers: &[i64], shape: &[i64], scratch: &mut Scratch) -> Option<()> {
     scratch.packed.clear();
-    numbers.iter().for_each(|&number| varint(number as u64, &mut scratch.packed));
-    scratch.tensor = head(INT64.number, shape);
+    numbers.iter().try_for_each(|&number| varint(number as u64, &mut scratch.packed))?;
+    scratch.tensor = head(INT64.number, shape)?;
     if !numbers.is_empty() {
-        field(INT64.field, &scratch.packed, &mut scratch.tensor);
+        field(INT64.field, &scratch.packed, &mut scratch.tensor)?;
     }
-    field(3, &scratch.tensor, &mut scratch.message);
+    field(3, &scratch.tensor, &mut scratch.message)
 }
 
 /// Values [from, to) one by one in the field of their type, as tensors inside variants have them.
-fn add_values(values: &Values<'_>, shape: &[i64], from: usize, to: usize, scratch: &mut Scratch) {
+fn add_values(
+    values: &Values<'_>,
+    shape: &[i64],
+    from: usize,
+    to: usize,
+    scratch: &mut Scratch,
+) -> Option<()> {
     let dtype = values.dtype;
-    scratch.tensor = head(dtype.number, shape);
+    scratch.tensor = head(dtype.number, shape)?;
     if dtype.lane == Lane::Strings {
-        (from..to).for_each(|i| field(dtype.field, string(values, i), &mut scratch.tensor));
+        (from..to).try_for_each(|i| field(dtype.field, string(values, i), &mut scratch.tensor))?;
     } else if from < to {
         let bytes = slice(values.data, from.saturating_mul(dtype.width), to.saturating_mul(dtype.width));
         if dtype.lane == Lane::Varint {
             scratch.packed.clear();
             bytes
                 .chunks_exact(dtype.width)
-                .for_each(|value| varint(extended(value, dtype), &mut scratch.packed));
-            field(dtype.field, &scratch.packed, &mut scratch.tensor);
+                .try_for_each(|value| varint(extended(value, dtype), &mut scratch.packed))?;
+            field(dtype.field, &scratch.packed, &mut scratch.tensor)?;
         } else {
-            field(dtype.field, bytes, &mut scratch.tensor);
+            field(dtype.field, bytes, &mut scratch.tensor)?;
         }
     }
-    field(3, &scratch.tensor, &mut scratch.message);
+    field(3, &scratch.tensor, &mut scratch.message)
 }
 
 /// A little-endian integer as the 64 bits of its varint.
@@ -321,39 +343,39 @@ fn extended(value: &[u8], dtype: &DType) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-fn head(dtype: u64, shape: &[i64]) -> Vec<u8> {
+fn head(dtype: u64, shape: &[i64]) -> Option<Vec<u8>> {
     let mut sizes = Vec::new();
     for &size in shape {
         let mut dim = Vec::new();
         if size != 0 {
-            key(1, 0, &mut dim);
-            varint(size as u64, &mut dim);
+            key(1, 0, &mut dim)?;
+            varint(size as u64, &mut dim)?;
         }
-        field(2, &dim, &mut sizes);
+        field(2, &dim, &mut sizes)?;
     }
     let mut head = Vec::new();
-    key(1, 0, &mut head);
-    varint(dtype, &mut head);
-    field(2, &sizes, &mut head);
-    head
+    key(1, 0, &mut head)?;
+    varint(dtype, &mut head)?;
+    field(2, &sizes, &mut head)?;
+    Some(head)
 }
 
-fn key(number: u32, wire_type: u8, out: &mut Vec<u8>) {
-    varint(u64::from(number) << 3 | u64::from(wire_type), out);
+fn key(number: u32, wire_type: u8, out: &mut Vec<u8>) -> Option<()> {
+    varint(u64::from(number) << 3 | u64::from(wire_type), out)
 }
 
-fn field(number: u32, bytes: &[u8], out: &mut Vec<u8>) {
-    key(number, FIXED_TAG, out);
-    varint(bytes.len() as u64, out);
-    out.extend_from_slice(bytes);
+fn field(number: u32, bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    key(number, FIXED_TAG, out)?;
+    varint(bytes.len() as u64, out)?;
+    extend(out, bytes)
 }
 
-fn varint(mut value: u64, out: &mut Vec<u8>) {
+fn varint(mut value: u64, out: &mut Vec<u8>) -> Option<()> {
     while value >= 0x80 {
-        out.push(value as u8 | 0x80);
+        push(out, value as u8 | 0x80)?;
         value >>= 7;
     }
-    out.push(value as u8);
+    push(out, value as u8)
 }
 
 fn product(shape: &[i64]) -> usize {

@@ -65,6 +65,7 @@ CASES = {
     "over": Case("overwrite", {"shards": 2, "compression": "gzip"}),
     "append": Case("append", {"shards": 2}),
     "arrow": Case("append", {"shards": 2, "format": "arrow"}),
+    "appended for TensorFlow": Case("append", {"shards": 2, "format": "tf"}),
     "tf": Case("overwrite", {"format": "tf"}),
     "tf first": Case("error", {"format": "tf"}),
     "workers": Case("overwrite", {"shards": 2, "workers": 2}),

@@ -1,5 +1,6 @@
 """Rows saved as tf.data saves them come back as they are, and what would not is refused before anything is written."""
 
+import errno
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,15 +12,24 @@ import pytest
 
 import penstock as ps
 from penstock.column.fixed import FixedColumn
-from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
+from penstock.errors import (
+    ArgumentError,
+    DataLossError,
+    FailedPreconditionError,
+    FunctionError,
+    InvalidArgumentError,
+)
+from penstock.fs.disk import Disk, using
 from penstock.records.frames import FrameReader
 from penstock.sources.tf_saved import load_tf
 from penstock.spec import NoneSpec, Spec
+from penstock.store.folder import SavedFolder
 from penstock.store.format import format_named
 from penstock.store.tf_encode import encoded
 from penstock.store.tf_metadata import parse_metadata
 from penstock.store.tf_saved import open_tf_saved
 from penstock.store.tf_spec import Component
+from penstock.store.verify import verify_saved
 from penstock.testing.laws import same
 
 Point = namedtuple("Point", ["x", "y"])  # noqa: PYI024
@@ -237,3 +247,54 @@ def test_columns_are_read_without_the_others(tmp_path: Path):
     rows = numbers().map(lambda n: {"z": n, "a": {"y": n + 1, "x": n + 2}})
     rows.save(tmp_path / "a", format="tf")
     assert list(ps.load(tmp_path / "a", columns=["a/x", "z"]))[1] == {"z": 1, "a": {"x": 3}}
+
+
+def test_appended_rows_lie_in_one_folder_beside_those_of_the_version_before(tmp_path: Path):
+    path = tmp_path / "d"
+    ps.Dataset.range(5).save(path, format="tf", shards=2)
+    ps.Dataset.range(5, 9).save(path, format="tf", mode="append")
+    saved = ps.Dataset.range(9, 20).save(path, format="tf", mode="append", shards=2, workers=2)
+    assert (saved.version, saved.rows, saved.shards) == (3, 20, 5)
+    assert [int(n) for n in ps.load(path)] == list(range(20))
+    assert [int(n) for n in ps.Dataset(load_tf(path))] == list(range(20))
+    assert [len(ps.load(path, version=number)) for number in (1, 2, 3)] == [5, 9, 20]
+    assert not verify_saved(SavedFolder(path)).faults
+    [shared] = {file.stat().st_ino for file in path.glob("data-*/00000000.shard/*.snapshot")}
+    assert shared
+    assert ps.gc(path) == ([1, 2], [])
+    assert [int(n) for n in ps.Dataset(load_tf(path))] == list(range(20))
+
+
+def test_rows_are_appended_where_a_file_has_one_name_only(tmp_path: Path):
+    class WithoutLinks(Disk):
+        def link(self, old: str, new: str) -> None:
+            raise PermissionError(errno.EPERM, "no links here", new)
+
+    path = tmp_path / "d"
+    with using(WithoutLinks()):
+        ps.Dataset.range(5).save(path, format="tf")
+        ps.Dataset.range(5, 9).save(path, format="tf", mode="append")
+    assert [int(n) for n in ps.Dataset(load_tf(path))] == list(range(9))
+    assert len({file.stat().st_ino for file in path.glob("data-*/*.shard/*.snapshot")}) == 3
+
+
+def test_an_append_goes_on_behind_the_rows_of_the_version_before(tmp_path: Path):
+    path, fails = tmp_path / "d", tmp_path / "fails"
+
+    def later() -> ps.Dataset:
+        def made(n: Any) -> Any:
+            if n == 70 and fails.exists():
+                raise ValueError("stop")
+            return n
+
+        return ps.Dataset.range(100).map(made)
+
+    ps.Dataset.range(5).save(path, format="tf")
+    fails.touch()
+    with pytest.raises(FunctionError):
+        later().save(path, format="tf", mode="append", shards=5, resume=True)
+    fails.unlink()
+    with pytest.raises(FailedPreconditionError, match="begun with shards_before=1, now shards_before=0"):
+        later().save(path, format="tf", mode="overwrite", shards=5, resume=True)
+    later().save(path, format="tf", mode="append", shards=5, resume=True)
+    assert [int(n) for n in ps.Dataset(load_tf(path))] == [*range(5), *range(100)]

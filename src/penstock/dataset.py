@@ -387,7 +387,7 @@ class Dataset(Methods):
             shard_func: Takes a row and returns the number of its shard. The rows of a shard stay in order; loaded, they
                 come shard after shard. What it draws by `ps.random` is the same for the same rows in every save.
             mode: Where a dataset is saved already: "error", "overwrite" or "append". Both others make a new version;
-                "append" shares the files of the one before.
+                "append" shares the files of the one before ("tf": of several TensorFlow reads a row each in turn).
             resume: Go on where a save that was killed stopped, after its last whole shard; and keep the whole shards
                 when this one fails. The result is the same, byte for byte. Not with `shard_func`.
             progress: Called as progress(p) with a `penstock.Progress`. None shows a line on a terminal, False nothing.

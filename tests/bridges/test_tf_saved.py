@@ -365,3 +365,17 @@ def random_columns(random: np.random.Generator, n: int, depth: int = 0) -> Any:
     if kind == 3:
         return tuple(parts)
     return {"zbaQ"[i] * int(random.integers(1, 3)): part for i, part in enumerate(parts)}
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+def test_appended_rows_are_loaded_by_tensorflow(tmp_path: Path, compression: str):
+    path = str(tmp_path / "d")
+    rows = ps.Dataset.range(12).map(lambda n: {"n": n, "half": n / 2})
+    for start in range(0, 12, 4):
+        part = rows.skip(start).take(4)
+        part.save(path, format="tf", compression=compression, mode="append")
+        # Of several files TensorFlow reads a row each in turn.
+        loaded = tf.data.Dataset.load(path, compression=COMPRESSIONS[compression])
+        assert sorted(row["n"] for row in loaded.as_numpy_iterator()) == list(range(start + 4))
+        assert loaded.cardinality() == start + 4
+    assert all(row["half"] == row["n"] / 2 for row in loaded.as_numpy_iterator())

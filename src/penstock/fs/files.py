@@ -23,6 +23,7 @@ from penstock.fs.paths import local_path, no_way_to, require_regular
 from penstock.fs.temporary import new_token, temporary_name
 
 __all__ = [
+    "NO_LINKS",
     "AtomicWriter",
     "Data",
     "FileIdentity",
@@ -37,7 +38,7 @@ __all__ = [
 _END_BYTES = 1 << 16
 _SHORT_END_BYTES = 1 << 12
 _BEGIN_SYNC_BYTES = 2 << 20
-_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
+NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 
 
 class ReadFile:
@@ -317,7 +318,7 @@ class AtomicWriter:
         except FileExistsError:
             raise self._made_meanwhile() from None
         except OSError as error:
-            if error.errno not in _NO_LINKS:
+            if error.errno not in NO_LINKS:
                 raise
             self._rename_to_taken_name()
         else:

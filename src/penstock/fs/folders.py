@@ -16,7 +16,7 @@ from penstock.errors import (
     NotFoundError,
 )
 from penstock.fs.disk import Data, the_disk
-from penstock.fs.files import AtomicWriter
+from penstock.fs.files import NO_LINKS, AtomicWriter, ReadFile
 from penstock.fs.paths import TEMPORARY_SUFFIX, kind_of, no_way_to
 from penstock.fs.temporary import remove_abandoned
 
@@ -25,6 +25,7 @@ __all__ = [
     "is_temporary",
     "list_folder",
     "make_folder",
+    "name_again",
     "open_regular",
     "read_regular",
     "remove_file",
@@ -86,6 +87,31 @@ def create_exclusively(path: str, data: Data, *, durable: bool = True) -> None:
     """
     with AtomicWriter(path, durable=durable) as writer:
         writer.write(data)
+
+
+def name_again(old: str, new: str, *, durable: bool = True) -> None:
+    """Give a regular file a second name; where the file system has only one for each, the name of a copy.
+
+    Raises:
+        AlreadyExistsError: The name is taken.
+        NotFoundError: There is no such file, or no folder for the name.
+        OSError: The system's own; nothing has the name then.
+    """
+    try:
+        the_disk().link(old, new)
+    except FileExistsError:
+        raise AlreadyExistsError(f"{new}: something of that name is there already.") from None
+    except FileNotFoundError:
+        raise NotFoundError(f"{old}: no such file, or {os.path.dirname(new)} is not there.") from None
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        with ReadFile(old) as file, AtomicWriter(new, durable=durable) as writer:
+            while block := file.read_bytes(_BLOCK_BYTES):
+                writer.write(block)
+        return
+    if durable:
+        sync_folder(os.path.dirname(new))
 
 
 def replace_file(path: str, data: Data, *, durable: bool = True, tidy: bool = False) -> None:

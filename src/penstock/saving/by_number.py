@@ -38,7 +38,7 @@ class _Writing:
         self._bounds = np.append(0, ends.bounds)
         self._size = 0 if job.journal is None else job.journal.group_rows
         known = {} if job.journal is None else {shard.name: shard for shard in job.journal.finished}
-        names = [job.format.shard_name(i, job.compression) for i in range(ends.least)]
+        names = [job.shard_name(i) for i in range(ends.least)]
         self._finished = {i: known[name] for i, name in enumerate(names) if name in known}
         self._lock, self._stop = Lock(), Event()
         self._rows, self._nbytes = 0, 0

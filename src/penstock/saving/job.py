@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import monotonic
 from typing import Any, Final
 
 from penstock.errors import DataLossError, PenstockError
 from penstock.fs.disk import the_disk
-from penstock.fs.folders import make_folder, remove_file
+from penstock.fs.folders import make_folder, name_again, remove_file
 from penstock.fs.locks import FolderLock, locked
 from penstock.graph.content import content_digest, drawn_seeds, with_drawn_seeds
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn
 from penstock.spec import Spec
-from penstock.store.digests import check_shard
+from penstock.store.digests import check_shard, check_size
 from penstock.store.folder import UNFINISHED, SavedFolder
 from penstock.store.format import Format
 from penstock.store.journal import Journal, Settings, find_unfinished
@@ -42,14 +42,19 @@ class Job:
     resume: bool
     durable: bool
     is_new: bool
+    base: Manifest | None = None
+    """The version whose shards stand before the new ones."""
     folder: str = field(default="", init=False)
     lock: FolderLock | None = field(default=None, init=False)
     journal: Journal | None = field(default=None, init=False)
     _noted: float = field(default=float("-inf"), init=False)
+    _held: list[FolderLock | None] = field(default_factory=list, init=False)
 
     def begin(self) -> None:
         """Take up an unfinished save, or begin a new data folder; what else killed saves left is removed."""
         found = None
+        if self.base is not None and self.format.one_folder:
+            self._held = self.target.hold(self.base)  # so that gc leaves what is named again at the end
         if self.resume:
             settings = self.settings  # it may take its time, for which no other save has to wait
             with locked(self.target.path):
@@ -64,8 +69,7 @@ class Job:
             for shard in () if self.journal is None else self.journal.finished:
                 self._check(shard)
         except BaseException:
-            if self.lock is not None:
-                self.lock.release()
+            self._release()
             raise
 
     @cached_property
@@ -73,7 +77,36 @@ class Job:
         """What a run that goes on must have too."""
         content = content_digest(self.plan, as_far_as_known=True)
         spec = spec_to_json(self.spec)
-        return Settings(self.format.name, self.compression, self.shards, spec, content)
+        return Settings(self.format.name, self.compression, self.shards, spec, content, self.first_number)
+
+    @property
+    def first_number(self) -> int:
+        """The number of the first new shard in its folder."""
+        return len(self.base.shards) if self.base is not None and self.format.one_folder else 0
+
+    def shard_name(self, number: int) -> str:
+        """The name of a new shard."""
+        return self.format.shard_name(self.first_number + number, self.compression)
+
+    def kept(self) -> tuple[SavedShard, ...]:
+        """The shards of the version before, which the new one has too; under second names where they have to be.
+
+        Raises:
+            MissingShardError, DataLossError: A shard is not as it was.
+            OSError: The system's own.
+        """
+        if self.base is None or not self.format.one_folder:
+            return () if self.base is None else self.base.shards
+        return tuple(self._again(number, shard) for number, shard in enumerate(self.base.shards))
+
+    def _again(self, number: int, shard: SavedShard) -> SavedShard:
+        name = self.format.shard_name(number, self.compression)
+        old, new = (self.target.at(*place.split("/")) for place in (shard.place, f"{self.folder}/{name}"))
+        check_size(old, shard)
+        if "/" in name:
+            make_folder(os.path.dirname(new), durable=self.durable)
+        name_again(old, new, durable=self.durable)
+        return replace(shard, folder=self.folder, name=name)
 
     def _check(self, shard: SavedShard) -> None:
         try:
@@ -91,8 +124,7 @@ class Job:
             raise
         with suppress(OSError):  # it is never read again
             remove_file(self.target.at(self.folder, UNFINISHED))
-        if self.lock is not None:
-            self.lock.release()
+        self._release()
         return made
 
     def abandon(self) -> None:
@@ -107,11 +139,13 @@ class Job:
                 if not is_resumable and (current is None or self.folder not in current.folders):
                     self.target.remove_data(self.folder)
         finally:
-            if (
-                self.lock is not None
-            ):  # not before: another save that resumes would go on with what is removed
-                self.lock.release()
+            self._release()  # not before: another save that resumes would go on with what is removed
             self.forget_folder()
+
+    def _release(self) -> None:
+        for lock in (self.lock, *self._held):
+            if lock is not None:
+                lock.release()
 
     def forget_folder(self) -> None:
         """Remove the folder where this save has made it and it holds nothing."""
@@ -121,7 +155,7 @@ class Job:
 
     def stage(self, number: int) -> StagedShard:
         """A new shard."""
-        name = self.format.shard_name(number, self.compression)
+        name = self.shard_name(number)
         path = self.target.at(self.folder, *name.split("/"))
         if "/" in name:
             make_folder(os.path.dirname(path), durable=self.durable)

@@ -91,13 +91,13 @@ def save(
     if base is None and os.path.lexists(target.at("snapshot.metadata")) and mode != "overwrite":
         help = "Save to another folder, or replace it with mode='overwrite'."
         raise AlreadyExistsError(f"{target.path}: a dataset of tf.data is saved there already. {help}")
-    if base is not None and mode == "append":
-        _check_appended(base, made.name, packing, plan.spec)
-    is_appended = base is not None and mode == "append"
-    before = target.made_by(base) if base is not None and is_appended else ()
+    appended_to = base if mode == "append" else None
+    if appended_to is not None:
+        _check_appended(appended_to, made.name, packing, plan.spec)
+    before = () if appended_to is None else target.made_by(appended_to)
     # Of dicts the order is that of the version before, in which the files that stay have their columns.
-    spec = base.spec if base is not None and is_appended else plan.spec
-    job = Job(target, made, packing, plan, spec, shards, resume, durable, is_new)
+    spec = plan.spec if appended_to is None else appended_to.spec
+    job = Job(target, made, packing, plan, spec, shards, resume, durable, is_new, appended_to)
     numbers = None if shard_func is None else ShardNumbers(shard_func, plan.spec)
     try:
         job.begin()
@@ -109,10 +109,10 @@ def save(
             with reporting(progress, f"saving {target.path}:") as tell:
                 finished = _write(job, numbers, workers, most_threads, tell)
             made_by = recorded()
+        kept = job.kept()
     except BaseException:
         job.abandon()
         raise
-    kept = base.shards if base is not None and is_appended else ()
     manifest = Manifest(
         0,
         made.name,
@@ -122,7 +122,7 @@ def save(
         datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         _native.__version__,
         made_by,
-        base.version if base is not None and is_appended else None,
+        None if appended_to is None else appended_to.version,
         shards,
         before,
         None if numbers is None else numbers.to_json(),
@@ -229,9 +229,6 @@ def _check_switches(resume: Any, durable: Any, progress: Any) -> None:
 
 
 def _check_appended(base: Manifest, format: str, compression: str, spec: Spec) -> None:
-    if format == "tf":
-        want = "'tfrecord' or 'arrow': TensorFlow reads one folder of rows only"
-        raise ArgumentError("save", "format", got=format, want=want)
     for name, ours, theirs in (
         ("format", format, base.format),
         ("compression", compression, base.compression),

@@ -76,6 +76,9 @@ class Format(ABC):
     compressions: ClassVar[Sequence[str]] = ("none",)
     """The compressions that it can write; the first is the default."""
 
+    one_folder: ClassVar[bool] = False
+    """Whether others look for all rows of a version in one folder."""
+
     record_bytes: ClassVar[int] = 0
     """The least bytes of a row that is not compressed; 0 where rows can take none."""
 

@@ -32,6 +32,7 @@ class Settings:
         shards: How many were asked for; None for as many as their size says.
         spec: Of a row, as JSON.
         content: Stands for the pipeline, what its functions use, and its input files.
+        shards_before: How many shards of the version before lie in the same folder, so that names begin behind them.
     """
 
     format: str
@@ -39,6 +40,7 @@ class Settings:
     shards: int | None
     spec: Any
     content: str
+    shards_before: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -48,6 +50,7 @@ class Settings:
             "shards": self.shards,
             "element_spec": self.spec,
             "content": self.content,
+            "shards_before": self.shards_before,
         }
 
 
@@ -129,6 +132,7 @@ def _read(folder: str) -> Journal | None:
             document["shards"],
             document["element_spec"],
             document["content"],
+            document.get("shards_before", 0),
         )
         seeds = tuple((first, second) for first, second in document["seeds"])
         if not is_size(document["group_rows"]) or not isinstance(document["state"], dict | None):

@@ -34,6 +34,7 @@ class TFFormat(Format):
 
     name = "tf"
     compressions = COMPRESSIONS
+    one_folder = True
     record_bytes = HEADER_BYTES + FOOTER_BYTES
 
     def check(self, spec: Spec) -> None:

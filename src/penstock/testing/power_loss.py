@@ -206,9 +206,12 @@ def _replay(root: _Folder, call: str, path: str, more: str | bytes) -> None:
     elif call in {"replace", "link"}:
         assert isinstance(more, str)
         above, other = _found(root, more)
-        assert above is folder, "between two folders a rename may happen by halves"
         node = folder.names[name]
-        folder.change({other: node} if call == "link" else {name: None, other: node})
+        if call == "link":
+            above.change({other: node})
+        else:
+            assert above is folder, "between two folders a rename may happen by halves"
+            folder.change({name: None, other: node})
     else:
         file = folder.names[name]
         assert isinstance(file, _File)

@@ -274,9 +274,9 @@ SHUFFLING = {
     "flat_map": lambda seed: NUMBERS.flat_map(
         lambda x: getattr(ps.Dataset.range(x, x + 4), f"shuf{'fle'}")(4, seed)
     ),
-    "map": lambda seed: NUMBERS.map(lambda x: ps.Dataset.range(x, x + 4).shuffle(4, seed)).flat_map(
-        lambda d: d
-    ),
+    "map": lambda seed: NUMBERS.map(
+        lambda x: getattr(ps.Dataset.range(x, x + 4), f"shuf{'fle'}")(4, seed)
+    ).flat_map(lambda d: d),
     "group_by_window": lambda seed: NUMBERS.group_by_window(
         lambda _: 0, lambda _, rows: rows.shuffle(4, seed).batch(2), 4
     ),

@@ -7,7 +7,7 @@ chunks, and nothing is guessed: what a node makes without saying of what has no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -65,6 +65,10 @@ class Sources:
             self._known[id(plan)] = plan, made
         return made
 
+    def id_of(self, part: int) -> int:
+        """The id of the plan that has the rows of a shuffled one, whose id is given."""
+        return id(self._known[part][1])
+
     def _forget_openers(self, plan: Plan) -> None:
         """Rows of several sources have opened it."""
         if isinstance(plan.node, _Numbered):
@@ -79,12 +83,16 @@ def followed(plan: Plan) -> tuple[Plan, Sources]:
     return sources.follow(plan, np.zeros(0, np.int64)), sources
 
 
-def opened_by(plan: Plan, row: Chunk) -> Plan:
-    """The plan of a dataset that a function returned for a row; its rows are followed where the row is."""
+def opened_by(plan: Plan, row: Chunk, first: Mapping[int, int]) -> tuple[Plan, Mapping[int, int]]:
+    """The plan of a dataset that a function returned for a row, and the first epochs of the plans in it.
+
+    Its rows are followed where the row is, and then other plans have these epochs.
+    """
     if row.origins is None:
-        return plan
+        return plan, first
     sources: Sources = row.origins.sources
-    return sources.follow(plan, row.origins.grouped(len(row)).gather(np.zeros(1, np.int64)).numbers)
+    made = sources.follow(plan, row.origins.grouped(len(row)).gather(np.zeros(1, np.int64)).numbers)
+    return made, {sources.id_of(part): epoch for part, epoch in first.items()}
 
 
 @frozen

@@ -225,8 +225,11 @@ class Rows(Protocol):
     def restart(self) -> None:
         """Begin the next epoch; positions begin at 0 again."""
 
-    def branch(self, plan: Plan, mark: Any = None) -> Branch:
-        """The rows of another plan, from a mark or from the start. To be kept in `scratch`."""
+    def branch(self, plan: Plan, mark: Any = None, first: Mapping[int, int] = ...) -> Branch:
+        """The rows of another plan, from a mark or from the start. To be kept in `scratch`.
+
+        `first` are the epochs with which passes over parts of it begin, as `Plan.first_epochs` gives them.
+        """
 
     def again(self, mark: Any = None) -> Branch:
         """The rows of this edge's own plan, from a mark or from where it stands. To be kept in `scratch`."""
@@ -360,6 +363,28 @@ class Node(ABC):
     def is_shuffled(self) -> bool:
         """Whether epochs differ, so that each iterator over a dataset begins a new one."""
         return False
+
+    @property
+    def named(self) -> Sequence[Plan]:
+        """The shuffled plans that its function names and opens anew for each row: none, but for nodes that open some.
+
+        Its epochs are passes over these, so that one pass over its own rows takes several.
+        """
+        return ()
+
+    def epochs_in_a_pass(self, *n: int) -> int:
+        """Epochs that a pass takes, from the rows of its inputs: as many as it opens datasets that its function names.
+
+        UNKNOWN where only a pass can tell.
+        """
+        return 1
+
+    def epochs_taken(self, state: State, *positions: int) -> int:
+        """As `epochs_in_a_pass`, of one that ends with a state and where inputs have given so many rows.
+
+        One that was broken off counts as one: how far it came depends on how far was read ahead.
+        """
+        return 1
 
     def settled(self, state: State) -> Node:
         """The node as it is in the epoch of a state, with the rows of that one in every pass; itself by default."""

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice
+from itertools import count, islice
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from penstock.column.chunk import Chunk
 from penstock.column.empty import zero_row
@@ -16,13 +16,16 @@ from penstock.column.make import chunk_of
 from penstock.column.packing import spec_of
 from penstock.errors import ArgumentTypeError, FailedPreconditionError, FunctionError, PenstockError
 from penstock.frozen import frozen
-from penstock.graph.node import Node, PlainRows, RowSource, SpecUnknown
-from penstock.graph.placed import note_unnoted, unnoted
+from penstock.graph.node import UNKNOWN, Node, PlainRows, RowSource, SpecUnknown
+from penstock.graph.placed import count_alone, note_unnoted, unnoted
+from penstock.graph.seeds import seeds_of_process
 from penstock.spec import Spec, pack, paths
 
 __all__ = ["AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
 
 _EPOCHS = Lock()
+_MADE: Final = count()
+_EPOCHS_OF_UNKNOWN: Final = 1 << 20
 
 
 @frozen
@@ -31,6 +34,9 @@ class Plan:
 
     node: Node
     inputs: tuple[Plan, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.__dict__["_made"] = next(_MADE)
 
     def __getstate__(self) -> dict[str, object]:
         # What was worked out (open files, indexes) stays in its process.
@@ -171,6 +177,51 @@ class Plan:
         """Whether epochs differ."""
         return self.node.is_shuffled or any(plan.is_shuffled for plan in self.inputs)
 
+    @property
+    def parts(self) -> Iterator[Plan]:
+        """This plan and all below it, each as often as it is used."""
+        yield self
+        for plan in self.inputs:
+            yield from plan.parts
+
+    def first_epochs(self, number: int, since: int) -> dict[int, int]:
+        """The epoch of the next pass over each plan in this one, by its id, as the dataset that a function returned.
+
+        One that the function has only named is passed over anew for each row, and in another order.
+
+        Args:
+            number: Of the row, through all passes over the rows.
+            since: What `now` was when its node was made: what was made since is the function's own, and begins at 0.
+        """
+        if any(seeds_of_process(plan.node) and plan._is_older(since) for plan in self.parts):  # noqa: SLF001  (its own kind)
+            count_alone()  # in another process it has others; of what the function makes it is known
+        if not self.is_shuffled:
+            return {}
+        epochs: Counter[int] = Counter()
+        self._count_epochs(1, epochs)
+        named = (plan for plan in self.parts if plan.node.is_shuffled and plan._is_older(since))  # noqa: SLF001  (its own kind)
+        return {id(plan): number * epochs[id(plan)] for plan in named}
+
+    def over(self, inputs: tuple[Plan, ...], node: Node) -> Plan:
+        """The same with another node and other inputs, whose rows have the same specs; as old as this one."""
+        made = Plan(node, inputs)
+        known = self.__dict__.keys() & {"spec", "cardinality", "_made"}
+        made.__dict__.update({name: self.__dict__[name] for name in known})
+        return made
+
+    def _is_older(self, than: int) -> bool:
+        """Whether it was made before, or names datasets that were."""
+        named = self.node.named
+        if named:
+            return any(plan._is_older(than) for plan in named)  # noqa: SLF001  (its own kind)
+        made: int = self.__dict__.get("_made", -1)  # one that was read from a pickle has none
+        return made < than
+
+    @staticmethod
+    def now() -> int:
+        """A number that lies above those of all plans that were made before."""
+        return next(_MADE)
+
     def of_pass(self, number: int) -> Plan:
         """The same plan, whose next pass is the one of a number, counted from 0, however many began here before.
 
@@ -180,38 +231,67 @@ class Plan:
             return self
         epochs: Counter[int] = Counter()
         self._count_epochs(1, epochs)
-        return self._begun(number, epochs, {})
+        return self._begun(number, epochs, {}, Counter())
 
     def _count_epochs(self, n: int, epochs: Counter[int]) -> None:
         """Count how many epochs of each plan a pass takes, by its id; endless ones as one."""
-        epochs[id(self)] += n
+        epochs[id(self)] += n * self.epochs_in_a_pass
         again = getattr(self.node, "count", None) or 1 if self.node.repeats else 1
         for plan in self.inputs:
             plan._count_epochs(n * again, epochs)  # noqa: SLF001  (its own kind)
 
-    def _begun(self, number: int, epochs: Counter[int], known: dict[int, Plan]) -> Plan:
+    def _begun(self, number: int, epochs: Counter[int], known: dict[int, Plan], uses: Counter[int]) -> Plan:
         if id(self) not in known:
-            parts = tuple(plan._begun(number, epochs, known) for plan in self.inputs)  # noqa: SLF001  (its own kind)
+            named = list(map(id, self.node.named))
+            further = max((uses[of] for of in named), default=0)
+            uses.update(named)
+            parts = tuple(plan._begun(number, epochs, known, uses) for plan in self.inputs)  # noqa: SLF001  (its own kind)
             known[id(self)] = made = Plan(self.node, parts)
             known_too = self.__dict__.keys() & {"spec", "cardinality", "rows", "_fingerprint"}
             made.__dict__.update({name: self.__dict__[name] for name in known_too})
-            made.__dict__["_epochs"] = number * epochs[id(self)]
+            made.__dict__["_epochs"] = number * epochs[id(self)] + further
         return known[id(self)]
 
     def new_epoch(self) -> int:
         """The epoch of the next pass over these rows: 0 but for those that are shuffled anew each time."""
         if not self.node.is_shuffled:
             return 0
+        taken = self._epochs_known()
         with _EPOCHS:
-            epoch: int = self.__dict__.get("_epochs", 0)
-            self.__dict__["_epochs"] = epoch + 1
+            known = self.__dict__
+            if "_epochs" not in known:  # of the datasets that its function names each pass here is one more
+                named = [plan.__dict__ for plan in self.node.named]
+                known["_epochs"] = max((other.get("_epochs", 0) for other in named), default=0)
+                for other in named:
+                    other["_epochs"] = known["_epochs"] + 1
+            epoch: int = known["_epochs"]
+            known["_epochs"] = epoch + (1 if taken == UNKNOWN else taken)
         return epoch
+
+    @property
+    def epochs_in_a_pass(self) -> int:
+        """Epochs that a pass takes; where only the pass can tell, so many that passes have none in common."""
+        known = self._epochs_known()
+        return _EPOCHS_OF_UNKNOWN if known == UNKNOWN else known
+
+    def _epochs_known(self) -> int:
+        return self.node.epochs_in_a_pass(*(plan.cardinality for plan in self.inputs))
+
+    def epochs_taken(self, state: Any, inputs: tuple[Any, ...]) -> int:
+        """Epochs that a pass takes, or has taken that ends with a state of the node and marks of the inputs."""
+        known = self._epochs_known()
+        return self.node.epochs_taken(state, *(mark[3] for mark in inputs)) if known == UNKNOWN else known
 
     def note_epoch(self, epoch: int) -> None:
         """Take note that a pass has reached an epoch, so that later passes are of later ones."""
         if self.node.is_shuffled:
             with _EPOCHS:
-                self.__dict__["_epochs"] = max(epoch + 1, self.__dict__.get("_epochs", 0))
+                for plan in (self, *self.node.named):
+                    plan.__dict__["_epochs"] = max(epoch + 1, plan.__dict__.get("_epochs", 0))
+
+    def begin_at(self, epoch: int) -> None:
+        """Have the next pass be that of an epoch, whatever began before; of a plan that nobody else has."""
+        self.__dict__["_epochs"] = epoch
 
 
 @frozen

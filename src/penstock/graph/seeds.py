@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 
 from penstock import _native
 from penstock.errors import ArgumentTypeError
-from penstock.graph.placed import count_alone, seeds_here
+from penstock.graph.placed import count_alone, place_here, seeds_here
 
-__all__ = ["Drawn", "SeedPair", "epoch_seeds", "next_seeds", "seed_pair", "set_seed"]
+__all__ = ["Drawn", "SeedPair", "epoch_seeds", "next_seeds", "seed_pair", "seeds_of_process", "set_seed"]
 
 SeedPair: TypeAlias = tuple[int, int]
 """The seeds of a stream of random numbers, each in [0, 2**64)."""
@@ -21,6 +21,11 @@ class Drawn(tuple[int, int]):
     """Seeds that were drawn from the system, because none were given: they are others in every process."""
 
     __slots__ = ()
+
+
+def seeds_of_process(node: object) -> list[str]:
+    """The arguments of a node that are seeds which were drawn from the system."""
+    return [name for name, value in vars(node).items() if isinstance(value, Drawn)]
 
 
 _LARGEST: Final = 2**31 - 1
@@ -92,7 +97,7 @@ def seed_pair(seed: int | None) -> SeedPair:
     ((87654321, 1), (87654321, 2147483646))
     """
     here = seeds_here() if seed is None else None
-    if seed is None and here is None:
+    if seed is None and here is None and place_here() is None:  # what is traced makes no dataset
         count_alone()  # where a run calls a function that comes here, other rows follow when it goes on
     given = here or _GLOBAL.pair(None if seed is None else _integer("seed", seed))
     pair = given[0] % _LARGEST, given[1] % _LARGEST

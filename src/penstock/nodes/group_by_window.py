@@ -16,8 +16,10 @@ from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.following import opened_by
+from penstock.graph.named import Named
 from penstock.graph.node import (
     END,
+    UNKNOWN,
     Branch,
     Failing,
     Function,
@@ -98,7 +100,8 @@ class GroupByWindow(Node):
 
     The state is (the keys, offsets and positions of the full windows in a row, the number of the one whose rows come
     now, the mark of its dataset or None, the keys and positions of the other rows on hold, whether the input has
-    ended).
+    ended; and where the function of windows names shuffled datasets, the epoch and the windows before those in a row).
+    The epoch is the number of the first window, through all passes.
 
     Args:
         key_func: Takes a row and returns its key.
@@ -123,8 +126,25 @@ class GroupByWindow(Node):
         )
         return keys
 
+    _named: Named = field(default_factory=Named, init=False, repr=False, compare=False)
+
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_keys": {}}
+
+    @property
+    def named(self) -> tuple[Plan, ...]:
+        return self._named.by(self.reduce_func)
+
+    @property
+    def is_shuffled(self) -> bool:
+        return bool(self.named)
+
+    def epochs_in_a_pass(self, n: int) -> int:  # type: ignore[override]
+        return UNKNOWN if self.named else 1
+
+    def epochs_taken(self, state: State, n: int) -> int:  # type: ignore[override]
+        n = len(state[0])
+        return state[9] + n if state[8:] and state[7] and state[3] == n else 1
 
     def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
         return {"key_func": self.keys(rows)}
@@ -140,12 +160,13 @@ class GroupByWindow(Node):
         return self.keys(rows).how()
 
     def start(self, epoch: int) -> State:
-        return (NOTHING, np.zeros(1, np.int64), NOTHING, 0, None, NOTHING, NOTHING, False)
+        passes = (epoch, 0) if self.named else ()
+        return (NOTHING, np.zeros(1, np.int64), NOTHING, 0, None, NOTHING, NOTHING, False, *passes)
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) == 8):
+        if not (isinstance(state, tuple) and len(state) in {8, 10} and all(map(is_whole, state[8:]))):
             return False
-        keys, offsets, positions, number, mark, others, waiting, ended = state
+        keys, offsets, positions, number, mark, others, waiting, ended = state[:8]
         return (
             _are_windows(keys, offsets, positions)
             and is_whole(number, len(keys) + 1)
@@ -158,23 +179,26 @@ class GroupByWindow(Node):
         )
 
     def held(self, state: State) -> Sequence[IntArray]:
-        _, offsets, positions, number, _, _, waiting, _ = state
+        _, offsets, positions, number, _, _, waiting, *_ = state
         return (np.concatenate([positions[offsets[number] :], waiting]),)
 
     def step(self, state: State, rows: Rows) -> Step:
-        *windows, number, mark, keys, waiting, ended = state
-        full = Windows(*windows)
+        number, mark, keys, waiting, ended, *passes = state[3:]
+        full = Windows(*state[:3])
         if number < len(full):
-            reading = _Reading(self, full, number, mark, rows)
+            reading = _Reading(self, full, number, mark, rows, sum(passes))
             made = reading.take(rows_at_once(rows.scratch))
             if isinstance(made, Chunk):
                 note_rows(rows.scratch, made)
-            return (*windows, reading.number, reading.mark, keys, waiting, ended), made
+            return (*state[:3], reading.number, reading.mark, keys, waiting, ended, *passes), made
         if ended:
             return state, END
-        return self._collect(keys, waiting, rows)
+        if passes:
+            passes[1] += len(full)
+        state, made = self._collect(keys, waiting, rows)
+        return (*state, *passes), made
 
-    def _collect(self, keys: IntArray, waiting: IntArray, rows: Rows) -> Step:
+    def _collect(self, keys: IntArray, waiting: IntArray, rows: Rows) -> tuple[Any, Any]:
         """Take rows on hold and find the windows that they fill; at the end all that are left are windows."""
         found = holding(self.keys, rows)
         if found is None:
@@ -233,6 +257,10 @@ class GroupByWindow(Node):
         dataset = NestedColumn(np.array([0, len(window)]), window).row(0)
         return inner_plan(self.reduce_func, (np.int64(key), dataset), where="group_by_window", number=number)
 
+    def first_epochs(self, made: Plan, number: int) -> dict[int, int]:
+        """The first epochs of what the function has made of a window of a number, through all passes."""
+        return made.first_epochs(number, self._named.since)
+
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         keys = self.keys(rows.spec)
         windows: dict[int, list[Any]] = {}
@@ -257,8 +285,11 @@ class GroupByWindow(Node):
 class _Reading:
     """What is done in one step: rows of one window after the other, as long as more are wanted."""
 
-    def __init__(self, node: GroupByWindow, full: Windows, number: int, mark: Any, rows: Rows) -> None:
-        self._node, self._full, self._rows = node, full, rows
+    def __init__(
+        self, node: GroupByWindow, full: Windows, number: int, mark: Any, rows: Rows, before: int
+    ) -> None:
+        """`before` windows were opened before the full ones."""
+        self._node, self._full, self._rows, self._before = node, full, rows, before
         self.number, self.mark = number, mark
         self._branch: Branch | None = rows.scratch.get("branch")
         self._pieces: list[Chunk] = []
@@ -295,8 +326,9 @@ class _Reading:
         self.number, self.mark = number + 1, None  # where this fails the window is passed over
         positions = self._full.window(number)
         window = self._rows.take(positions)
-        plan = self._node.open(int(self._full.keys[number]), window, int(positions[-1]))
-        branch = self._rows.branch(opened_by(plan, window), mark)
+        made = self._node.open(int(self._full.keys[number]), window, int(positions[-1]))
+        plan, first = opened_by(made, window, self._node.first_epochs(made, self._before + number))
+        branch = self._rows.branch(plan, mark, first)
         self.number = number
         return branch
 

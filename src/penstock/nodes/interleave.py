@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, fields
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -15,9 +15,11 @@ from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
 from penstock.graph.following import opened_by
+from penstock.graph.named import Named, is_unseeded, seeded_here
 from penstock.graph.node import (
     AUTOTUNE,
     END,
+    UNKNOWN,
     Branch,
     Failing,
     Node,
@@ -40,6 +42,7 @@ from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.same_form import chunk_in_form
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.spec import Spec
+from penstock.trace import call
 
 __all__ = ["Interleave", "interleaved"]
 
@@ -102,9 +105,10 @@ def interleaved(
     where: str = "interleave",
 ) -> Plan:
     """The plan of it, with places for a function that draws: what it or its datasets draw counts from the row."""
-    is_at_places = is_placed(map_func, makes_datasets=True)
+    rows_by = tuple(function for part in plan.parts for function in part.node.users_functions)
+    is_at_places = is_placed(map_func, makes_datasets=True) or any(map(is_unseeded, (map_func, *rows_by)))
     kind = InterleaveAtPlaces if is_at_places else Interleave
-    node = kind(map_func, cycle_length, block_length, reads_ahead, where)
+    node = kind(map_func, cycle_length, block_length, reads_ahead, where, rows_by)
     return Plan(node, (with_places(plan) if is_at_places else plan,))
 
 
@@ -120,7 +124,9 @@ class Interleave(Node):
     """Rows of datasets that take turns.
 
     The state is (for each place the position of the row whose dataset is open there, on hold, and that dataset's
-    mark; or None, the place whose turn it is, the rows that it has given in this turn, whether the input has ended).
+    mark; or None, the place whose turn it is, the rows that it has given in this turn, whether the input has ended;
+    and where the function names shuffled datasets, the epoch). The epoch is the number of the first row, through all
+    passes: the number of a row says which pass over such a dataset it opens.
 
     Args:
         map_func: Takes a row and returns a dataset.
@@ -128,6 +134,7 @@ class Interleave(Node):
         block_length: Rows in a turn.
         reads_ahead: Whether a thread reads ahead in each open dataset.
         where: The method that the user called, for errors.
+        rows_by: Functions that have made the rows, which may be datasets that those only name.
     """
 
     bound_by: ClassVar[str] = "datasets of which its rank was given a part"
@@ -137,6 +144,22 @@ class Interleave(Node):
     block_length: int = 1
     reads_ahead: bool = False
     where: str = field(default="interleave", repr=False)
+    rows_by: tuple[Callable[..., Any], ...] = field(default=(), repr=False, compare=False)
+    _named: Named = field(default_factory=Named, init=False, repr=False, compare=False)
+
+    @property
+    def named(self) -> tuple[Plan, ...]:
+        return self._named.by(self.map_func, *self.rows_by)
+
+    @property
+    def is_shuffled(self) -> bool:
+        return bool(self.named)
+
+    def epochs_in_a_pass(self, n: int) -> int:  # type: ignore[override]
+        return 1 if not self.named else n if n >= 0 else UNKNOWN
+
+    def epochs_taken(self, state: State, n: int) -> int:  # type: ignore[override]
+        return n if state[4:] and _is_over(state) else 1
 
     @property
     def called_by(self) -> str:
@@ -151,12 +174,12 @@ class Interleave(Node):
         raise SpecUnknown
 
     def start(self, epoch: int) -> State:
-        return ((None,) * self.cycle_length, 0, 0, False)
+        return ((None,) * self.cycle_length, 0, 0, False, *((epoch,) if self.named else ()))
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) == 4):
+        if not (isinstance(state, tuple) and len(state) in {4, 5} and all(map(is_whole, state[4:]))):
             return False
-        places, turn, given, ended = state
+        places, turn, given, ended = state[:4]
         if not (isinstance(places, tuple) and len(places) == self.cycle_length and type(ended) is bool):
             return False
         is_turn = is_whole(turn, self.cycle_length) and is_whole(given, self.block_length)
@@ -177,6 +200,10 @@ class Interleave(Node):
         plan = inner_plan(self.function, row, where=self.where, number=number)
         # Read ahead or not, it has the same mark.
         return Plan(Prefetch(1 if self.reads_ahead else 0), (plan,))
+
+    def first_epochs(self, made: Plan, number: int) -> dict[int, int]:
+        """The first epochs of what the function has made for a row of a number, through all passes."""
+        return made.first_epochs(number, self._named.since)
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         places: list[PlainRows | None] = [None] * self.cycle_length
@@ -228,15 +255,35 @@ class InterleaveAtPlaces(Interleave):
         block_length: As of `Interleave`.
         reads_ahead: As of `Interleave`.
         where: As of `Interleave`.
+        rows_by: As of `Interleave`.
     """
 
     @property
     def function(self) -> Callable[..., Any]:
-        return at_places(self.map_func)
+        return at_places(self.map_func, _seeded_call)
 
     def before_places(self, *inputs: Plan) -> Plan:
-        alone = Interleave(self.map_func, self.cycle_length, self.block_length, self.reads_ahead, self.where)
-        return Plan(alone, inputs[0].inputs)
+        return Plan(
+            Interleave(*(getattr(self, each.name) for each in fields(self) if each.init)), inputs[0].inputs
+        )
+
+
+@frozen
+class _Opened:
+    """A dataset that a function returned, with the seeds of its row."""
+
+    plan: Plan
+
+
+def _seeded_call(function: Callable[..., Any], row: Any) -> Any:
+    made = call(function, row)
+    plan = getattr(made, "plan", None)
+    return _Opened(seeded_here(plan)) if isinstance(plan, Plan) else made
+
+
+def _is_over(state: State) -> bool:
+    """Whether all rows have been given in a state."""
+    return bool(state[3]) and all(place is None for place in state[0])
 
 
 def _is_place(value: Any) -> bool:
@@ -250,7 +297,8 @@ class _Turns:
 
     def __init__(self, node: Interleave, state: State, rows: Rows) -> None:
         self._node, self._rows = node, rows
-        places, self._turn, self._given, self._ended = state
+        places, self._turn, self._given, self._ended, *epoch = state
+        self._epoch: tuple[int, ...] = tuple(epoch)  # states of before have none
         self._places: list[tuple[int, Any] | None] = list(places)
         self._branches: dict[int, Branch] = rows.scratch.setdefault("branches", {})
         self._begins = "rows_at_once" not in rows.scratch
@@ -273,13 +321,13 @@ class _Turns:
         self._settle()
         if error is not None:
             return Failing(chunk, [(self._total, error)])
-        if chunk is None and self._ended and all(place is None for place in self._places):
+        if chunk is None and _is_over(self.state()):
             return END
         return chunk
 
     def state(self) -> State:
         """The state after it."""
-        return (tuple(self._places), self._turn, self._given, self._ended)
+        return (tuple(self._places), self._turn, self._given, self._ended, *self._epoch)
 
     def _goes_on(self, limit: int) -> bool:
         """Do what comes next. False where a step should end."""
@@ -343,8 +391,9 @@ class _Turns:
             position, mark = opened
             self._places[place] = None  # where this fails the row is passed over
             row = self._rows.take(np.array([position]))
-            plan = opened_by(self._node.open(row.row(0), position), row)
-            branch = self._branches[place] = self._rows.branch(plan, mark)
+            made = self._node.open(row.row(0), position)
+            plan, first = opened_by(made, row, self._node.first_epochs(made, sum(self._epoch) + position))
+            branch = self._branches[place] = self._rows.branch(plan, mark, first)
             self._places[place] = opened
         return branch
 

@@ -97,7 +97,7 @@ def map_(
     """
     calls = calls_at_a_time("map", "map_func", map_func, num_parallel_calls, workers)
     result = None if output_signature is None else Spec(output_signature)
-    if is_placed(map_func):
+    if is_placed(map_func, makes_datasets=True):
         return Plan(MapAtPlaces(map_func, calls, result, workers), (with_places(plan),))
     return Plan(Map(map_func, calls, result, workers), (plan,))
 

@@ -12,8 +12,10 @@ on hold are fetched by number once they are asked for. Positions are numbers as 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Final, Literal, Self
 
 import numpy as np
@@ -30,6 +32,7 @@ from penstock.graph.share import rows_left
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
 from penstock.run.marks import Mark, is_mark
+from penstock.run.passes import Passes, PassesFrom
 from penstock.run.steps import Meter, OpenEdge, Raised
 from penstock.run.told import Told
 from penstock.run.uncounted import Uncounted
@@ -57,13 +60,15 @@ class Edge:
         most_threads: int | None = None,
         open_edge: OpenEdge | None = None,
         uncounted: Uncounted | None = None,
+        passes: Passes | None = None,
     ) -> None:
         """The rows from the start of a new epoch, or from a mark with the rows on hold at `held`.
 
         With `after` they are those of the epoch that follows the mark's. AUTOTUNE uses at most `most_threads` for a
         node, here and below. `open_edge` opens the edges below, the first time. What functions draw at random that no
-        state counts is noted in `uncounted`, from all edges below as well.
+        state counts is noted in `uncounted`, from all edges below as well. `passes` tells epochs, here and below.
         """
+        self._passes = Passes() if passes is None else passes
         self._uncounted = Uncounted() if uncounted is None else uncounted
         self._open_first = open_edge
         self._plan, self._meter, self._most_threads = plan, meter, most_threads
@@ -72,10 +77,11 @@ class Edge:
         """Rows of the node that pulls here which are taken together by the one above it."""
         self.scratch: dict[str, Any] = {}
         if mark is None:
-            self._begin(plan.new_epoch())
+            self._begin(self._passes.begin(plan))
         elif after:
-            plan.note_epoch(mark[0] + 1)
-            self._begin(mark[0] + 1, (mark[1], mark[4]), after=True)
+            epoch = self._later(mark[0], mark[1], mark[4])
+            self._passes.note(plan, epoch)
+            self._begin(epoch, (mark[1], mark[4]), after=True)
         else:
             self.rewind(mark, held)
 
@@ -83,7 +89,7 @@ class Edge:
         self._epoch = epoch
         most, uncounted = self._most_threads, self._uncounted
         open_edge = self._open_first or partial(
-            Edge, meter=self._meter, most_threads=most, uncounted=uncounted
+            Edge, meter=self._meter, most_threads=most, uncounted=uncounted, passes=self._passes
         )
         self._open_first = None
         maker = Maker(self._plan, open_edge, epoch, self._meter, most_threads=most, uncounted=uncounted)
@@ -276,7 +282,7 @@ class Edge:
         """
         epoch, state, given, position, inputs, notes = mark
         n_errors, errors, here = notes or _NO_NOTES
-        self._plan.note_epoch(epoch)
+        self._passes.note(self._plan, epoch)
         wanted = np.zeros(0, np.int64) if held is None else np.sort(held)
         first = position - given
         is_worth = here is not None and given >= WORTH_FETCHING and _finds_rows(self._plan, here[0], given)
@@ -301,19 +307,28 @@ class Edge:
 
     def restart(self) -> None:
         """Begin the next epoch; positions begin at 0 again."""
-        self._epoch += 1
-        self._plan.note_epoch(self._epoch)
+        self._epoch = self._later(self._epoch, *self._before)
+        self._passes.note(self._plan, self._epoch)
         self._maker.restart(self._epoch, self._before)
         self._clear()
 
-    def branch(self, plan: Plan, mark: Mark | None = None) -> Self:
-        """The rows of another plan, from a mark or from the start."""
-        return type(self)(plan, _of(mark, plan), most_threads=self._most_threads, uncounted=self._uncounted)
+    def _later(self, epoch: int, state: Any, inputs: tuple[Mark, ...]) -> int:
+        """The epoch after one that has ended at a place."""
+        return epoch + self._plan.epochs_taken(state, inputs)
+
+    def branch(
+        self, plan: Plan, mark: Mark | None = None, first: Mapping[int, int] = MappingProxyType({})
+    ) -> Self:
+        """The rows of another plan, from a mark or from the start, where its epochs begin at `first`."""
+        most, uncounted = self._most_threads, self._uncounted
+        return type(self)(
+            plan, _of(mark, plan), most_threads=most, uncounted=uncounted, passes=PassesFrom(first)
+        )
 
     def again(self, mark: Mark | None = None) -> Self:
         """The rows of this edge's own plan, from a mark or from where it stands."""
         mark = self.mark() if mark is None else _of(mark, self._plan)
-        return type(self)(self._plan, mark, meter=self._meter, uncounted=self._uncounted)
+        return type(self)(self._plan, mark, meter=self._meter, uncounted=self._uncounted, passes=self._passes)
 
     def _pass_again(self, limit: int, wanted: IntArray, known: set[tuple[int, str]]) -> int:
         """Pass over rows that were given before, errors that were raised before among them; 0 at the end.

@@ -21,6 +21,7 @@ from penstock.graph.state import from_json
 from penstock.run.edge import Edge, Mark
 from penstock.run.later import Point
 from penstock.run.moved import goes_by_number, moved
+from penstock.run.passes import note_ended
 from penstock.run.position import DEEPER, State, open_state, reading_state
 from penstock.run.same_pipeline import as_it_was, check_pipeline
 from penstock.run.shares import Standing, standing_of, with_skipped
@@ -131,6 +132,7 @@ class RowIterator(Iterator[Any]):
                 self._pass_over()
                 chunk = self._edge.pull()
                 if chunk is END:
+                    note_ended(self._plan, self._edge.mark())
                     raise StopIteration
                 n = self._n + len(chunk)
                 left = iter(range(len(chunk)))
@@ -176,6 +178,7 @@ class RowIterator(Iterator[Any]):
             self._pass_over()
             chunk = self._edge.pull_exact(n, enough_bytes)
             if chunk is END:
+                note_ended(self._plan, self._edge.mark())
                 return None
             self._n += len(chunk)
             return chunk

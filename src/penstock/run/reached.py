@@ -218,7 +218,7 @@ def begin_epoch(plan: Plan, epoch: int) -> None:
     """Have the next pass over a plan be that of an epoch."""
     uses = Counter(id(part) for part in parts_of(plan))
     for part in parts_of(plan):
-        part.note_epoch(epoch * uses[id(part)] - 1)
+        part.begin_at(epoch * uses[id(part)] * part.epochs_in_a_pass)
 
 
 def parts_of(plan: Plan) -> Iterator[Plan]:

@@ -1,0 +1,153 @@
+"""Datasets that a function refers to without making them: in variables around it, and in what it calls.
+
+Of each that is shuffled anew in every pass, the function opens another pass with each row that it is called for. Those
+that were made without a seed have others in every process: each row gives them the seeds of its place.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from types import FunctionType, MethodType
+from typing import Any, Final
+
+from penstock.graph.adapted import Adapted
+from penstock.graph.placed import seeds_here
+from penstock.graph.plan import Plan
+from penstock.graph.seeds import seeds_of_process
+from penstock.graph.uses import content_of, is_library, names_in
+
+__all__ = ["Named", "is_unseeded", "seeded_here", "shuffled_by"]
+
+_DEEPEST: Final = 8
+_MOST_ITEMS: Final = 64
+
+
+class Named:
+    """The shuffled datasets that the functions of one node name, found out when they are first asked for.
+
+    Attributes:
+        since: Plans of numbers from here on were made after the node.
+    """
+
+    def __init__(self) -> None:
+        self.since = Plan.now()
+        self._found: list[tuple[Plan, ...]] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Named, ()  # what was pickled beside it is older
+
+    def by(self, *functions: Any) -> tuple[Plan, ...]:
+        """Those that these functions name, which are always the same."""
+        if not self._found:
+            self._found.append(())  # for a function that leads back to the node
+            self._found.append(
+                tuple({id(plan): plan for of in functions for plan in shuffled_by(of)}.values())
+            )
+        return self._found[-1]
+
+
+def shuffled_by(function: Any) -> tuple[Plan, ...]:
+    """The plans whose epochs differ, in the datasets that a function refers to; always in the same order."""
+    found: dict[int, Plan] = {}
+    for plan in _datasets_by(function):
+        if plan.is_shuffled:
+            found |= {id(part): part for part in plan.parts if part.node.is_shuffled}
+    return tuple(found.values())
+
+
+def is_unseeded(function: Any) -> bool:
+    """Whether a function refers to a dataset that draws from seeds of this process alone."""
+    return any(seeds_of_process(part.node) for plan in _datasets_by(function) for part in plan.parts)
+
+
+def seeded_here(plan: Plan) -> Plan:
+    """A plan with seeds of the row that this thread works on, in place of those of this process."""
+    return _seeded(plan, {})
+
+
+def _seeded(plan: Plan, known: dict[int, Plan]) -> Plan:
+    if id(plan) not in known:
+        inputs = tuple(_seeded(part, known) for part in plan.inputs)
+        seeds = {name: seeds_here() for name in seeds_of_process(plan.node)}
+        if None in seeds.values():  # in no row
+            seeds = {}
+        is_same = not seeds and all(one is other for one, other in zip(inputs, plan.inputs, strict=True))
+        known[id(plan)] = plan if is_same else plan.over(inputs, replace(plan.node, **seeds))  # type: ignore[type-var]
+    return known[id(plan)]
+
+
+def _datasets_by(function: Any) -> list[Plan]:
+    """The plans of the datasets that a function refers to; always in the same order."""
+    search = _Search()
+    search.look(function, _DEEPEST)
+    return search.found
+
+
+class _Search:
+    """Looks through what a function can name, each part once."""
+
+    def __init__(self) -> None:
+        self.found: list[Plan] = []
+        self._seen: set[int] = set()
+
+    def look(self, value: Any, depth: int) -> None:
+        """Note the datasets in a value."""
+        if id(value) in self._seen or not depth:
+            return
+        self._seen.add(id(value))
+        plan = value if isinstance(value, Plan) else _plan_of(value)
+        if plan is not None:
+            self.found.append(plan)
+            return
+        for part in _parts(value):
+            self.look(part, depth - 1)
+
+
+def _plan_of(value: Any) -> Plan | None:
+    """The plan of a dataset; None for all else. Nothing of a foreign object is asked for."""
+    if not any(kind.__module__.partition(".")[0] == "penstock" for kind in type(value).__mro__):
+        return None
+    plan = getattr(value, "plan", None)
+    return plan if isinstance(plan, Plan) else None
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What a value leads to."""
+    if isinstance(value, FunctionType):
+        if not is_library(value.__module__) or _is_adapter(value):
+            yield from _around(value)
+    elif isinstance(value, MethodType):
+        yield from (value.__func__, value.__self__)
+    elif isinstance(value, partial):
+        yield from (value.func, *value.args, *value.keywords.values())
+    elif isinstance(value, Adapted):
+        yield value.function
+    elif isinstance(value, list | tuple | dict):
+        yield from islice(value.values() if isinstance(value, dict) else value, _MOST_ITEMS)
+    elif (
+        not isinstance(value, type) and not inspect.ismodule(value) and not is_library(type(value).__module__)
+    ):
+        yield from islice(getattr(value, "__dict__", {}).values(), _MOST_ITEMS)
+        yield from (part for part in vars(type(value)).values() if isinstance(part, FunctionType))
+
+
+def _is_adapter(function: FunctionType) -> bool:
+    """Whether a function of penstock stands for one of the user's."""
+    return (function.__module__ or "").partition(".")[0] == "penstock" and function.__closure__ is not None
+
+
+def _around(function: FunctionType) -> Iterator[Any]:
+    yield from function.__defaults__ or ()
+    yield from (function.__kwdefaults__ or {}).values()
+    yield from map(content_of, function.__closure__ or ())
+    names = names_in(function.__code__)
+    for name in sorted(names & function.__globals__.keys()):
+        value = function.__globals__[name]
+        if not inspect.ismodule(value):
+            yield value
+        elif not is_library(value.__name__):
+            yield from (vars(value)[inner] for inner in sorted(names & vars(value).keys()))

@@ -211,6 +211,13 @@ def test_ragged_and_sparse_values_have_their_faces():
         ("random.truncated_normal", "stateless_truncated_normal"),
         ("nn.space_to_depth", r"tf\.reshape"),
         ("python_io", r"tf\.data\.TFRecordDataset"),
+        ("image.resize_bilinear", r"tf\.image\.resize\(images, size\)"),
+        ("data.experimental.assert_next", "leave it out"),
+        ("sysconfig", "built"),
+        ("ragged.cross", r"tf\.strings\.join"),
+        ("compat.v1.parse_single_example", r"without compat\.v1\. Use tf\.io\.parse_single_example"),
+        ("compat.v1.data", r"Use tf\.data"),
+        ("compat.v1.Session", "values are there at once"),
     ],
 )
 def test_names_that_are_missing_say_what_to_use(name, says):

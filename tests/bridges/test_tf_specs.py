@@ -116,9 +116,43 @@ def of_no_size(its: Any) -> Any:
     return lambda _, h, w: (its.zeros([h, 9]), its.fill([2, w], 1.5), its.ones([h], its.int32))
 
 
+def drawn(its: Any) -> Any:
+    def parse(raw: Any, h: Any, w: Any) -> Any:
+        image = its.cast(pixels(its, raw, h, w, 3), its.float32)
+        some = its.random.stateless_uniform([its.shape(image)[0]], its.stack([h, w]))
+        return image * its.reshape(some, (its.shape(image)[0], 1, 1))
+
+    return parse
+
+
+def filled_up(its: Any) -> Any:
+    def parse(raw: Any, h: Any, _: Any) -> Any:
+        line = its.io.decode_raw(raw, its.uint8)
+        whole = its.pad(line, [[0, 150 - its.shape(line)[0]]])
+        rest = its.concat([line, its.zeros([150] - its.shape(line), its.uint8)], 0)
+        return its.ensure_shape(whole, [150]), its.reshape(rest, [-1, 15]), h
+
+    return parse
+
+
+def by_its_own_size(its: Any) -> Any:
+    def parse(raw: Any, h: Any, w: Any) -> Any:
+        image = its.cast(pixels(its, raw, h, w, 3), its.float32)
+        rows, columns = its.shape(image)[0], its.shape(image)[1]
+        scale = 20.0 / its.cast(its.minimum(rows, columns), its.float32)
+        sizes = [its.cast(its.cast(one, its.float32) * scale, its.int32) for one in (rows, columns)]
+        image = its.image.resize(image, sizes)
+        image = its.slice(image, [(sizes[0] - 16) // 2, (sizes[1] - 16) // 2, 0], [16, 16, -1])
+        image.set_shape([16, 16, 3])
+        return image, its.shape(image)
+
+    return parse
+
+
 FUNCTIONS = (
     *(one_size, two_sizes, sizes_stacked, sizes_cast, sizes_of_a_feature, the_rest_follows, said_sizes),
     *(of_python, of_numpy, python_reshaped, looked_at, branching, of_no_size),
+    *(drawn, filled_up, by_its_own_size),
 )
 
 
@@ -147,6 +181,39 @@ def _numpy(row: Any) -> Any:
 )
 def test_sizes_of_rows_are_traced(function: Any):
     assert "traced" in str(pictures(ptf).map(function(ptf)).explain())
+
+
+def sequences(its: Any, parse: Any) -> Any:
+    def record(i: int) -> bytes:
+        feature = [tf.train.Feature(float_list=tf.train.FloatList(value=[i, j, 0.5])) for j in range(i + 1)]
+        lists = tf.train.FeatureLists(feature_list={"x": tf.train.FeatureList(feature=feature)})
+        return tf.train.SequenceExample(feature_lists=lists).SerializeToString()
+
+    return its.data.Dataset.from_tensor_slices([record(i) for i in range(5)]).map(parse).batch(2)
+
+
+def of_four(its: Any) -> Any:
+    def parse(serialized: Any) -> Any:
+        features = {"x": its.io.FixedLenSequenceFeature([3], its.float32)}
+        _, lists = its.io.parse_single_sequence_example(serialized, sequence_features=features)
+        n = its.shape(lists["x"])[0]
+        whole = its.pad(lists["x"], [[0, its.maximum(0, 4 - n)], [0, 0]])[:4]
+        return its.reshape(whole, [4, 3]), its.sequence_mask(n, 4)
+
+    return parse
+
+
+def windows(its: Any) -> Any:
+    ds = its.data.Dataset.from_tensor_slices(np.arange(80, dtype=np.float32).reshape(20, 4))
+    ds = ds.window(6, shift=2, drop_remainder=True).flat_map(lambda rows: rows.batch(6, drop_remainder=True))
+    return ds.map(lambda rows: (rows[:-2], rows[-2:, :1])).batch(4)
+
+
+@pytest.mark.parametrize("made", [windows, lambda its: sequences(its, of_four(its))])
+def test_specs_of_pipelines_are_tensorflows(made: Any):
+    theirs, mine = made(tf), made(ptf)
+    assert str(mine.element_spec) == str(theirs.element_spec)
+    assert list(map(plain, mine.as_numpy_iterator())) == list(map(plain, theirs.as_numpy_iterator()))
 
 
 def test_keras_is_told_the_channels():

@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
 
 from penstock.frozen import frozen
 
-__all__ = ["Adapted", "users_function"]
+__all__ = ["Adapted", "by_itself", "is_called", "users_function"]
+
+
+_called = threading.local()
+
+
+def is_called() -> bool:
+    """Whether an adapted function is being called in this thread."""
+    return getattr(_called, "now", False)
+
+
+@contextmanager
+def by_itself() -> Iterator[None]:
+    """What is called in it counts as called by no adapted function."""
+    outside = is_called()
+    _called.now = False
+    try:
+        yield
+    finally:
+        _called.now = outside
 
 
 @frozen
@@ -36,7 +57,12 @@ class Adapted:
         return Adapted, (self.original or self.function, self.given, self.taken)
 
     def __call__(self, *parts: Any) -> Any:
-        return self.taken(self.function(*map(self.given, parts)))
+        outside = is_called()
+        _called.now = True
+        try:
+            return self.taken(self.function(*map(self.given, parts)))
+        finally:
+            _called.now = outside
 
     @property
     def __name__(self) -> str:

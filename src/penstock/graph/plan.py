@@ -19,7 +19,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import UNKNOWN, Node, PlainRows, RowSource, SpecUnknown
 from penstock.graph.placed import count_alone, note_unnoted, unnoted
 from penstock.graph.seeds import seeds_of_process
-from penstock.spec import Spec, pack, paths
+from penstock.spec import DatasetSpec, Spec, pack, paths
 
 __all__ = ["AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
 
@@ -98,11 +98,10 @@ class Plan:
         try:
             for row in sampled.of(self):
                 opened = None if sampled.opened is None else sampled.opened.spec_now
-                return (
-                    spec_of(row).loosened(known)
-                    if opened is None
-                    else _with_missing(spec_of(row), opened).loosened()
-                )
+                if opened is None:
+                    return spec_of(row).loosened(known)
+                known = opened.structure if self._is_over_datasets() else known
+                return _with_missing(spec_of(row), opened).loosened(known)
         except FunctionError:
             zeros = self._spec_of_zeros(known)
             if zeros is None:
@@ -111,6 +110,11 @@ class Plan:
         if sampled.opened is not None:  # the datasets that functions returned have no rows
             return sampled.opened.spec.loosened()
         return self._spec_of_zeros(known) if self.inputs else None
+
+    def _is_over_datasets(self) -> bool:
+        """Whether its rows are datasets: what a function makes of one has the spec of what it makes of another."""
+        leaves = [leaf for plan in self.inputs for leaf in plan.spec.leaves]
+        return bool(leaves) and all(isinstance(leaf, DatasetSpec) for leaf in leaves)
 
     def _spec_of_zeros(self, known: Any) -> Spec | None:
         zeros = [zero_row(part.spec) for part in self.inputs]

@@ -109,12 +109,12 @@ def padded(where: str, image: NDArray[Any], top: int, left: int, height: int, wi
 
 
 @picture_operation("central_crop")
-def central_crop(image: NDArray[Any], central_fraction: float) -> NDArray[Any]:
+def central_crop(image: NDArray[Any], central_fraction: float | tuple[float, float]) -> NDArray[Any]:
     """The middle of a picture, as `tf.image.central_crop` cuts it.
 
     Args:
         image: `[height, width, channels]` or `[batch, height, width, channels]`.
-        central_fraction: How much of each side is kept, in (0, 1].
+        central_fraction: How much of each side is kept, in (0, 1]; two numbers for height and width.
 
     Returns:
         A view.
@@ -125,10 +125,12 @@ def central_crop(image: NDArray[Any], central_fraction: float) -> NDArray[Any]:
     >>> central_crop(np.arange(16).reshape(4, 4, 1), 0.5)[:, :, 0].tolist()
     [[5, 6], [9, 10]]
     """
-    if not 0.0 < central_fraction <= 1.0:
+    parts = central_fraction if isinstance(central_fraction, tuple) else (central_fraction, central_fraction)
+    if not all(0.0 < part <= 1.0 for part in parts):
         raise ArgumentError("central_crop", "central_fraction", got=central_fraction, want="within (0, 1]")
     height, width = image.shape[-3:-1]
-    top, left = (int((size - size * central_fraction) / 2) for size in (float(height), float(width)))
+    sides = zip((float(height), float(width)), parts, strict=True)
+    top, left = (int((size - size * part) / 2) for size, part in sides)
     return image[..., top : height - top, left : width - left, :]
 
 

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from penstock import _native
 from penstock.column.bytes import BytesColumn
+from penstock.column.packing import pack_value
 from penstock.column.ragged import RaggedColumn
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.trace import numbers_of_strings, operation
@@ -50,7 +51,7 @@ def _swapped(strings: BytesColumn, dtype: np.dtype[Any]) -> NDArray[np.uint8]:
 
 @operation("io.decode_raw", chunk=_decode_column)
 def decode_raw(
-    input_bytes: bytes | NDArray[np.object_],
+    input_bytes: bytes | str | NDArray[np.object_],
     out_type: DTypeLike,
     little_endian: bool = True,
     fixed_length: int | None = None,
@@ -58,7 +59,7 @@ def decode_raw(
     """The numbers that a byte string holds, as `tf.io.decode_raw` reads them.
 
     Args:
-        input_bytes: A byte string, or an array of byte strings of one length.
+        input_bytes: A byte string, or an array of byte strings of one length; text is taken as its UTF-8.
         out_type: dtype of the numbers.
         little_endian: False where the bytes of each number stand highest first.
         fixed_length: Bytes to read of each string, a multiple of the item size: shorter strings are filled up with
@@ -76,9 +77,10 @@ def decode_raw(
     array([1, 2], dtype=uint16)
     """
     dtype = _checked(out_type, fixed_length)
-    if isinstance(input_bytes, bytes):
-        return _decode(input_bytes, dtype, little_endian, fixed_length)
-    strings = np.asarray(input_bytes, dtype=object)
+    if isinstance(input_bytes, bytes | str):
+        value = input_bytes.encode() if isinstance(input_bytes, str) else input_bytes
+        return _decode(value, dtype, little_endian, fixed_length)
+    strings = np.asarray(pack_value(input_bytes), dtype=object)
     if not all(isinstance(value, bytes) for value in strings.reshape(-1).tolist()):
         raise ArgumentTypeError("decode_raw", "input_bytes", got=input_bytes, want="byte strings")
     rows = [_decode(value, dtype, little_endian, fixed_length) for value in strings.reshape(-1).tolist()]

@@ -12,7 +12,7 @@ from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.ops.face import face
 from penstock.ops.operands import dtype_of, is_text, numbers, tensor
 from penstock.spec import TensorSpec, string
-from penstock.trace.value import Traced, told
+from penstock.trace.value import sizes_told, told
 
 __all__ = ["fill", "one_hot", "ones", "ones_like", "zeros", "zeros_like"]
 
@@ -58,11 +58,10 @@ def fill(dims: Sequence[int], value: Any) -> Any:
 
 def _of_row_sizes(where: str, sizes: Any, dtype: np.dtype[Any]) -> Any:
     """What is known of a value whose sizes are a row's; None where they are the same for all."""
-    traced = [size for size in sizes if isinstance(size, Traced)] if isinstance(sizes, list | tuple) else []
-    if not traced:
+    found = sizes_told(sizes)
+    if found is None:
         return None
-    shape = tuple(None if isinstance(size, Traced) else int(size) for size in sizes)
-    return told(traced[0], f"calls {where} with sizes of a row", TensorSpec(shape, dtype))
+    return told(found[0], f"calls {where} with sizes of a row", TensorSpec(found[1], dtype))
 
 
 @face

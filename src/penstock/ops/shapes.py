@@ -12,6 +12,7 @@ from penstock.errors import ArgumentError
 from penstock.ops.face import face
 from penstock.ops.operands import axes_of, dtype_of, is_text
 from penstock.ops.operands import tensor as tensor_of
+from penstock.trace.steps import parts
 from penstock.trace.value import Traced, counted
 
 __all__ = [
@@ -166,7 +167,10 @@ def pad(tensor: Any, paddings: ArrayLike, mode: str = "CONSTANT", constant_value
     >>> pad([1, 2], [[1, 2]]), pad([1, 2, 3], [[1, 1]], "REFLECT")
     (array([0, 1, 2, 0, 0], dtype=int32), array([2, 1, 2, 3, 2], dtype=int32))
     """
-    value, widths = _tensor("pad", tensor), np.asarray(paddings)
+    value = _tensor("pad", tensor)
+    if _holds_traced(paddings):
+        return _padded_by_sizes(value, paddings, mode, constant_values)
+    widths = np.asarray(paddings)
     if widths.shape != (value.ndim, 2) or (widths < 0).any():
         raise ArgumentError("pad", "paddings", got=paddings, want=f"{value.ndim} pairs of numbers from 0 on")
     kind = _MODES.get(str(mode).upper())
@@ -177,6 +181,20 @@ def pad(tensor: Any, paddings: ArrayLike, mode: str = "CONSTANT", constant_value
         return np.pad(value, widths.tolist(), kind)  # type: ignore[call-overload]
     filling = (b"" if constant_values == 0 else constant_values) if is_text(value) else constant_values
     return np.pad(value, widths.tolist(), "constant", constant_values=filling)
+
+
+def _padded_by_sizes(value: Any, paddings: Any, mode: str, constant_values: Any) -> Any:
+    """As `pad`, where sizes of values say how many to add; they are checked as rows are run."""
+    if isinstance(value, Traced) and not is_text(value) and str(mode).upper() == "CONSTANT":
+        return np.pad(value, paddings, "constant", constant_values=constant_values)
+    traced = next(parts(paddings, Traced))
+    raise traced.recorder.fail(
+        "pads by sizes that differ from row to row, text or in another mode than CONSTANT"
+    )
+
+
+def _holds_traced(tree: Any) -> bool:
+    return any(True for _ in parts(tree, Traced))
 
 
 def _check_mirror(value: Any, widths: Any, kind: str) -> None:

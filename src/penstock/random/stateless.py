@@ -21,7 +21,7 @@ from penstock.ops.operands import dtype_of, numbers
 from penstock.spec import TensorSpec
 from penstock.trace import operation
 from penstock.trace.form import Arg
-from penstock.trace.value import Traced
+from penstock.trace.value import Traced, sizes_told, told
 
 __all__ = [
     "fold_in",
@@ -65,6 +65,8 @@ def stateless_uniform(
     """
     where = "random.stateless_uniform"
     kind = dtype_of(where, "dtype", dtype)
+    if (known := _told(where, shape, kind)) is not None:
+        return known
     sizes = shape_of(where, shape)
     if kind.name in _FLOATS:
         low, high = (
@@ -119,6 +121,8 @@ def stateless_normal(
     kind = dtype_of(where, "dtype", dtype)
     if kind.name not in _FLOATS:
         raise ArgumentError(where, "dtype", got=kind, want=" or ".join(_FLOATS))
+    if (known := _told(where, shape, kind)) is not None:
+        return known
     made = _normal(_seed(where, seed), shape_of(where, shape), str(kind))
     return made * _as(where, stddev, kind) + _as(where, mean, kind)
 
@@ -153,6 +157,8 @@ def stateless_truncated_normal(
     kind = dtype_of(where, "dtype", dtype)
     if kind != np.float32:
         raise ArgumentError(where, "dtype", got=kind, want="float32, and cast of the result")
+    if (known := _told(where, shape, kind)) is not None:
+        return known
     made = _truncated_normal(_seed(where, seed), shape_of(where, shape), str(kind))
     return made * _as(where, stddev, kind) + _as(where, mean, kind)
 
@@ -217,6 +223,13 @@ def fold_in(seed: Any, data: Any, alg: str = "auto_select") -> Any:  # noqa: ARG
     """
     number = numbers("random.fold_in", "data", data)
     return np.stack([stateless_uniform([], seed, None, None, number.dtype), number])
+
+
+def _told(where: str, shape: Any, kind: np.dtype[Any]) -> Any:
+    """What is known of numbers of which there are as many as a row says; None where it is the same for all."""
+    found = sizes_told(shape)
+    reason = f"calls {where} with a shape that differs from row to row"
+    return None if found is None else told(found[0], reason, TensorSpec(found[1], kind))
 
 
 def shape_of(where: str, shape: Any) -> tuple[int, ...]:

@@ -150,7 +150,7 @@ class Checkpoint:
     def write(self, file_prefix: Any, options: Any = None) -> str:
         """Save under just this name; nothing is counted."""
         path = _path(file_prefix)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         objects = {name: _saved(name, value) for name, value in self._trackables().items()}
         objects["save_counter"] = _saved("save_counter", self.save_counter)
         replace_file(path + _SUFFIX, seal({"format": _FORM, "version": _VERSION, "objects": objects}))
@@ -406,7 +406,7 @@ def _value(name: str, mine: Any, kept: Any, path: str) -> Any:
 
 
 def _path(path: Any) -> str:
-    return os.path.abspath(local_path(os.fsdecode(unwrap(path))))
+    return local_path(os.fsdecode(unwrap(path)))
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -428,6 +428,7 @@ def _found(path: str) -> str:
     if os.path.exists(path + _SUFFIX):
         return path
     folder, name = os.path.split(path)
+    folder = folder or "."
     names = os.listdir(folder) if os.path.isdir(folder) else []
     form = re.compile(re.escape(name) + r"-(\d+)" + re.escape(_SUFFIX))
     numbers = [int(match[1]) for one in names if (match := form.fullmatch(one))]

@@ -63,5 +63,19 @@ integral_types = (int, np.integer)
 real_types = (int, float, np.integer, np.floating)
 
 
+class _Other:
+    """Another version of TensorFlow's namespace, which is not here: each of its names says what to use."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise no_attribute(f"tf.compat.{self._name}", name)
+
+
 def __getattr__(name: str) -> Any:
+    if name in ("v1", "v2"):
+        return _Other(name)
     raise no_attribute("tf.compat", name, tuple(__all__))

@@ -304,7 +304,6 @@ class RaggedTensor:
         return f"<tf.RaggedTensor {self._rows.to_list()}>"
 
 
-@final
 class SparseTensor:
     """A few values at given places.
 
@@ -362,10 +361,10 @@ class SparseTensor:
 
 
 @final
-class TracedSparse:
+class TracedSparse(SparseTensor):
     """A sparse value of one axis while a function is traced: its values alone, which `tf.sparse.to_dense` gives."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __init__(self, values: Traced) -> None:
         self._values = values
@@ -376,14 +375,34 @@ class TracedSparse:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in ("values", "dtype"):
-            made = Tensor(self._values)
-            return made if name == "values" else made.dtype
         return self.__penstock__()
+
+    @property
+    def indices(self) -> Tensor:
+        return self.__penstock__()  # type: ignore[no-any-return]
+
+    @property
+    def values(self) -> Tensor:
+        return Tensor(self._values)
+
+    @property
+    def dense_shape(self) -> Tensor:
+        return self.__penstock__()  # type: ignore[no-any-return]
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape([None])
+
+    @property
+    def dtype(self) -> DType:
+        return Tensor(self._values).dtype
 
     def to_dense(self) -> Tensor:
         """All its values: of one axis, none is left out."""
         return Tensor(self._values)
+
+    def __repr__(self) -> str:
+        return f"<a sparse {self.dtype.name}, while it is traced>"
 
 
 def ragged_constant(pylist: Any, dtype: Any = None) -> RaggedTensor:

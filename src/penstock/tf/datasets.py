@@ -6,19 +6,27 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
 import penstock as ps
+from penstock.column.chunk import Chunk
+from penstock.column.nested import DatasetColumn
 from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError
 from penstock.graph.adapted import Adapted
 from penstock.graph.fingerprint import name_of
 from penstock.graph.node import Node, registered, registered_methods, registered_sources
+from penstock.graph.plan import Plan
 from penstock.nodes.with_options import most_threads_of
 from penstock.run.iterator import OptionalRow, RowIterator
 from penstock.sources.memory import Memory
+from penstock.sources.saved import SavedRows
+from penstock.sources.tf_saved import TFSavedRows
+from penstock.spec import DatasetSpec
 from penstock.tf.binding import bound
 from penstock.tf.specs import shown_spec
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
@@ -237,11 +245,11 @@ def load(
         path: The folder.
         element_spec: Needed only for a folder of TensorFlow that has lost its own.
         compression: Not needed: it is found out.
-        reader_func: TensorFlow's; not taken.
+        reader_func: Takes the shards, a dataset of datasets, and returns a dataset; says how they are read.
 
     Raises:
         NotFoundError: Nothing is saved there.
-        ArgumentError: `reader_func` was given.
+        ArgumentTypeError: `reader_func` returned no dataset.
 
     >>> import tempfile
     >>> import penstock.tf as tf
@@ -250,15 +258,31 @@ def load(
     >>> list(tf.data.experimental.load(path).as_numpy_iterator())
     [np.int64(0), np.int64(1)]
     """
-    if reader_func is not None:
-        help = "The rows come shard after shard; shuffle() them, or interleave() several folders."
-        raise ArgumentError("load", "reader_func", got=reader_func, want="None", help=help)
     try:
-        return Dataset.of(ps.load(path))
+        loaded = ps.load(path)
     except ArgumentError:
         if element_spec is None:
             raise
-        return Dataset.of(ps.load(path, element_spec=unwrap(element_spec)))
+        loaded = ps.load(path, element_spec=unwrap(element_spec))
+    if reader_func is None:
+        return Dataset.of(loaded)
+    made = reader_func(Dataset.of(_shards(loaded)))
+    if not isinstance(made, ps.Dataset):
+        raise ArgumentTypeError("load", "result of reader_func", got=made, want="a Dataset")
+    return Dataset.of(made)
+
+
+def _shards(loaded: ps.Dataset) -> ps.Dataset:
+    """The shards of a saved dataset, each a dataset."""
+    node = loaded.plan.node
+    if isinstance(node, TFSavedRows):
+        parts = [ps.Dataset(Plan(replace(node, paths=(path,)))) for path in node.paths]
+    else:
+        assert isinstance(node, SavedRows), "the rows of a saved dataset"
+        ends = np.cumsum([0, *(shard.rows for shard in node.manifest.shards)]).tolist()
+        parts = [loaded.skip(first).take(last - first) for first, last in pairwise(ends)]
+    column = DatasetColumn.of(parts, DatasetSpec(loaded.plan.spec.structure))
+    return ps.Dataset(Plan(Memory("shards", Chunk(column, len(parts)))))
 
 
 def _handed_over(name: str) -> Callable[..., Any]:

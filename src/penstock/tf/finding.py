@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.ops.casting import cast
 from penstock.ops.operands import pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.ops.selecting import masked, unique_of
@@ -206,6 +207,8 @@ def bincount(
     if isinstance(values, Traced):
         raise values.recorder.fail("calls tf.math.bincount")
     numbers = np.asarray(values).reshape(-1)
+    if numbers.dtype.kind == "f":  # cut off at the point
+        numbers = np.asarray(cast(numbers, np.int32))
     by = None if weights is None else np.asarray(tensor_of("bincount", "weights", weights)).reshape(-1)
     if numbers.size and numbers.min() < 0:
         raise InvalidArgumentError("bincount: Input arr must be non-negative!")

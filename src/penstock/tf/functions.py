@@ -11,6 +11,7 @@ import numpy as np
 
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentTypeError, LimitError
+from penstock.graph.adapted import by_itself
 from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import as_dtype
@@ -156,7 +157,8 @@ def py_function(func: Callable[..., Any], inp: Any = None, Tout: Any = None, nam
     values = [unwrap(value) for value in inp or ()]
     if any(map(is_traced, values)):
         return _untold("tf.py_function", values, Tout)
-    return _as_declared(func(*map(wrap, values)), Tout)
+    with by_itself():
+        return _as_declared(func(*map(wrap, values)), Tout)
 
 
 def numpy_function(
@@ -170,7 +172,8 @@ def numpy_function(
     values = [unwrap(value) for value in inp or ()]
     if any(map(is_traced, values)):
         return _untold("tf.numpy_function", values, Tout)
-    return _as_declared(func(*values), Tout)
+    with by_itself():
+        return _as_declared(func(*values), Tout)
 
 
 def _untold(where: str, inputs: list[Any], declared: Any) -> Any:

@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import penstock as ps
 from penstock import io as ps_io
 from penstock.tf import gfile
 from penstock.tf.composite import TracedSparse
 from penstock.tf.names import lookup
 from penstock.tf.tensors import Tensor, unwrap, wrap
-from penstock.trace.value import Traced
+from penstock.trace.value import Traced, told
 
-__all__ = ["TFRecordOptions", "TFRecordWriter", "gfile", "parse_single_example"]
+__all__ = [
+    "TFRecordOptions",
+    "TFRecordWriter",
+    "gfile",
+    "parse_single_example",
+    "parse_single_sequence_example",
+]
 
 TFRecordWriter = ps_io.TFRecordWriter
 
@@ -39,6 +46,34 @@ def parse_single_example(
     }
     made = ps_io.parse_single_example(record, lists)
     return {key: TracedSparse(value) if key in sparse else Tensor(value) for key, value in made.items()}
+
+
+def parse_single_sequence_example(
+    serialized: Any, context_features: Any = None, sequence_features: Any = None, *args: Any, **kwargs: Any
+) -> Any:
+    """The values of one serialized SequenceExample; see `ps.io.parse_single_sequence_example`.
+
+    A function for `map` that calls it runs row by row.
+    """
+    record = unwrap(serialized)
+    if not isinstance(record, Traced):
+        return wrap(
+            ps_io.parse_single_sequence_example(record, context_features, sequence_features, *args, **kwargs)
+        )
+    features = {**(context_features or {}), **(sequence_features or {})}
+    fixed = (ps_io.FixedLenFeature, ps_io.FixedLenSequenceFeature)
+    reason = "calls tf.io.parse_single_sequence_example"
+    if not all(isinstance(feature, fixed) for feature in features.values()):
+        raise record.recorder.fail(reason)
+
+    def known(feature: Any) -> Tensor:
+        more = (None,) if isinstance(feature, ps_io.FixedLenSequenceFeature) else ()
+        return Tensor(told(record, reason, ps.TensorSpec((*more, *feature.shape), feature.dtype)))
+
+    return tuple(
+        {name: known(feature) for name, feature in (part or {}).items()}
+        for part in (context_features, sequence_features)
+    )
 
 
 __getattr__, __dir__ = lookup("tf.io", "io")

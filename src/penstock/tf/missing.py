@@ -9,8 +9,6 @@ from typing import Final
 __all__ = ["no_attribute"]
 
 _INSTEAD: Final = {
-    "tf.compat.v1": "Only TensorFlow 2's names are here: use the same name without compat.v1.",
-    "tf.compat.v2": "Use the same name without compat.v2.",
     "tf.contrib": "It is of TensorFlow 1, which has no counterpart here.",
     "tf.Session": "It is of TensorFlow 1: values are there at once, and x.numpy() gives them as NumPy.",
     "tf.placeholder": "It is of TensorFlow 1: give the value itself.",
@@ -121,6 +119,46 @@ _INSTEAD: Final = {
     "tf.data.experimental.make_saveable_from_iterator": "Use tf.train.Checkpoint(iterator=iterator).",
     "tf.io.write_graph": "There are no graphs; ds.to_json() writes a pipeline down.",
     "tf.train.Server": "penstock runs in your process.",
+    "tf.train.Coordinator": "It is of TensorFlow 1's queues: iterate over a dataset, which prefetch()es itself.",
+    "tf.train.start_queue_runners": "It is of TensorFlow 1's queues: iterate over a dataset.",
+    "tf.WholeFileReader": "Use tf.io.read_file in a function for map(), over tf.data.Dataset.list_files.",
+    "tf.TextLineReader": "Use tf.data.TextLineDataset.",
+    "tf.FixedLengthRecordReader": "Use tf.data.FixedLengthRecordDataset.",
+    "tf.image.resize_bilinear": "Use tf.image.resize(images, size).",
+    "tf.image.resize_nearest_neighbor": "Use tf.image.resize(images, size, method='nearest').",
+    "tf.image.resize_bicubic": "Use tf.image.resize(images, size, method='bicubic').",
+    "tf.image.resize_area": "Use tf.image.resize(images, size, method='area').",
+    "tf.image.resize_image_with_crop_or_pad": "Use tf.image.resize_with_crop_or_pad.",
+    "tf.image.resize_image_with_pad": "Use tf.image.resize_with_pad.",
+    "tf.data.experimental.assert_next": "It is for tests of TensorFlow: leave it out; ds.explain() tells what runs.",
+    "tf.data.experimental.StatsAggregator": "ds.profile() tells where the time goes.",
+    "tf.data.experimental.bytes_produced_stats": "ds.profile() tells where the time goes.",
+    "tf.data.experimental.latency_stats": "ds.profile() tells where the time goes.",
+    "tf.sysconfig": "It tells how TensorFlow was built: python -m pip show penstock tells the version here.",
+    "tf.version": "tf.__version__ tells the version whose names these are.",
+    "tf.load_op_library": "Call the library in a tf.py_function.",
+    "tf.load_library": "Call the library in a tf.py_function.",
+    "tf.ragged.cross": "Join the strings of two features: tf.strings.join([x, y], '_X_'), of one value each.",
+    "tf.ragged.cross_hashed": "Join the strings of two features, and take tf.strings.to_hash_bucket_fast of that.",
+    "tf.sparse.cross": "Join the strings of two features: tf.strings.join([x, y], '_X_'), of one value each.",
+    "tf.sparse.cross_hashed": "Join the strings of two features, and take tf.strings.to_hash_bucket_fast of that.",
+    "tf.ragged.stack_dynamic_partitions": "Use tf.dynamic_partition and tf.ragged.stack.",
+    "tf.app": "It is of TensorFlow 1: use argparse, or the package absl.app.",
+    "tf.flags": "It is of TensorFlow 1: use argparse, or the package absl.flags.",
+    "tf.logging": "It is of TensorFlow 1: use Python's logging.",
+    "tf.set_random_seed": "Use tf.random.set_seed.",
+    "tf.multinomial": "Use tf.random.stateless_categorical.",
+    "tf.to_double": "Use tf.cast(x, tf.float64).",
+    "tf.to_bfloat16": "Use tf.cast(x, tf.bfloat16).",
+    "tf.io.gfile.Open": "Use tf.io.gfile.GFile.",
+    "tf.io.gfile.FastGFile": "Use tf.io.gfile.GFile.",
+    "tf.io.gfile.Exists": "Use tf.io.gfile.exists.",
+    "tf.io.gfile.MakeDirs": "Use tf.io.gfile.makedirs.",
+    "tf.io.gfile.Glob": "Use tf.io.gfile.glob.",
+    "tf.io.gfile.ListDirectory": "Use tf.io.gfile.listdir.",
+    "tf.quantization": "Models are not penstock's: use the framework that trains them.",
+    "tf.math.in_top_k": "It is for results of models: compare with tf.math.top_k's indices.",
+    "tf.debugging.assert_type": "Compare x.dtype with the dtype.",
 }
 
 
@@ -137,6 +175,18 @@ def _elsewhere(name: str) -> str | None:
     return None
 
 
+def _of_today(name: str) -> str:
+    """What stands in TensorFlow 2 for a name of `tf.compat.v1`."""
+    top = sys.modules.get("penstock.tf")
+    known = _INSTEAD.get(f"tf.{name}")
+    if known is not None:
+        return known
+    if top is not None and name in dir(top):
+        return f"Use tf.{name}."
+    place = _elsewhere(name)
+    return f"Use {place}.{name}." if place else "Look for its name in TensorFlow 2's documentation."
+
+
 def no_attribute(module: str, name: str, known: tuple[str, ...] = ()) -> AttributeError:
     """The error for a name that a module of this namespace does not have, with what to use instead.
 
@@ -146,6 +196,8 @@ PyTorch or JAX on these datasets.")
     """
     found = f"penstock.{module} has no {name!r}."
     help = _INSTEAD.get(f"{module}.{name}", "")
+    if module in ("tf.compat.v1", "tf.compat.v2"):
+        help = f"Only TensorFlow 2's names are here, without {module.removeprefix('tf.')}. {_of_today(name)}"
     if module == "tf.image" and name.removeprefix("stateless_").startswith("random_"):
         help = f"Here are {', '.join(other for other in known if other.startswith('random_'))}, each stateless_ too."
     if not help and module == "tf.nn":

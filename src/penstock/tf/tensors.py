@@ -58,7 +58,7 @@ class Tensor:
             kind = value.recorder.forms[value.index].kind
             if kind in (Kind.STRINGS, Kind.TEXTS):
                 return DTYPES["string"]
-            if kind is Kind.SIZE:
+            if kind is Kind.SIZE and not value.recorder.forms[value.index].has_dtype:
                 return DTYPES["int32"]
             if kind is Kind.UNTOLD and value.dtype == object:
                 return DTYPES["string"]
@@ -73,7 +73,7 @@ class Tensor:
         value = self._value
         if isinstance(value, Traced):
             form = value.recorder.forms[value.index]
-            if form.kind in (Kind.ROWS, Kind.TEXTS):
+            if form.kind in (Kind.ROWS, Kind.TEXTS, Kind.SIZE):
                 return TensorShape(form.shape)
             return TensorShape(None if form.kind in (Kind.OPAQUE, Kind.UNTOLD) else ())
         return TensorShape(np.shape(value))

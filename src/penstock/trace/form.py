@@ -66,6 +66,13 @@ class Form:
         return next(sample for sample in self.samples if sample is not FAILED)
 
     @property
+    def has_dtype(self) -> bool:
+        """Whether it is of a dtype: a size that is a Python number is of none."""
+        if self.kind is Kind.SIZE:
+            return isinstance(self.sample, np.generic | np.ndarray)
+        return self.kind in (Kind.ROWS, Kind.TRUTH, Kind.UNTOLD)
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of its rows."""
         return np.dtype(np.bool_) if self.kind is Kind.TRUTH else self.sample.dtype

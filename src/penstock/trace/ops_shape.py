@@ -143,6 +143,11 @@ def _pad(x: Arg, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Run:
     return lambda values: np.pad(values, [[0, 0], *widths], padding, **named)
 
 
+def _pad_sample(x: Any, pad_width: Any, *args: Any, **kwargs: Any) -> Any:
+    """A row of made-up size may be longer than what it is to be filled up to."""
+    return np.pad(x, np.maximum(np.asarray(pad_width), 0), *args, **kwargs)
+
+
 def _pad_values(value: Any, ndim: int) -> Any:
     if np.ndim(value) == 0:
         return value
@@ -186,7 +191,7 @@ numpy_function(np.flip, _flip)
 numpy_function(np.roll, _roll)
 numpy_function(np.repeat, _repeat)
 numpy_function(np.tile, _tile)
-numpy_function(np.pad, _pad)
+numpy_function(np.pad, _pad, sample=_pad_sample)
 numpy_function(np.split, _split(np.split))
 numpy_function(np.array_split, _split(np.array_split))
 numpy_function(np.atleast_1d, _atleast(1))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from penstock.errors import PenstockError
 from penstock.spec import LeafSpec, TensorSpec, string
 from penstock.trace.constants import constant_key, with_dtypes
 from penstock.trace.form import COUNT, FAILED, SIZES, Arg, Form, Kind, form_of_spec, sample_of, untold_form
@@ -164,6 +166,8 @@ class Recorder:
             return SIZES
         if operation.spec is not None:
             return tuple(self._specified(operation.spec, step, i) for i in range(len(SIZES)))
+        if operation.result is not None and any(self.forms[index].kind is Kind.SIZE for index in step.inputs):
+            return self._resulting(operation.result, step)
         if operation.result is not None:
             args, kwargs = fill((step.args, step.kwargs), Ref, lambda ref: Arg.of(self.forms[ref.index]))
             return form_of_spec(operation.result(*args, **kwargs)).samples
@@ -181,6 +185,23 @@ class Recorder:
         if sum(sample is not FAILED for sample, size in zip(samples, SIZES, strict=True) if size) < 2:
             raise errors[0] if errors else Unfit("fits no rows of different sizes")
         return tuple(samples)
+
+    def _resulting(self, result: Callable[..., TensorSpec], step: Step) -> tuple[Any, ...]:
+        """Samples of what an operation says that it gives for arguments of which some are sizes."""
+        specs, errors = [], []
+        for i in range(len(SIZES)):
+            forms = [self.forms[index] for index in step.inputs]
+            given = iter([form.samples[i] if form.kind is Kind.SIZE else Arg.of(form) for form in forms])
+            args, kwargs = fill((step.args, step.kwargs), Ref, partial(_next_of, given))
+            try:
+                specs.append(result(*args, **kwargs))
+            except (PenstockError, TypeError, ValueError) as error:
+                errors.append(error)
+        if len(specs) < 2:
+            raise Unfit(str(errors[0]))
+        shapes = zip(*(spec.shape for spec in specs), strict=True)
+        shape = tuple(sizes[0] if len(set(sizes)) == 1 else None for sizes in shapes)
+        return form_of_spec(TensorSpec(shape, specs[0].dtype)).samples
 
     def _sample_of_known_sizes(self, operation: Operation, step: Step) -> Any:
         try:
@@ -201,8 +222,10 @@ class Recorder:
         if any(self.forms[index].samples[i] is FAILED for index in step.inputs):
             return FAILED
         args, kwargs = fill((step.args, step.kwargs), Ref, lambda ref: self.forms[ref.index].samples[i])
+        are_sizes = all(self.forms[index].kind is Kind.SIZE for index in step.inputs)
         try:
-            return _samples_of(row(*args, **kwargs))
+            result = row(*args, **kwargs)
+            return result if are_sizes else _samples_of(result)  # of a size the number itself tells shapes
         except Untraceable:
             raise
         except Exception as error:
@@ -244,6 +267,10 @@ def build_run(operation: Operation, step: Step, args: list[Arg]) -> Run:
         return operation.build(*filled, **named)(*rows)
 
     return run
+
+
+def _next_of(values: Iterator[Any], _: Ref) -> Any:
+    return next(values)
 
 
 def _with(function: Callable[..., Any], step: Step) -> Run:

@@ -15,10 +15,7 @@ from penstock.trace.recorder import Recorder
 from penstock.trace.steps import Ref, fill, parts
 from penstock.trace.untraceable import Unfit
 
-__all__ = ["Traced", "counted", "is_known", "is_string", "record", "told", "untold", "value_of"]
-
-
-_OF_DTYPES = (Kind.ROWS, Kind.TRUTH, Kind.UNTOLD)
+__all__ = ["Traced", "counted", "is_known", "is_string", "record", "sizes_told", "told", "untold", "value_of"]
 
 
 def record(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -41,7 +38,7 @@ def is_string(value: Traced) -> bool:
 
 def is_known(value: Any) -> bool:
     """Whether the dtype of a value is known: a size of a traced array is as a Python number."""
-    return not isinstance(value, Traced) or value.recorder.forms[value.index].kind in _OF_DTYPES
+    return not isinstance(value, Traced) or value.recorder.forms[value.index].has_dtype
 
 
 def counted(sizes: Any) -> Any:
@@ -54,6 +51,18 @@ def counted(sizes: Any) -> Any:
         is_line = form.kind is Kind.ROWS and form.ndim == 1
         return tuple(map(_count, _taken_apart(sizes))) if is_line else _count(sizes)
     return tuple(map(_count, sizes)) if isinstance(sizes, list | tuple) else sizes
+
+
+def sizes_told(sizes: Any) -> tuple[Traced, tuple[int | None, ...]] | None:
+    """What is known of sizes of which some are a row's, and one of these; None where all are the same for all rows."""
+    if isinstance(sizes, Traced):
+        form = sizes.recorder.forms[sizes.index]
+        n = form.shape[0] if form.kind in (Kind.ROWS, Kind.SIZE) and len(form.shape) == 1 else None
+        return None if n is None else (sizes, (None,) * n)
+    traced = [size for size in sizes if isinstance(size, Traced)] if isinstance(sizes, list | tuple) else []
+    if not traced:
+        return None
+    return traced[0], tuple(None if isinstance(size, Traced) else int(size) for size in sizes)
 
 
 def _count(size: Any) -> Any:
@@ -138,7 +147,7 @@ class Traced:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of the value."""
-        if self._kind in _OF_DTYPES:
+        if self.recorder.forms[self.index].has_dtype:
             return self.recorder.forms[self.index].dtype
         return self._stop(f"asks for the dtype of {self._name}")
 

@@ -24,6 +24,8 @@ const HAS_ALPHA: u8 = 0x10;
 const IS_ANIMATED: u8 = 0x02;
 /// Pixels that a byte of a lossy stream can stand for: blocks of 16 x 16, each with a mode that takes a bit.
 const MOST_RATIO: u64 = 16 * 16 * 8;
+/// How much larger than its largest frame the canvas of an animation may be, where few bytes tell of it.
+const MOST_CANVAS: u64 = 64;
 /// Bytes of a pixel that the decoder keeps beside those that it gives.
 const KEPT_BYTES: usize = 4;
 /// Bytes before the chunks of a frame of an animation.
@@ -111,14 +113,14 @@ fn read(bytes: &[u8]) -> Result<Found, Wrong> {
 
 /// The number of pictures after VP8X. Their own sizes are checked: the decoder takes memory for what they say.
 fn walk(bytes: &[u8], first: Range<usize>, canvas: (usize, usize), animated: bool) -> Result<usize, Wrong> {
-    let mut pictures = 0_usize;
+    let (mut pictures, mut largest) = (0_usize, 0_u64);
     let mut place = after(&first);
     while place < bytes.len() {
         let (kind, data) = chunk_at(bytes, place, bytes.len())?;
         place = after(&data);
         match (&kind, animated) {
             (b"ANMF", true) => {
-                check_frame(bytes, data, canvas)?;
+                largest = largest.max(check_frame(bytes, data, canvas)?);
                 pictures = pictures.saturating_add(1);
             }
             (b"VP8 " | b"VP8L", false) => {
@@ -134,10 +136,17 @@ fn walk(bytes: &[u8], first: Range<usize>, canvas: (usize, usize), animated: boo
             _ => {}
         }
     }
+    // A canvas takes memory whatever its frames draw on it: most of it must be drawn, or bytes stand for it.
+    let (width, height) = canvas;
+    if largest.saturating_mul(MOST_CANVAS) < (width as u64).saturating_mul(height as u64) {
+        plausible(width, height, bytes.len())?;
+    }
     Ok(pictures)
 }
 
-fn check_frame(bytes: &[u8], data: Range<usize>, canvas: (usize, usize)) -> Result<(), Wrong> {
+/// The pixels of the largest picture of a frame.
+fn check_frame(bytes: &[u8], data: Range<usize>, canvas: (usize, usize)) -> Result<u64, Wrong> {
+    let mut largest = 0_u64;
     let mut place = data.start.saturating_add(FRAME_HEAD);
     while place < data.end {
         let (kind, inner) = chunk_at(bytes, place, data.end)?;
@@ -147,9 +156,10 @@ fn check_frame(bytes: &[u8], data: Range<usize>, canvas: (usize, usize)) -> Resu
             if width > canvas.0 || height > canvas.1 {
                 return Err(damaged("a WebP with a frame that is larger than its canvas"));
             }
+            largest = largest.max((width as u64).saturating_mul(height as u64));
         }
     }
-    Ok(())
+    Ok(largest)
 }
 
 /// Width, height and whether there is alpha, of a lossy or lossless stream.
@@ -244,6 +254,22 @@ mod tests {
         for end in CHUNKS..STILL.len() {
             assert!(matches!(read_all(&STILL[..end], 0), Err(Wrong::Damaged(_))), "{end}");
         }
+    }
+
+    #[test]
+    fn a_canvas_that_is_hardly_drawn_on_is_refused_before_memory_is_taken() {
+        let file = |side: u8| {
+            let mut frame = vec![0; FRAME_HEAD];
+            frame.extend_from_slice(&STILL[CHUNKS..]);
+            let mut file = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\x02\0\0\0".to_vec();
+            file.extend_from_slice(&[0xff, side, 0, 0xff, side, 0]);
+            file.extend_from_slice(b"ANIM\x06\0\0\0\0\0\0\0\0\0ANMF");
+            file.extend_from_slice(&(frame.len() as u32).to_le_bytes());
+            file.extend_from_slice(&frame);
+            file
+        };
+        assert!(header(&file(0)).is_ok());
+        assert!(header(&file(31)).unwrap_err().to_string().contains("bytes cannot hold"));
     }
 
     #[test]

@@ -1,0 +1,107 @@
+"""Corners where TensorFlow's answer is not the one that comes to mind first are TensorFlow's."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+tf = pytest.importorskip("tensorflow")
+
+import penstock.tf as ptf  # noqa: E402 (TensorFlow's log level comes first)
+
+
+def pictures(its: Any, n: int, *, is_known: bool) -> Any:
+    rows = [np.arange(n * (n + 5) * 3, dtype=np.float32).reshape(n, n + 5, 3)] * 3
+    if is_known:
+        return its.data.Dataset.from_tensor_slices(np.stack(rows))
+    signature = its.TensorSpec([None, n + 5, 3], its.float32)
+    return its.data.Dataset.from_generator(lambda: iter(rows), output_signature=signature)
+
+
+def cropped(its: Any, fraction: float, n: int, *, is_known: bool, by_row: bool) -> Any:
+    def crop(image: Any) -> Any:
+        if by_row:
+            its.debugging.assert_greater(its.reduce_max(image), -1.0)
+        return its.image.central_crop(image, fraction)
+
+    ds = pictures(its, n, is_known=is_known).map(crop)
+    return [image.tolist() for image in ds.as_numpy_iterator()]
+
+
+@pytest.mark.parametrize("fraction", [0.3, 0.6, 0.8, 0.875])
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("by_row", [True, False])
+def test_the_middle_of_a_picture_is_tensorflows_whether_its_size_is_known_or_not(
+    fraction: float, is_known: bool, by_row: bool
+):
+    for n in (10, 20):
+        how = {"is_known": is_known, "by_row": by_row}
+        assert cropped(ptf, fraction, n, **how) == cropped(tf, fraction, n, **how)
+        image = np.zeros((n, n + 5, 1), np.uint8)
+        assert ptf.image.central_crop(image, fraction).shape == tf.image.central_crop(image, fraction).shape
+
+
+def paths_of_checkpoints(its: Any) -> Any:
+    checkpoint = its.train.Checkpoint(rows=iter(its.data.Dataset.range(3)))
+    manager = its.train.CheckpointManager(checkpoint, "./saved", 2)
+    saved = [manager.save() for _ in range(3)]
+    latest = its.train.latest_checkpoint("saved"), its.train.latest_checkpoint("./saved")
+    checkpoint.restore(latest[0])
+    named = checkpoint.save("folder/name"), checkpoint.save("name"), checkpoint.write("alone")
+    checkpoint.restore("alone")
+    return saved, manager.checkpoints, manager.latest_checkpoint, manager.directory, latest, named
+
+
+def test_paths_of_checkpoints_are_given_back_as_they_were_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    found = []
+    for its in (tf, ptf):
+        folder = tmp_path / its.__name__
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        found.append(paths_of_checkpoints(its))
+    assert found[0] == found[1]
+
+
+SAME = {
+    "floats are counted cut off": lambda its: its.math.bincount(np.array([1.0, 2.9, 2.0])),
+    "text is read as UTF-8": lambda its: its.io.decode_raw("aé", its.uint8),
+    "texts are read as UTF-8": lambda its: its.io.decode_raw(["ab", "cd"], its.uint16),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_values_are_tensorflows(name: str):
+    mine, theirs = (np.asarray(SAME[name](its)) for its in (ptf, tf))
+    assert (mine.dtype, mine.tolist()) == (theirs.dtype, theirs.tolist())
+
+
+READERS = {
+    "in turn": lambda shards: shards.interleave(lambda rows: rows, cycle_length=3, block_length=1),
+    "one after the other": lambda shards: shards.flat_map(lambda rows: rows),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_of_shards_is_given_what_tensorflow_gives_it(name: str, tmp_path: Path):
+    reader = READERS[name]
+    theirs = str(tmp_path / "theirs")
+    tf.data.Dataset.range(10).save(theirs, shard_func=lambda x: x % 3)
+    want = list(tf.data.Dataset.load(theirs, reader_func=reader).as_numpy_iterator())
+    assert list(ptf.data.Dataset.load(theirs, reader_func=reader).as_numpy_iterator()) == want
+    mine = str(tmp_path / "mine")
+    ptf.data.Dataset.range(10).save(mine, shard_func=lambda x: x % 3)
+    loaded = ptf.data.Dataset.load(mine, reader_func=reader)
+    assert list(loaded.as_numpy_iterator()) == want
+    rows = iter(loaded)
+    next(rows)
+    again = iter(loaded)
+    again.set_state(rows.get_state())
+    assert [int(row) for row in again] == want[1:]

@@ -198,7 +198,7 @@ def test_ragged_and_sparse_values_have_their_faces():
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("compat.v1", "Only TensorFlow 2's names"),
+        ("compat.v1.flags", "Only TensorFlow 2's names"),
         ("nn.conv2d", "Layers are not penstock's"),
         ("random.experimental.stateless_shuffle", "tf.random.shuffle in map"),
         ("raw_ops", "the function that stands for it"),

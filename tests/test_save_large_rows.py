@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 
 import penstock as ps
 from penstock.column.row_bytes import row_bytes, rows_within
+from penstock.errors import InvalidArgumentError
 from penstock.run.iterator import RowIterator
 from penstock.saving import by_number, groups
 from penstock.saving.groups import ENOUGH_BYTES, Ends, Groups
+from penstock.store import packing
 from penstock.store.folder import SavedFolder
 from penstock.store.verify import verify_saved
 from penstock.testing.laws import same
@@ -105,3 +108,31 @@ def test_bytes_of_rows_do_not_depend_on_the_form_of_their_column():
         assert chunk is not None
         assert row_bytes(chunk).tolist() == [24 + 3 + 8, 24 + 8]
         assert [len(part) for part in (rows_within(chunk, 1)[0], rows_within(chunk, 36)[0])] == [1, 2]
+
+
+@pytest.mark.parametrize("format", ["tfrecord", "tf"])
+def test_a_row_that_nobody_could_read_is_refused_when_it_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
+):
+    monkeypatch.setattr(packing, "MOST_RECORD_BYTES", 5000)
+    rows = [np.zeros(n, np.uint8) for n in (1000, 4000, 1000, 5000)]
+    ds = ps.Dataset.from_generator(lambda: iter(rows), output_signature=ps.TensorSpec((None,), np.uint8))
+    with pytest.raises(
+        InvalidArgumentError, match=r"record of 50\d\d bytes.*less than 5000. Save with format='arrow'"
+    ):
+        ds.save(tmp_path / "d", format=format)
+    assert not (tmp_path / "d").exists()
+    ds.take(3).save(tmp_path / "d", format=format)
+    assert [len(row) for row in ps.load(tmp_path / "d")] == [1000, 4000, 1000]
+
+
+def test_shards_that_are_open_keep_no_threads_for_their_compression(tmp_path: Path):
+    seen = list[int]()
+
+    def note(_: object) -> None:
+        seen.append(sum(thread.name.startswith("penstock-gzip") for thread in threading.enumerate()))
+
+    rows = ps.Dataset.from_tensor_slices(np.zeros((40, 1 << 20), np.uint8))
+    rows.save(tmp_path / "d", compression="gzip", shard_func=lambda _: 0, progress=note, durable=False)
+    assert seen
+    assert not any(seen)

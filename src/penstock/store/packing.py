@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
 
@@ -11,14 +11,19 @@ from numpy.typing import NDArray
 
 from penstock import _native
 from penstock.cores import usable_cores
+from penstock.errors import InvalidArgumentError
+from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.store.format import ShardFile
 
-__all__ = ["MOST_RATIO", "Packing"]
+__all__ = ["MOST_RATIO", "MOST_RECORD_BYTES", "Packing"]
 
 MOST_RATIO: Final = 1 << 15
 """Zstandard makes four bytes of a block of 128 KiB that is one byte again and again, and nothing makes less.
 
 Rows that were saved are never refused for being alike, so that what is read may be that many times its file."""
+
+MOST_RECORD_BYTES: Final = 1 << 31
+"""Messages of Protocol Buffers are shorter, whoever reads them. No row that was saved is refused for its size."""
 
 _Bytes: TypeAlias = NDArray[np.uint8]
 
@@ -29,7 +34,7 @@ _NOTHING: Final = np.zeros(0, np.uint8)
 
 
 class Packing:
-    """Bytes on their way through compression into a file.
+    """Records on their way through compression into a file.
 
     GZIP is written in members that several threads compress, which every reader joins, TensorFlow's too; of zlib
     readers read one stream only.
@@ -43,11 +48,16 @@ class Packing:
         self._file, self._compression = file, compression
         is_stream = compression in ("zlib", "zstd")
         self._stream = _native.Compressor(compression) if is_stream else None
-        self._threads: ThreadPoolExecutor | None = None
         self._since_cut = 0
 
     def write(self, data: _Bytes) -> None:
-        """Append bytes. How they are packed also depends on which of them come together."""
+        """Append framed records. How they are packed also depends on which of them come together.
+
+        Raises:
+            InvalidArgumentError: One of them is longer than those who read it take.
+            OSError: The system's own.
+        """
+        _check_lengths(data)
         for part in self._packed(data):
             self._file.write(part)
 
@@ -59,10 +69,7 @@ class Packing:
         if self._compression == "snappy":
             return [_native.snappy_compress(data)]
         members = [data[i : i + _MEMBER_BYTES] for i in range(0, len(data), _MEMBER_BYTES)]
-        if len(members) < 2:
-            return map(_member, members)
-        self._threads = self._threads or ThreadPoolExecutor(usable_cores(), "penstock-gzip")
-        return self._threads.map(_member, members)
+        return _compressed(members) if len(members) > 1 else map(_member, members)
 
     def _streamed(self, stream: _native.Compressor, data: _Bytes) -> Iterator[bytes]:
         yield stream.compress(data)
@@ -74,12 +81,29 @@ class Packing:
 
     def finish(self) -> None:
         """Write what ends the stream."""
-        if self._threads is not None:
-            self._threads.shutdown()
         if self._stream is not None:
             self._file.write(self._stream.finish())
         elif self._compression == "gzip" and not self._file.nbytes:
             self._file.write(_member(_NOTHING))
+
+
+def _compressed(members: Sequence[_Bytes]) -> Iterator[bytes]:
+    # Threads for each write: of hundreds of shards that are open at a time none keeps some.
+    with ThreadPoolExecutor(min(len(members), usable_cores()), "penstock-gzip") as threads:
+        yield from threads.map(_member, members)
+
+
+def _check_lengths(framed: _Bytes) -> None:
+    at = 0
+    while len(framed) - at >= MOST_RECORD_BYTES:
+        length = int.from_bytes(framed[at : at + 8].tobytes(), "little")
+        if length >= MOST_RECORD_BYTES:
+            raise InvalidArgumentError(
+                f"save: a row takes a record of {length} bytes, of which whoever reads it takes less than "
+                f"{MOST_RECORD_BYTES}.",
+                help="Save with format='arrow', or cut rows into smaller ones.",
+            )
+        at += HEADER_BYTES + length + FOOTER_BYTES
 
 
 def _member(data: _Bytes) -> bytes:

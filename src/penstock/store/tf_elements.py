@@ -13,12 +13,11 @@ from penstock.fs.files import ReadFile
 from penstock.records.compress import sniff
 from penstock.records.frames import FrameReader, Frames
 from penstock.records.stream import open_stream
-from penstock.store.packing import MOST_RATIO
+from penstock.store.packing import MOST_RATIO, MOST_RECORD_BYTES
 from penstock.store.tf_rows import RecordError, SavedForm
 
 __all__ = [
     "COMPRESSIONS",
-    "MOST_RECORD_BYTES",
     "ElementReader",
     "RecordElements",
     "checked_compression",
@@ -27,8 +26,6 @@ __all__ = [
 ]
 
 COMPRESSIONS: Final = ("none", "gzip", "zlib", "snappy")
-# A row is never refused for its size when it was saved, and so not when it is read.
-MOST_RECORD_BYTES: Final = 1 << 31
 _CHUNK_BYTES: Final = 4 << 20
 # A row is several records, and its arrays go into batches: fewer chunks save more than what smaller ones do for caches.
 _LARGE_RECORD_BYTES: Final = 256

@@ -16,9 +16,8 @@ from penstock.fs.files import ReadFile
 from penstock.records.compress import sniff
 from penstock.records.frames import Frames
 from penstock.records.stream import open_stream
-from penstock.store.packing import MOST_RATIO
+from penstock.store.packing import MOST_RATIO, MOST_RECORD_BYTES
 from penstock.store.tf_dtypes import dtype_numbered
-from penstock.store.tf_elements import MOST_RECORD_BYTES
 from penstock.store.tf_wire import MalformedError, enclosed, fields, number_field
 
 __all__ = ["OldElements"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.records.frames import FrameReader
-from penstock.store.packing import MOST_RATIO
-from penstock.store.tf_elements import MOST_RECORD_BYTES, compression_of
+from penstock.store.packing import MOST_RATIO, MOST_RECORD_BYTES
+from penstock.store.tf_elements import compression_of
 from penstock.store.tf_wire import MalformedError, fields
 
 __all__ = ["first_rank"]

@@ -16,9 +16,8 @@ from penstock.errors import DataLossError
 from penstock.records.frames import Frames
 from penstock.records.gather import RecordFile
 from penstock.records.index import build_index
-from penstock.store.packing import MOST_RATIO
+from penstock.store.packing import MOST_RATIO, MOST_RECORD_BYTES
 from penstock.store.tf_elements import (
-    MOST_RECORD_BYTES,
     RecordElements,
     compression_of,
     rows_of,

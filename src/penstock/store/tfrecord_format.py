@@ -32,14 +32,12 @@ from penstock.records.storage import field_of_spec
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.spec import LeafSpec, NoneSpec, SparseSpec, Spec, TensorSpec, pack
 from penstock.store.format import Format, ShardFile, ShardReader, ShardWriter, register
-from penstock.store.packing import MOST_RATIO, Packing
+from penstock.store.packing import MOST_RATIO, MOST_RECORD_BYTES, Packing
 
 __all__ = ["TFRecordFormat"]
 
 _ENDINGS: Final = {"none": "", "gzip": ".gz", "zlib": ".zlib", "zstd": ".zst"}
-# A row is never refused for its size when it was saved, and so not when it is read.
-_MOST_RECORD_BYTES: Final = 1 << 31
-_LIMITS: Final[dict[str, Any]] = {"max_record_bytes": _MOST_RECORD_BYTES, "max_ratio": MOST_RATIO}
+_LIMITS: Final[dict[str, Any]] = {"max_record_bytes": MOST_RECORD_BYTES, "max_ratio": MOST_RATIO}
 _CHUNK_BYTES: Final = 16 << 20
 _WHERE: Final = "save"
 
@@ -188,7 +186,7 @@ class _Reader:
                 limit=stop - start,
                 limit_bytes=_CHUNK_BYTES,
                 verify=True,
-                max_record_bytes=_MOST_RECORD_BYTES,
+                max_record_bytes=MOST_RECORD_BYTES,
             )
             if chunk is None:
                 return None

@@ -65,6 +65,29 @@ def test_another_number_of_workers_goes_on_in_the_same_order_of_batches(before, 
     assert lists(loader) == whole[1]
 
 
+@pytest.mark.parametrize(("workers", "n", "every"), [(2, 3, 1), (3, 4, 3), (3, 5, 100)])
+@pytest.mark.parametrize("batch_size", [None, 4])
+def test_as_many_workers_go_on_as_if_nobody_had_stopped_them(batch_size, workers, n, every):
+    ds = BUFFERED if batch_size else BUFFERED.batch(3)
+    whole = lists(of(ds, workers, batch_size=batch_size))
+    given, state = first(of(ds, workers, every, batch_size), n)
+    resumed = of(ds, workers, every, batch_size)
+    ps.torch.resume(resumed, state)
+    more, state = first(resumed, 1)
+    assert given + more == whole[: n + 1]
+    for go_on in (ps.torch.resume, StatefulDataLoader.load_state_dict):
+        again = of(ds, workers, every, batch_size)
+        go_on(again, state)
+        assert lists(again) == whole[n + 1 :]
+
+
+def test_batches_out_of_turn_have_no_exact_state():
+    _, state = first(of(SOURCE, 2), 3)
+    loader = of(SOURCE, 2, in_order=False)
+    with pytest.raises(ArgumentError, match=r"in_order is False, wanted True.* rows are lost"):
+        ps.torch.resume(loader, state)
+
+
 def test_a_position_moves_on_from_one_number_of_workers_to_the_next():
     ds, given, state = SHUFFLED.batch(2), [], None
     for workers in [2, 0, 3, 1, 2]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -107,16 +107,17 @@ class IterableDataset(torch.utils.data.IterableDataset[Any]):  # type: ignore[mi
         self._given = group_of("IterableDataset", rank, world)
         self._ends, self._read_only = ends, read_only
         self._epochs = Epochs()
-        self._resumed: tuple[int, int, list[Any]] | None = None
+        self._resumed: tuple[int, int, list[Any], int] | None = None
 
     def __iter__(self) -> _Rows:
         epoch, group = self._epochs.begin(), self._group
-        rows = _Rows(self, epoch, share_of(group))
         if self._resumed is not None:
-            resume, of_epoch, states = self._resumed
+            resume, of_epoch, states, turn = self._resumed
             if self._epochs.takes_up(resume) and of_epoch == epoch:
+                rows = _Rows(self, epoch, share_of(group, turn))
                 rows.go_on(states)
-        return rows
+                return rows
+        return _Rows(self, epoch, share_of(group))
 
     def __len__(self) -> int:
         """Rows of this rank. Loaders divide it by the size of a batch, and know nothing of the short ones of workers.
@@ -146,13 +147,20 @@ class IterableDataset(torch.utils.data.IterableDataset[Any]):  # type: ignore[mi
         """A row as tensors."""
         return tensors_of(row, read_only=self._read_only)
 
-    def go_on(self, epoch: int, states: list[Any], workers: int) -> None:
+    def go_on(self, epoch: int, states: list[Any], workers: int, turns: Mapping[int, int]) -> None:
         """Have the next pass be that epoch, from where the shares of all ranks stood; from its start without any.
 
-        Only one pass goes on: the next one of a loader of so many workers.
+        Only one pass goes on: the next one of a loader of so many workers. In `turns` is the part that is due next, by
+        rank, where the rank had as many workers.
         """
         self._epochs.set(epoch)
-        self._resumed = (self._epochs.resume(workers), epoch, states) if states else None
+        rank, world = self._group
+        turn = turns.get(rank, 0) if len(states) == world * max(1, workers) else 0
+        self._resumed = (self._epochs.resume(workers), epoch, states, turn) if states else None
+
+    def is_of_this_rank(self, share: Share, own: Share) -> bool:
+        """Whether a share is that of a worker of the rank whose share is given, of as many."""
+        return share[1] == own[1] and (share[0] - own[0]) % self._group[1] == 0
 
     def __getstate__(self) -> dict[str, Any]:
         check_pickled("IterableDataset", self._ds)
@@ -179,11 +187,13 @@ class _Rows(Iterator[Any]):
 
     def load_state_dict(self, state: PassState) -> None:
         state = check_state("IterableDataset", state)
-        if tuple(state["share"]) != self._share:
+        share: Share = tuple(state["share"])
+        # Another worker's part is its own from then on: a loader that went on by `resume` may have turned them.
+        if not self._dataset.is_of_this_rank(share, self._share):
             got, want = (f"part {number} of {of}" for number, of in (state["share"], self._share))
             help = "With another number of workers or ranks, go on by ps.torch.resume(loader, states)."
             raise ArgumentError("IterableDataset", "state", got=got, want=want, help=help)
-        self._epoch = state["epoch"]
+        self._epoch, self._share = state["epoch"], share
         self._dataset.note_epoch(self._epoch)
         self._rows = self._dataset.open(self._epoch, self._share)
         self._rows.set_state(state["rows"])
@@ -198,7 +208,8 @@ def resume(
 ) -> None:
     """Have a loader go on where others stood, with any number of workers and ranks then and now.
 
-    Exactly the rows follow that no rank had been given. To be called before iterating, on every rank.
+    Exactly the rows follow that no rank had been given; with as many workers and ranks also in the same batches, in the
+    order of a run that was not stopped. To be called before iterating, on every rank.
 
     Args:
         loader: A new `StatefulDataLoader` over `IterableDataset`, of the same dataset, batch size and `drop_last`.
@@ -209,12 +220,16 @@ def resume(
     Raises:
         ArgumentTypeError: It is no loader over `IterableDataset`.
         ArgumentError: The state is none, was altered, is of another dataset, that of a single rank of several, those of
-            ranks in different epochs, or one after batches of another size.
+            ranks in different epochs, or one after batches of another size; or the loader has `in_order=False`, whose
+            states do not say which batches were given.
     """
     dataset = getattr(loader, "dataset", None)
     if not isinstance(dataset, IterableDataset) or not hasattr(loader, "load_state_dict"):
         want = "a StatefulDataLoader over ps.torch.IterableDataset"
         raise ArgumentTypeError("resume", "loader", got=loader, want=want)
+    if loader.num_workers and not getattr(loader, "in_order", True):
+        help = "StatefulDataLoader keeps no exact state of workers out of turn: rows are lost and come twice."
+        raise ArgumentError("resume", "in_order", got=False, want="True", help=help)
     all_stood = [stood("resume", saved) for saved in (state if isinstance(state, list | tuple) else [state])]
     workers = [worker for each in all_stood for worker in each.workers]
     shares = {tuple(worker["share"]) for worker in workers}
@@ -224,13 +239,14 @@ def resume(
     epoch = one_epoch("resume", [each.place for each in all_stood])
     loader.load_state_dict({})
     if all(each.finished for each in all_stood):
-        dataset.go_on(epoch + 1, [], loader.num_workers)
+        dataset.go_on(epoch + 1, [], loader.num_workers, {})
         return
-    states = [
-        now
-        for each in all_stood
-        for now in each.states_now(
+    states, turns = [], {}
+    for each in all_stood:
+        now, turn = each.goes_on(
             dataset.open, loader.batch_size, loader.drop_last, strict=strict, allow=allow
         )
-    ]
-    dataset.go_on(epoch, states, loader.num_workers)
+        states += now
+        if len(now) == max(1, loader.num_workers):
+            turns[each.place[0]] = turn
+    dataset.go_on(epoch, states, loader.num_workers, turns)

@@ -88,14 +88,18 @@ def of_pass(part: Dataset, epoch: int) -> Dataset:
     return Dataset(part.plan.of_pass(epoch))
 
 
-def share_of(group: Group) -> Share:
+def share_of(group: Group, turn: int = 0) -> Share:
     """The part of this process.
 
     Workers of a rank take turns at its rows, so that a rank has the same rows in the same order with any number of
     workers.
+
+    Args:
+        group: The rank and world.
+        turn: The part that the first worker has, whom loaders ask first.
     """
     (rank, world), (worker, workers) = group, worker_place()
-    return worker * world + rank, workers * world
+    return (worker + turn) % workers * world + rank, workers * world
 
 
 def check_pickled(where: str, ds: Dataset) -> None:

@@ -119,7 +119,7 @@ class Stood:
         """The rank, its epoch, and whether it has ended that one. The first worker of a rank has its number."""
         return min(w["share"][0] for w in self.workers), self.workers[0]["epoch"], self.finished
 
-    def states_now(
+    def goes_on(
         self,
         open_share: OpenShare,
         batch_size: int | None,
@@ -127,8 +127,9 @@ class Stood:
         *,
         strict: bool | None = None,
         allow: Collection[str] = (),
-    ) -> list[Any]:
-        """The states of the rows of all workers, once those that were given since the snapshot are passed over.
+    ) -> tuple[list[Any], int]:
+        """The states of the rows of all workers, once those that were given since the snapshot are passed over, and
+        which part of its rank's rows is due next, of as many as it has workers.
 
         Where `strict` or `allow` says what may differ, they are states of the pipeline as it is now.
 
@@ -143,10 +144,11 @@ class Stood:
             )
             raise ArgumentError("resume", "batch_size", got=batch_size, want=want, help=help)
         if not self.steps and strict is None and not allow:
-            return [worker["rows"] for worker in self.workers]
+            return [worker["rows"] for worker in self.workers], self._part(self.last + 1)
         passes = [_opened(worker, open_share, strict, allow) for worker in self.workers]
         steps = self.steps
         ended: set[int] = set()
+        due = self.last + 1
         for worker in islice(cycle(range(len(passes))), self.last + 1, None):
             if not steps or len(ended) == len(passes):
                 break
@@ -154,8 +156,13 @@ class Stood:
             if not given or (drop_last and given < (batch_size or 1)):
                 ended.add(worker)
             else:
-                steps -= 1
-        return [rows.get_state() for rows in passes]
+                steps, due = steps - 1, worker + 1
+        return [rows.get_state() for rows in passes], self._part(due)
+
+    def _part(self, worker: int) -> int:
+        """The part that a worker has: its own number, unless it has gone on with that of another one."""
+        number, shares = self.workers[worker % len(self.workers)]["share"]
+        return int(number // (shares // len(self.workers)))
 
 
 def stood(where: str, saved: Any) -> Stood:

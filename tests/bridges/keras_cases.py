@@ -217,6 +217,17 @@ def test_rows_that_are_no_batches_are_refused():
             ps.keras.adapter(ragged)
 
 
+@pytest.mark.skipif(keras.backend.backend() == "jax", reason="Keras itself fails there")
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_pass_that_another_one_cuts_off_is_an_error_and_no_short_epoch(n):
+    trained, batches = model(), ps.keras.adapter(points())
+    in_between = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda step, logs: trained.evaluate(batches, verbose=0) if step == n else None  # noqa: ARG005
+    )
+    with pytest.raises(Exception, match="another pass over this adapter has begun before this one"):
+        trained.fit(batches, epochs=1, callbacks=[in_between], verbose=0)
+
+
 # --- backups ---
 
 RUNS = {
@@ -309,6 +320,22 @@ def test_backups_of_other_data_and_of_later_versions_are_refused(tmp_path):
     batches = ps.keras.adapter(points())
     with pytest.raises(SidecarError, match="the backup is of version 2, wanted 1"):
         model().fit(batches, callbacks=[ps.keras.BackupDataState(batches, tmp_path)], verbose=0)
+
+
+@pytest.mark.parametrize("given", [points, lambda: ps.keras.adapter(points())])
+def test_a_backup_of_other_passes_than_those_of_fit_is_refused(given, tmp_path):
+    ps.keras.accept_datasets()
+    backup = ps.keras.BackupDataState(ps.keras.adapter(points()), tmp_path)
+    with pytest.raises(FailedPreconditionError, match="fit trains on batches of another adapter"):
+        model().fit(given(), callbacks=[backup], verbose=0)
+
+
+@pytest.mark.parametrize("rows", [points, some])
+def test_passes_of_validation_over_the_adapter_of_fit_are_refused_where_backups_are_made(rows, tmp_path):
+    batches = ps.keras.adapter(rows())
+    backup = ps.keras.BackupDataState(batches, tmp_path)
+    with pytest.raises(FailedPreconditionError, match="validation_data have taken batches from the adapter"):
+        model().fit(batches, validation_data=batches, callbacks=[backup], verbose=0)
 
 
 def test_an_epoch_of_unknown_length_is_backed_up_at_its_end_only(tmp_path):

@@ -38,8 +38,9 @@ def adapter(dataset: Dataset) -> BatchAdapter:
     Each epoch of a fit is the next pass over the dataset, shuffled anew where the dataset is. A second `fit` goes on
     with the next pass; one that was stopped in the middle is begun again.
 
-    Give validation data an adapter of its own. Over several processes distribute the rows before:
-    `ps.keras.adapter(ds.distribute(rank, world).batch(64))`. With `steps_per_epoch` let the dataset `repeat()`.
+    Give validation data an adapter of its own: a pass that another one cuts off raises FailedPreconditionError. Over
+    several processes distribute the rows before: `ps.keras.adapter(ds.distribute(rank, world).batch(64))`. With
+    `steps_per_epoch` let the dataset `repeat()`.
 
     Args:
         dataset: Its rows are batches: `x`, `(x, y)` or `(x, y, sample_weight)`, each an array, a dict or a tuple.
@@ -87,7 +88,7 @@ class BatchAdapter(DataAdapter):  # type: ignore[misc]
         self._from: tuple[int, State] | None = None
         self._current: _Pass | None = None
         self._places: deque[tuple[int, Place]] | None = None
-        self._n_places = 0
+        self._n_places = self._n_passes = 0
 
     # --- what Keras asks for ---
 
@@ -135,7 +136,10 @@ class BatchAdapter(DataAdapter):  # type: ignore[misc]
     def begin(self, one: _Pass) -> None:
         """Begin the next pass, or the one again that was left before its end."""
         with self._lock:
+            if self._current is not None and not self._ended:
+                self._current.is_cut_off = True
             self._current = one
+            self._n_passes += 1
             if not self._ended and self._given != self._start:
                 self._rewind()
             if self._ended:
@@ -156,8 +160,18 @@ class BatchAdapter(DataAdapter):  # type: ignore[misc]
         self._number, self._from, self._rows = self._number + 1, None, None
 
     def next_batch(self, one: _Pass) -> Chunk | None:
-        """The next batch; None at the end, and for a pass after which another one has begun."""
+        """The next batch; None at the end.
+
+        Raises:
+            FailedPreconditionError: Another pass has begun before the end of this one.
+        """
         with self._lock:
+            if one.is_cut_off:
+                raise FailedPreconditionError(
+                    "ps.keras.adapter: another pass over this adapter has begun before this one had come to its end, "
+                    "and the rest of its batches would be left out. Give evaluate, predict and validation_data an "
+                    "adapter of their own: ps.keras.adapter(ds)."
+                )
             if self._current is not one:
                 return None
             batch = self._opened().next_rows(1)
@@ -190,7 +204,12 @@ class BatchAdapter(DataAdapter):  # type: ignore[misc]
     def begin_training(self) -> None:
         """From now on keep the places after batches: Keras may take some ahead of training."""
         with self._lock:
-            self._places, self._n_places, self._current = deque(), 0, None
+            self._places, self._n_places, self._n_passes, self._current = deque(), 0, 0, None
+
+    @property
+    def passes(self) -> int:
+        """How many were begun since training began."""
+        return self._n_passes
 
     def place_after(self, n: int) -> Place | None:
         """The place after n batches since training began; None where n is 0. Places before it are forgotten."""
@@ -246,7 +265,7 @@ class _Pass:
     """The batches of a pass, each a chunk of one row. It begins when the first is asked for."""
 
     def __init__(self, batches: BatchAdapter) -> None:
-        self._batches, self._begun = batches, False
+        self._batches, self._begun, self.is_cut_off = batches, False, False
 
     def __iter__(self) -> _Pass:
         return self

@@ -50,8 +50,9 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
         ArgumentError: `every` is neither a number above 0 nor "epoch".
         ArgumentError: (in `fit`) The backup is of other data; names the differences.
         FailedPreconditionError: (in `fit`) It is not known how many batches an epoch has, or passes have another number
-            than epochs; the model is not built; or the backup is of the middle of an epoch and of another number of
-            ranks (`distribute`).
+            than epochs; the model is not built; the backup is of the middle of an epoch and of another number of
+            ranks (`distribute`); or batches of another adapter are trained on, or those of this one are taken by others
+            (`validation_data`).
         SidecarError: (in `fit`) The backup is of a later version of penstock.
     """
 
@@ -78,6 +79,7 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
     def _begin_counting(self) -> None:
         """Batches: of this epoch before this run, of it in this run, in this run before it, since the last backup."""
         self._epoch = self._offset = self._in_epoch = self._before = self._since = 0
+        self._epochs = 0
         self._metrics: _Arrays | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -122,11 +124,21 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Metrics of an epoch that goes on begin with what they were."""
+        self._require_own_passes()
+        self._epochs += 1
         self._epoch, self._in_epoch = epoch, 0
         if self._metrics is None:
             return
         _assign(self._metric_variables(len(self._metrics)), self._metrics)
         self._metrics = None
+
+    def _require_own_passes(self) -> None:
+        """Raise where batches of the adapter went elsewhere: they would be counted as trained on."""
+        if self._adapter.passes > self._epochs:
+            raise FailedPreconditionError(
+                "ps.keras.BackupDataState: evaluate, predict or validation_data have taken batches from the adapter of "
+                "fit, so that nobody knows where training stands. Give them one of their own: ps.keras.adapter(ds)."
+            )
 
     def _metric_variables(self, n: int) -> list[Any]:
         """The n variables of the model's metrics; some backends make them with the first batch."""
@@ -137,6 +149,12 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Back up, where it is time to."""
+        if not self._adapter.passes:
+            raise FailedPreconditionError(
+                "ps.keras.BackupDataState: fit trains on batches of another adapter than that of the callback, whose "
+                "place would be saved. Give both the same: batches = ps.keras.adapter(ds), fit(batches, "
+                "callbacks=[ps.keras.BackupDataState(batches, folder)])."
+            )
         self._since += batch + 1 - self._in_epoch
         self._in_epoch = batch + 1
         done = self._offset + self._in_epoch
@@ -150,6 +168,7 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Back up: the next epoch is due."""
+        self._require_own_passes()
         if self.model.stop_training is _EPOCH_IS_OVER:  # else another callback has stopped training
             self.model.stop_training = False
         left = None if self.params.get("steps") is None else self.params["steps"] - self._offset

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import penstock as ps
+from penstock.cli import run
 from penstock.column.make import chunk_of
 from penstock.errors import ArgumentError, FailedPreconditionError
 from penstock.graph.content import content_digest
@@ -335,3 +336,32 @@ def test_processes_that_begin_together_all_have_the_rows(tmp_path: Path):
     assert [process.returncode for process in begun] == [0, 0, 0]
     assert told[0] == told[1] == told[2]
     assert sorted(json.loads(told[0])) == list(range(3000))
+
+
+def drawn_number(_: Any) -> Any:
+    return ps.random.uniform((), maxval=3, dtype="int64")
+
+
+def test_shards_that_are_drawn_are_the_same_in_every_pass(tmp_path: Path, recwarn: pytest.WarningsRecorder):
+    def dealt() -> ps.Dataset:
+        return ps.Dataset.range(100).snapshot(tmp_path, shard_func=drawn_number)
+
+    first = [int(n) for n in dealt()]
+    assert sorted(first) == list(range(100))
+    assert first != sorted(first)
+    assert [int(n) for n in dealt()] == first
+    rows = iter(dealt())
+    begun = [int(next(rows)) for _ in range(30)]
+    again = iter(dealt())
+    again.set_state(rows.get_state())
+    assert begun + [int(n) for n in again] == first
+    plan = ps.Dataset.from_json(dealt().to_json(), functions={"drawn_number": drawn_number})
+    assert [int(n) for n in plan] == first
+    assert not recwarn.list
+
+
+def test_a_snapshot_in_shards_is_made_again_by_its_recipe(tmp_path: Path):
+    rows = ps.Dataset.range(9).snapshot(tmp_path / "kept", shard_func=lambda n: n % 3)
+    rows.save(tmp_path / "d")
+    assert run(["rerun", str(tmp_path / "d"), str(tmp_path / "e")]) == 0
+    assert list(ps.load(tmp_path / "e")) == list(rows) == [0, 1, 2, 3, 4, 5, 6, 7, 8]

@@ -10,6 +10,7 @@ from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import method
 from penstock.graph.plan import Plan, plan_of
 from penstock.graph.recipe import dataset_of
+from penstock.graph.recipe.functions import own_function
 from penstock.nodes.cache_on_disk import on_disk
 from penstock.nodes.interleave import Interleave
 from penstock.nodes.snapshot_shards import SnapshotShards
@@ -91,5 +92,6 @@ def snapshot(
     return plan_of(reader_func(dataset_of(datasets)), "snapshot", "result of reader_func")
 
 
+@own_function
 def _itself(dataset: Any) -> Any:
     return dataset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -17,12 +17,14 @@ from penstock.column.nested import DatasetColumn, NestedColumn
 from penstock.errors import FailedPreconditionError
 from penstock.frozen import frozen
 from penstock.graph.node import END, Branch, Broken, Function, Node, PlainRows, Rows, RowSource, State, Step
+from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import dataset_of
 from penstock.nodes.arguments import is_count
 from penstock.nodes.cache_on_disk import CacheOnDisk
 from penstock.nodes.calls import Calls, CallsBySpec
 from penstock.nodes.kept import alike
+from penstock.nodes.places import Places, at_places
 from penstock.nodes.shard_numbers import shard_numbers
 from penstock.nodes.snapshot_wait import Waiting
 from penstock.spec import DatasetSpec, Spec
@@ -59,14 +61,25 @@ class SnapshotShards(Node):
     def calls(self, rows: Spec) -> Calls:
         """The function over rows of a spec; traced once."""
         assert self.shard_func is not None
-        function = self.shard_func
-        return self._calls.of(rows, lambda: Calls(_WHERE, function, rows))
+        if self._places is None:
+            function, takes = self.shard_func, rows
+        else:
+            function, takes = at_places(self.shard_func), self._places.spec(rows)
+        return self._calls.of(rows, lambda: Calls(_WHERE, function, takes))
+
+    @cached_property
+    def _places(self) -> Places | None:
+        """Of rows that go to a function that draws at random: their numbers alone, so that it always draws the same."""
+        is_drawn = self.shard_func is not None and is_placed(self.shard_func)
+        return Places((0, 0), 0, every_epoch=False) if is_drawn else None
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         return Spec(DatasetSpec(rows.structure))
 
     def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
-        return {} if self.shard_func is None else {"shard_func": self.calls(rows)}
+        # The trace of one that draws would take places too.
+        is_traced = self.shard_func is not None and self._places is None
+        return {"shard_func": self.calls(rows)} if is_traced else {}
 
     def start(self, epoch: int) -> State:
         return (0, None)
@@ -136,7 +149,10 @@ class SnapshotShards(Node):
             return [everything[i::_SHARDS] for i in range(min(_SHARDS, kept.rows))]
         calls, parts = self.calls(spec), [np.zeros(0, np.int64)]
         for first in range(0, kept.rows, _STEP_ROWS):
-            chunk = kept.gather(everything[first : first + _STEP_ROWS])
+            some = everything[first : first + _STEP_ROWS]
+            chunk = kept.gather(some)
+            if self._places is not None:
+                chunk = self._places.placed(chunk, some, self._places.start(0))
             parts.append(shard_numbers("snapshot", calls.over(chunk, first), first))
         numbers = np.concatenate(parts)
         order = np.argsort(numbers, kind="stable")

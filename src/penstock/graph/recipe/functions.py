@@ -1,6 +1,7 @@
 """Functions in recipes: as traces, which say what they do; else by name, to be looked up by whoever reads them.
 
-Nothing that a recipe names is imported or looked for anywhere but in what the reader was given.
+Nothing that a recipe names is imported or looked for anywhere but in what the reader was given, and among the few
+functions that penstock itself puts into pipelines.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.adapted import users_function
@@ -16,13 +17,22 @@ from penstock.graph.fingerprint import code_mark
 from penstock.graph.recipe.checked import a_text, malformed, members
 from penstock.graph.recorded import CodeMark, RecordedFunction
 
-__all__ = ["Functions", "Lookup", "function_to_json"]
+__all__ = ["Functions", "Lookup", "function_to_json", "own_function"]
 
 Functions: TypeAlias = Mapping[str, Callable[..., Any]] | ModuleType | Iterable[Callable[..., Any]] | None
 """Functions by name, those of a module, or functions that are found by their own names and code."""
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_own: Final = dict[str, Callable[..., Any]]()
 _MEMBERS: Final = ("path", "name", "code", "python")
 _MOST_LISTED: Final = 5
+
+
+def own_function(function: _Function) -> _Function:
+    """Have a function that penstock itself puts into pipelines be known to whoever reads their recipes."""
+    _own[_path(function)] = function
+    return function
 
 
 def function_to_json(function: Callable[..., Any], trace: Any) -> dict[str, Any]:
@@ -75,7 +85,7 @@ class Lookup:
             path, *mark = (a_text(text, at) for text in texts)
             return RecordedFunction(path, CodeMark(*mark), _checked(form, at))
         path, *mark = (a_text(text, at) for text in members(document, _MEMBERS, at))
-        return self._found(path, CodeMark(*mark), at)
+        return _own.get(path) or self._found(path, CodeMark(*mark), at)
 
     def _found(self, path: str, mark: CodeMark, at: str) -> Callable[..., Any]:
         candidates: list[Callable[..., Any]] = list(filter(callable, self._candidates(path, mark)))

@@ -161,9 +161,15 @@ def to_polars(dataset: Dataset) -> pl.DataFrame:
 def arrow_c_stream(dataset: Dataset, requested_schema: object = None) -> object:
     """The rows as an Arrow C stream capsule, made a chunk at a time as it is read."""
     pa = _pyarrow("__arrow_c_stream__")
-    schema = _schema(pa, dataset.plan.spec)
-    reader = pa.RecordBatchReader.from_batches(schema, _batches(pa, dataset, schema))
+    reader = pa.RecordBatchReader.from_batches(*record_batches(dataset))
     return reader.__arrow_c_stream__(requested_schema)
+
+
+def record_batches(dataset: Dataset) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The schema of the rows, and the rows a chunk at a time. Errors are raised as they are, which no stream can do."""
+    pa = _pyarrow("to_arrow")
+    schema = _schema(pa, dataset.plan.spec)
+    return schema, _batches(pa, dataset, schema)
 
 
 def _pyarrow(where: str) -> Any:

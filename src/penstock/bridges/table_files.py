@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import RawIOBase
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import Any
 
+from penstock.bridges.arrow import record_batches
+from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, DependencyError, InvalidArgumentError
 
 __all__ = ["read_csv", "read_parquet", "reading", "write_parquet"]
@@ -137,21 +140,19 @@ def read_parquet(path: str, columns: Sequence[str] | None = None) -> Any:
         )
 
 
-def write_parquet(file: BinaryIO, rows: Any) -> int:
-    """Write rows (anything with `__arrow_c_stream__`) as Parquet; returns how many there were.
+def write_parquet(rows: Dataset, file: RawIOBase) -> int:
+    """Write rows as Parquet; returns how many there were.
 
     Raises:
         DependencyError: pyarrow is not installed.
     """
-    pa = _pyarrow("parquet")
+    _pyarrow("parquet")
     from pyarrow import parquet
 
-    import penstock.bridges.arrow  # noqa: F401 - gives datasets their Arrow stream
-
-    reader = pa.RecordBatchReader.from_stream(rows)
+    schema, batches = record_batches(rows)
     n = 0
-    with parquet.ParquetWriter(file, reader.schema, compression="zstd") as writer:
-        for batch in reader:
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        for batch in batches:
             writer.write_batch(batch)
             n += batch.num_rows
     return n

@@ -53,7 +53,7 @@ _ENDINGS = {
     "--shards",
     default=1,
     show_default=True,
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=100_000),
     help="Files to spread TFRecords over.",
 )
 @click.option("--features", help="Names of the features to take, with commas between them.")

@@ -58,7 +58,7 @@ def write_data(dataset: Dataset, path: str, format: str, *, overwrite: bool) -> 
         "csv": _write_csv,
         "jsonl": _write_jsonl,
         "npz": _write_npz,
-        "parquet": lambda rows, sink: write_parquet(sink, rows),  # type: ignore[arg-type]
+        "parquet": write_parquet,
     }
     with AtomicWriter(path, overwrite) as writer:
         return writers[format](dataset, _Sink(writer))

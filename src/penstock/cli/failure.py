@@ -27,6 +27,7 @@ _STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (errors.DependencyError, USAGE),
     (click.UsageError, USAGE),
     (OSError, IO),
+    (MemoryError, IO),
 )
 
 _AS_THEY_ARE = "To see the records as they are, use penstock head --raw."
@@ -75,6 +76,8 @@ def _text(error: BaseException) -> str:
         return str(_explained(error))
     if isinstance(error, OSError):
         return _system_text(error)
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}." if str(error) else "not enough memory."
     kind = type(error).__name__
     return f"a bug in penstock: {kind}: {error}. Set PENSTOCK_DEBUG=1 to see where, and please report it."
 

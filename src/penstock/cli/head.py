@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -23,7 +24,13 @@ __all__ = ["command"]
 @click.command("head")
 @sources_argument
 @click.option(
-    "-n", "--rows", "n", default=10, show_default=True, type=click.IntRange(min=0), help="How many rows."
+    "-n",
+    "--rows",
+    "n",
+    default=10,
+    show_default=True,
+    type=click.IntRange(min=0, max=sys.maxsize),
+    help="How many rows.",
 )
 @click.option("--raw", is_flag=True, help="Show each record as its bytes, whatever it holds.")
 @limits_options

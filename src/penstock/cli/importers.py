@@ -5,14 +5,18 @@ from __future__ import annotations
 import base64
 import json
 import os
+import zlib
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
 from penstock.bridges.table_files import read_csv, read_parquet
 from penstock.cli.images import image_dataset
 from penstock.errors import ArgumentError, InvalidArgumentError, NotFoundError
+from penstock.records.frames import MAX_RECORD_BYTES
 
 __all__ = ["read_data"]
 
@@ -56,7 +60,13 @@ def _selected(rows: Iterator[dict[str, Any]], features: Sequence[str], path: str
 
 def _read_jsonl(path: str) -> Iterator[dict[str, Any]]:
     with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
+        for number in count(1):
+            line = file.readline(MAX_RECORD_BYTES + 1)
+            if not line:
+                return
+            if len(line) > MAX_RECORD_BYTES:
+                found = f"line {number} is longer than {MAX_RECORD_BYTES} bytes, wanted a row on each line."
+                raise InvalidArgumentError(found, path=path)
             if line.strip():
                 yield _json_row(path, number, line)
 
@@ -71,7 +81,12 @@ def _json_row(path: str, number: int, line: bytes) -> dict[str, Any]:
             f"line {number} is a {type(row).__name__}, wanted a JSON object with a member for each feature."
         )
         raise InvalidArgumentError(found, path=path)
-    return {name: _from_json(value) for name, value in row.items()}
+    try:
+        return {name: _from_json(value) for name, value in row.items()}
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"line {number} has bytes that are no base64: {error}.", path=path
+        ) from None
 
 
 def _from_json(value: Any) -> Any:
@@ -86,13 +101,10 @@ def _read_npz(path: str, features: Sequence[str] | None) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as file:
             names = list(features or file.files)
             unknown = [name for name in names if name not in file.files]
-            if unknown:
-                raise ArgumentError(
-                    "convert", "--features", got=unknown[0], want=f"arrays of {path}: {file.files}"
-                )
-            return {name: file[name] for name in names}
-    except (ValueError, EOFError) as error:
-        if isinstance(error, ArgumentError):
-            raise
+            if not unknown:
+                return {name: file[name] for name in names}
+    # The file module for zips raises RuntimeError for what is encrypted, and NumPy gives a lone array where one is.
+    except (ValueError, EOFError, BadZipFile, zlib.error, RuntimeError, TypeError) as error:
         help = "Wanted an .npz file of arrays of numbers and text, all with as many rows."
         raise InvalidArgumentError(f"it cannot be read: {error}.", path=path, help=help) from error
+    raise ArgumentError("convert", "--features", got=unknown[0], want=f"arrays of {path}: {file.files}")

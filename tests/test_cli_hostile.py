@@ -1,0 +1,95 @@
+"""The command line on hostile files and arguments: a sentence and an exit code, never a bug report."""
+
+from __future__ import annotations
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from penstock.cli import importers, run
+from penstock.write import write
+
+
+def refused(arguments, capsys):
+    """The exit code and what was said; never that penstock has a bug."""
+    status = run(arguments)
+    said = capsys.readouterr().err
+    assert said.startswith("penstock"), said
+    assert said.count("\n") == 1, said
+    assert status in {1, 2, 3}, said
+    return status, said
+
+
+def convert(path, capsys):
+    return refused(["convert", str(path), str(path.with_name("new.tfrecord"))], capsys)
+
+
+def test_damage_behind_the_first_rows_stops_a_parquet_file_as_it_stops_any_other(tmp_path, capsys):
+    path = tmp_path / "a.tfrecord"
+    write(path, {"x": np.arange(1_000)})
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    for ending in ("jsonl", "csv", "npz", "parquet"):
+        status, said = refused(["convert", str(path), str(tmp_path / f"new.{ending}")], capsys)
+        assert status == 1
+        assert "a.tfrecord, record 999 at byte" in said
+        assert "Traceback" not in said
+        assert not (tmp_path / f"new.{ending}").exists()
+
+
+@pytest.mark.parametrize("data", ["abc", "é"])
+def test_bytes_in_jsonl_that_are_no_base64_are_told_with_their_line(tmp_path, data, capsys):
+    (tmp_path / "a.jsonl").write_text(f'{{"a": 1}}\n{{"a": {{"bytes": "{data}"}}}}\n', encoding="utf-8")
+    assert "line 2 has bytes that are no base64" in convert(tmp_path / "a.jsonl", capsys)[1]
+
+
+def damaged(path):
+    np.savez_compressed(path, a=np.arange(1_000))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+
+
+def declares_too_much(path):
+    head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,), }\n"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("a.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
+
+
+NPZ = {
+    "no zip": lambda path: path.write_bytes(b"PK\x03\x04xxxx"),
+    "damaged": damaged,
+    "cut": lambda path: (damaged(path), path.write_bytes(path.read_bytes()[:-30])),
+    "a lone array": lambda path: np.save(path.open("wb"), np.arange(3)),
+    "more than memory": declares_too_much,
+}
+
+
+@pytest.mark.parametrize("what", NPZ)
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_an_npz_file_that_is_none_is_told(tmp_path, what, capsys):
+    NPZ[what](tmp_path / "a.npz")
+    said = convert(tmp_path / "a.npz", capsys)[1]
+    # Some systems promise any memory: there the values are what is missing.
+    assert "a.npz: it cannot be read" in said or (what == "more than memory" and "not enough memory" in said)
+
+
+def test_a_line_of_jsonl_that_never_ends_is_refused_before_it_takes_the_memory(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(importers, "MAX_RECORD_BYTES", 16)
+    (tmp_path / "a.jsonl").write_text('{"a": 1234567}\n{"a": 123456789}\n')
+    assert "line 2 is longer than 16 bytes" in convert(tmp_path / "a.jsonl", capsys)[1]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["head", "-n", "99999999999999999999"],
+        ["convert", "--shards", "1000000000"],
+    ],
+)
+def test_numbers_beyond_all_bounds_are_usage_errors(tmp_path, arguments, capsys):
+    write(tmp_path / "a.tfrecord", {"x": [1]})
+    paths = [str(tmp_path / "a.tfrecord"), str(tmp_path / "b.tfrecord")]
+    assert refused([*arguments, *paths[: 1 if arguments[0] == "head" else 2]], capsys)[0] == 2

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 LATE = {"click", "rich", "pyarrow", "pandas", "polars", "PIL", "tensorflow", "torch", "asyncio", "unittest"}
+LATE |= {"email", "zipfile"}
 
 
 def modules_after(statement: str) -> set[str]:

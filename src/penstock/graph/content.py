@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from itertools import starmap
 from threading import Lock
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -323,15 +322,21 @@ def _version_of(package: str) -> str:
 
 @cache
 def _installed_version(package: str) -> str:
+    # Not above: it brings thirty modules, and few packages keep their version from who asks.
+    from importlib import metadata
+
     try:
-        return " ".join(f"{name} {version(name)}" for name in sorted(set(_installed().get(package, ()))))
-    except PackageNotFoundError:  # removed since
+        names = sorted(set(_installed().get(package, ())))
+        return " ".join(f"{name} {metadata.version(name)}" for name in names)
+    except metadata.PackageNotFoundError:  # removed since
         return ""
 
 
 @cache
 def _installed() -> Mapping[str, list[str]]:
-    return packages_distributions()
+    from importlib import metadata
+
+    return metadata.packages_distributions()
 
 
 def _bare(value: Any) -> Any:

@@ -527,6 +527,38 @@ def test_nodes_that_count_or_collect_rows_of_a_rank_are_named(
     assert str(next(ranks_of(make, 2, states)[1])) == str(next(iterators[1]))
 
 
+def _drawn(x: Any) -> Any:
+    return x * 1000 + ps.random.uniform((), 0, 1000, dtype=np.int64)
+
+
+@pytest.mark.parametrize("above", ["by number", "shuffled in a buffer", "filtered", "repeated"])
+def test_a_row_draws_the_same_whichever_rank_of_however_many_has_it(above: str):
+    def make(rank: int, world: int) -> ps.Dataset:
+        ps.set_seed(3)
+        return ABOVE[above]().distribute(rank, world).map(_drawn).batch(2)
+
+    try:
+        alone = values(make(0, 1))
+        found = given_in_three_runs(make, (2, 3, 1), ([2, 5], [1, 0, 4]))
+    finally:
+        ps.set_seed(None)
+    assert sorted(found) == sorted(alone)
+    assert len({x % 1000 for x in alone}) > 30
+
+
+def test_a_function_that_draws_behind_others_of_a_rank_is_named():
+    def make(rank: int, world: int) -> ps.Dataset:
+        return D.range(50).distribute(rank, world).map(lambda x: x + 1).map(_drawn)
+
+    iterators = ranks_of(make, 2)
+    next(iterators[0])
+    refused(
+        states_of(iterators),
+        make(0, 3),
+        "since a function that draws at random after distribute depends on how many rows its rank was given",
+    )
+
+
 def test_shares_that_are_mixed_are_named():
     def make(rank: int, world: int) -> ps.Dataset:
         parts = [D.range(50).distribute(rank, world), D.range(50, 90).distribute(rank, world)]

@@ -19,6 +19,7 @@ from penstock.graph.placed import AtPlace
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction
 from penstock.graph.seeds import SeedPair, seed_pair
+from penstock.graph.share import Share
 from penstock.nodes.drawn import is_seeds, is_whole
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import call
@@ -30,8 +31,14 @@ _BITS: Final = (1 << 61) - 1  # sums of a few of them stay in int64
 
 
 def with_places(plan: Plan) -> Plan:
-    """Pairs of the rows of a plan and their places, for a function that draws."""
-    return Plan(Places(seed_pair(None), seed_pair(0)[0]), (plan,))
+    """Pairs of the rows of a plan and their places, for a function that draws.
+
+    Rows of a rank are numbered before they are dealt: ranks do not draw alike, and a row draws the same whoever has it.
+    """
+    places = Places(seed_pair(None), seed_pair(0)[0])
+    if isinstance(plan.node, Share):
+        return Plan(plan.node, (Plan(places, plan.inputs),))
+    return Plan(places, (plan,))
 
 
 def at_places(
@@ -60,6 +67,7 @@ class Places(Node):
     """
 
     keeps_order: ClassVar[bool] = True
+    bound_by: ClassVar[str] = "how many rows its rank was given"
 
     pair: SeedPair
     first: int
@@ -69,6 +77,10 @@ class Places(Node):
     @property
     def is_shuffled(self) -> bool:
         return self.every_epoch
+
+    @property
+    def called_by(self) -> str:
+        return "a function that draws at random"
 
     def settled(self, state: State) -> Node:
         return replace(self, pair=state[0], every_epoch=False, epoch=state[1])

@@ -558,3 +558,20 @@ def test_nothing_of_a_table_is_read_to_know_its_spec(tmp_path):
         "s": ps.TensorSpec((), ps.text),
         "l": ps.TensorSpec((None,), np.int64),
     }
+
+
+def test_the_pass_after_one_that_was_gone_on_with_is_the_next():
+    def shuffled() -> ps.Dataset:
+        return ps.Dataset.range(20).shuffle(8, seed=1).map(lambda x: {"x": x})
+
+    passes = [[int(row["x"]) for row in shuffled_rows] for shuffled_rows in [shuffled()] * 3]
+    stream = ps.huggingface.to_iterable_dataset(shuffled())
+    assert [row["x"] for row in stream] == passes[0]
+    rows = iter(stream)
+    assert [next(rows)["x"] for _ in range(6)] == passes[1][:6]
+    state = stream.state_dict()
+    ds = shuffled()
+    again = ps.huggingface.to_iterable_dataset(ds)
+    again.load_state_dict(state)
+    assert [row["x"] for row in again] == passes[1][6:]
+    assert [row["x"] for row in ps.huggingface.to_iterable_dataset(ds)] == passes[2]

@@ -13,6 +13,7 @@ from datasets.iterable_dataset import _BaseExamplesIterable
 from penstock.bridges.arrow import record_batch
 from penstock.column.empty import empty_chunk
 from penstock.dataset import Dataset
+from penstock.run.iterator import RowIterator
 
 __all__ = ["iterable_over", "shards_of"]
 
@@ -62,16 +63,21 @@ class _Rows(_BaseExamplesIterable):  # type: ignore[misc]
 
     def _tables(self, rows: int = _ROWS) -> Iterator[tuple[str, pa.Table]]:
         state: dict[str, Any] = self._state_dict or self._init_state_dict()
+        # All are opened, once: each pass over shuffled rows is in an order of its own, and the next one counts on.
+        iterators = [iter(shard) for shard in self._shards]
         if state["positions"] is None:
-            # Known before the first rows: each pass over shuffled rows is in an order of its own.
-            state["positions"] = [iter(shard).get_state() for shard in self._shards]
-        return self._from(state, rows)
+            state["positions"] = [iterator.get_state() for iterator in iterators]
+        else:
+            for iterator, position in zip(iterators, state["positions"], strict=True):
+                iterator.set_state(position)
+        return self._from(state, iterators, rows)
 
-    def _from(self, state: dict[str, Any], rows: int) -> Iterator[tuple[str, pa.Table]]:
+    def _from(
+        self, state: dict[str, Any], iterators: Sequence[RowIterator], rows: int
+    ) -> Iterator[tuple[str, pa.Table]]:
+        positions = state["positions"]
         for number in range(state["shard_idx"], len(self._shards)):
-            shard, positions = self._shards[number], state["positions"]
-            iterator = iter(shard)
-            iterator.set_state(positions[number])
+            shard, iterator = self._shards[number], iterators[number]
             while (chunk := iterator.next_rows(rows)) is not None:
                 positions[number] = place = iterator.get_state()
                 table = pa.Table.from_batches([record_batch(chunk, shard.plan.spec)])

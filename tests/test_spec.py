@@ -138,3 +138,26 @@ def test_compatible_is_what_a_spec_covers():
     assert is_compatible(loose, strict)
     assert not is_compatible(strict, loose)
     assert not is_compatible(loose, Spec((ps.TensorSpec((3,), np.int16),)))
+
+
+SWAPPED = {
+    "map": lambda: ps.Dataset.range(3).map(lambda x: np.array([int(x)] * 2, ">i4")),
+    "map of a signature": lambda: ps.Dataset.range(3).map(int, output_signature=ps.TensorSpec((), ">i8")),
+    "generator": lambda: ps.Dataset.from_generator(lambda: iter([np.array([1, 2], ">i4")] * 3)),
+    "signature": lambda: ps.Dataset.from_generator(
+        lambda: iter([1, 2, 3]), output_signature=ps.TensorSpec((), ">i4")
+    ),
+    "types": lambda: ps.Dataset.from_generator(lambda: iter([1, 2, 3]), output_types=">i4"),
+    "slices": lambda: ps.Dataset.from_tensor_slices(np.arange(3, dtype=">f4")),
+    "traced": lambda: ps.Dataset.range(3).map(lambda x: x.astype(">i4")),
+    "decoded": lambda: ps.Dataset.from_tensor_slices([b"abcd"] * 3).map(
+        lambda row: ps.io.decode_raw(row, np.dtype(">i4"))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SWAPPED)
+def test_the_spec_has_the_byte_order_of_the_rows(name):
+    ds = SWAPPED[name]()
+    for rows in (ds, ds.batch(2), ds.map(np.array), ds.shuffle(3, seed=1), ds.repeat(2)):
+        assert {row.dtype.str for row in rows} == {rows.element_spec.dtype.str}

@@ -73,7 +73,7 @@ def fits_shape(found: Shape, wanted: Shape) -> bool:
     )
 
 
-def array_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+def array_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:  # noqa: PLR0911  (one for each kind of value)
     """A value as an array of the dtype given (of objects for strings); None where it does not fit it."""
     if isinstance(value, _PYTHON) and not isinstance(value, np.generic):
         return _array_of_python(value, dtype)
@@ -88,7 +88,9 @@ def array_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     array = packed if isinstance(packed, np.ndarray) else np.asarray(packed)
     if dtype in (string, text):
         return array if array.dtype == object else None
-    return array if array.dtype == dtype else None
+    if array.dtype == dtype or array.dtype.newbyteorder("=") != dtype.newbyteorder("="):
+        return array if array.dtype == dtype else None
+    return array.astype(dtype)
 
 
 def _packed(value: Any) -> Any:

@@ -104,6 +104,8 @@ def _pack_array(value: NDArray[Any]) -> Any:
         raise ArgumentTypeError(
             "row", "an array", got=value.dtype, want="one dtype", help="Give a dict of arrays."
         )
+    elif not value.dtype.isnative:
+        value = value.astype(value.dtype.newbyteorder("="))
     return value[()] if value.ndim == 0 else value
 
 
@@ -237,5 +239,6 @@ def _spec_of_value(value: Any) -> LeafSpec:
 def _dtype_of(array: NDArray[Any] | np.generic) -> np.dtype[Any]:
     """The dtype of an array; of objects, that of the strings it holds."""
     if array.dtype != object:
-        return array.dtype
+        # Rows become columns in the machine's byte order, and so they come out.
+        return array.dtype if array.dtype.isnative else array.dtype.newbyteorder("=")
     return text if any(isinstance(item, str) for item in np.ravel(array)[:1]) else string

@@ -96,7 +96,7 @@ def map_(
     [(np.int64(0), np.int64(0)), (np.int64(1), np.int64(2)), (np.int64(2), np.int64(4))]
     """
     calls = calls_at_a_time("map", "map_func", map_func, num_parallel_calls, workers)
-    result = None if output_signature is None else Spec(output_signature)
+    result = None if output_signature is None else Spec(output_signature).in_native_order()
     if is_placed(map_func, makes_datasets=True):
         return Plan(MapAtPlaces(map_func, calls, result, workers), (with_places(plan),))
     return Plan(Map(map_func, calls, result, workers), (plan,))

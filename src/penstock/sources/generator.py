@@ -126,15 +126,16 @@ def _signature(given: Any) -> Spec:
         if not isinstance(leaf, _SPECS):
             want = "ps.TensorSpec, ps.RaggedSpec or ps.SparseSpec in the structure of a row"
             raise ArgumentTypeError("from_generator", "output_signature", got=leaf, want=want)
-    return Spec(given)
+    return Spec(given).in_native_order()
 
 
 def _dtype_of(given: Any) -> np.dtype[Any]:
     try:
-        return TensorSpec((), given).dtype
+        dtype: np.dtype[Any] = Spec(TensorSpec((), given)).in_native_order().structure.dtype
     except TypeError:
         want = "dtypes in the structure of a row"
         raise ArgumentTypeError("from_generator", "output_types", got=given, want=want) from None
+    return dtype
 
 
 def _typed(types: Any, shapes: Any) -> Any:

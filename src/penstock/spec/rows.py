@@ -64,6 +64,14 @@ class Spec:
             )
         return Spec(map_structure(lambda leaf: leaf.unstacked(), self.structure))
 
+    def in_native_order(self) -> Spec:
+        """The same of numbers in the machine's byte order, which is that of all rows that are made.
+
+        >>> Spec(TensorSpec((), ">i4")).in_native_order() == Spec(TensorSpec((), "=i4"))
+        True
+        """
+        return Spec(map_structure(_in_native_order, self.structure))
+
     def loosened(self, known: Any = None) -> Spec:
         """The spec of rows like one that was seen: of arrays only the number of axes is taken to be the same in all.
 
@@ -101,3 +109,9 @@ def _known_sizes(seen: LeafSpec, known: LeafSpec, loose: LeafSpec) -> LeafSpec:
         return loose
     fits = all(want in (None, size) for size, want in zip(seen.shape, known.shape, strict=True))
     return replace(loose, shape=known.shape) if fits else loose
+
+
+def _in_native_order(leaf: Any) -> Any:
+    if not isinstance(leaf, TensorSpec | RaggedSpec | SparseSpec) or leaf.dtype.isnative:
+        return leaf
+    return replace(leaf, dtype=leaf.dtype.newbyteorder("="))

@@ -91,7 +91,7 @@ class Program:
             columns[i] if is_leaf else FixedColumn(values[i]) if is_plain else self._column(values[i], i, n)
             for i, is_leaf, is_plain in self._outputs
         ]
-        return made, largest
+        return list(map(_in_native_order, made)), largest
 
     def _is_plain(self, i: int) -> bool:
         known = i in self._specs and None not in self._specs[i].shape
@@ -148,10 +148,22 @@ class Program:
         return joined([self._rows(value, i, n)], self._specs[i], None)
 
 
+def _in_native_order(column: Any) -> Any:
+    """The column with numbers in the machine's byte order, as those are of rows that are made one by one."""
+    if isinstance(column, FixedColumn) and not column.values.dtype.isnative:
+        return replace(column, values=column.values.astype(column.values.dtype.newbyteorder("=")))
+    for part in ("inner", "flat"):
+        within = getattr(column, part, None)
+        if within is not None:
+            return replace(column, **{part: _in_native_order(within)})
+    return column
+
+
 def output_spec(form: Form) -> TensorSpec:
     """The spec of a value as a column. A Python int, which only sizes are, is packed as int32."""
     if form.kind is not Kind.SIZE:
-        return form.spec
+        dtype = form.spec.dtype
+        return form.spec if dtype.isnative else replace(form.spec, dtype=dtype.newbyteorder("="))
     sample = np.asarray(form.sample)
     is_python = not isinstance(form.sample, np.generic | np.ndarray)
     packed = {"i": np.dtype(np.int32), "f": np.dtype(np.float32)}

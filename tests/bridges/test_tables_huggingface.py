@@ -575,3 +575,21 @@ def test_the_pass_after_one_that_was_gone_on_with_is_the_next():
     again.load_state_dict(state)
     assert [row["x"] for row in again] == passes[1][6:]
     assert [row["x"] for row in ps.huggingface.to_iterable_dataset(ds)] == passes[2]
+
+
+def test_shards_of_one_shuffled_dataset_have_each_row_once_in_every_pass():
+    rows = ps.Dataset.range(100).map(lambda n: {"n": n}).shuffle(100, seed=1)
+    stream = ps.huggingface.to_iterable_dataset([rows.shard(4, i) for i in range(4)])
+    next(iter(rows))  # what else is iterated over is no pass of the stream
+    passes = [[row["n"] for row in stream] for _ in range(3)]
+    assert [sorted(one) for one in passes] == [list(range(100))] * 3
+    assert passes[0] != passes[1] != passes[2]
+    going_on = iter(stream)
+    begun = [next(going_on)["n"] for _ in range(37)]
+    state = json.loads(json.dumps(stream.state_dict()))
+    rest = [row["n"] for row in going_on]
+    assert sorted(begun + rest) == list(range(100))
+    anew = ps.Dataset.range(100).map(lambda n: {"n": n}).shuffle(100, seed=1)
+    other = ps.huggingface.to_iterable_dataset([anew.shard(4, i) for i in range(4)])
+    other.load_state_dict(state)
+    assert [row["n"] for row in other] == rest

@@ -36,8 +36,8 @@ def shards_of(part: Any) -> tuple[Dataset, ...] | None:
 class _Rows(_BaseExamplesIterable):  # type: ignore[misc]
     """Shards in the order given.
 
-    The state is the shard, and where each shard stands: Hugging Face asks for it between tables, and passes over the
-    rows of a table that it had taken itself.
+    The state is the number of the pass, the shard, and where each shard stands: Hugging Face asks for it between
+    tables, and passes over the rows of a table that it had taken itself.
     """
 
     def __init__(self, shards: Sequence[Dataset]) -> None:
@@ -53,7 +53,12 @@ class _Rows(_BaseExamplesIterable):  # type: ignore[misc]
         return len(self._shards)
 
     def _init_state_dict(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"shard_idx": 0, "positions": None, "type": type(self).__name__}
+        state: dict[str, Any] = {
+            "pass": None,
+            "shard_idx": 0,
+            "positions": None,
+            "type": type(self).__name__,
+        }
         self._state_dict = state
         return state
 
@@ -63,8 +68,13 @@ class _Rows(_BaseExamplesIterable):  # type: ignore[misc]
 
     def _tables(self, rows: int = _ROWS) -> Iterator[tuple[str, pa.Table]]:
         state: dict[str, Any] = self._state_dict or self._init_state_dict()
-        # All are opened, once: each pass over shuffled rows is in an order of its own, and the next one counts on.
-        iterators = [iter(shard) for shard in self._shards]
+        plans = [shard.plan for shard in self._shards]
+        if state["pass"] is None:
+            state["pass"] = max((plan.passes_begun for plan in plans), default=0)
+        # Shards of one shuffled dataset have all of its rows only in one order, that of the pass.
+        iterators = [iter(Dataset(plan.of_pass(state["pass"]))) for plan in plans]
+        for plan in plans:
+            plan.note_pass(state["pass"])
         if state["positions"] is None:
             state["positions"] = [iterator.get_state() for iterator in iterators]
         else:

@@ -237,6 +237,20 @@ class Plan:
         self._count_epochs(1, epochs)
         return self._begun(number, epochs, {}, Counter())
 
+    @property
+    def passes_begun(self) -> int:
+        """How many passes over these rows have begun here: the number of the next one, as `of_pass` counts them."""
+        epochs: Counter[int] = Counter()
+        self._count_epochs(1, epochs)
+        return max((-(-p.__dict__.get("_epochs", 0) // epochs[id(p)]) for p in self.parts), default=0)
+
+    def note_pass(self, number: int) -> None:
+        """Take note that a pass has begun, so that later ones have other numbers."""
+        epochs: Counter[int] = Counter()
+        self._count_epochs(1, epochs)
+        for plan in self.parts:
+            plan.note_epoch((number + 1) * epochs[id(plan)] - 1)
+
     def _count_epochs(self, n: int, epochs: Counter[int]) -> None:
         """Count how many epochs of each plan a pass takes, by its id; endless ones as one."""
         epochs[id(self)] += n * self.epochs_in_a_pass

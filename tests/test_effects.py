@@ -1,6 +1,7 @@
 """Functions that change something around them run row by row, and give what plain Python gives."""
 
 import itertools
+import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -274,3 +275,17 @@ def test_what_changes_nothing_is_traced_all_the_same(function: Callable[[Any], A
     made = D.range(5).map(function)
     assert "traced: " in made.explain()
     assert [int(row) for row in made] == [int(function(np.int64(i))) for i in range(5)]
+
+
+@pytest.mark.parametrize("kind", [random.Random, np.random.default_rng, np.random.RandomState])
+def test_looking_for_the_spec_of_both_branches_draws_none_of_the_numbers_of_rows(kind: Any):
+    own, other = kind(3), kind(3)
+
+    def plain(x: Any, generator: Any) -> Any:
+        if x > 1:
+            return x + int(1000 * generator.uniform(0, 1))
+        return x
+
+    dataset = D.range(5).map(lambda x: plain(x, own))
+    assert dataset.element_spec == ps.TensorSpec((), np.int64)
+    assert [int(x) for x in dataset] == [int(plain(x, other)) for x in range(5)]

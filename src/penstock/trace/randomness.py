@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
-__all__ = ["states", "watch"]
+__all__ = ["setter_back", "states", "watch"]
 
 _watched: list[Mapping[Any, Any]] = []
 
@@ -17,6 +18,25 @@ def states(function: Callable[..., Any]) -> list[Any]:
     """The states of the generators that a function can reach: compare those before a call with those after it."""
     watched = [_state(one) for group in _watched for one in [*group.values()]]
     return [random.getstate(), watched, *map(_state, _generators(function, 3))]
+
+
+def setter_back(function: Callable[..., Any]) -> Callable[[], None]:
+    """What makes the generators of Python and NumPy that a function can reach draw again what they would draw now."""
+    ways: list[tuple[Callable[[Any], Any], Any]] = [(random.setstate, random.getstate())]
+    for generator in _generators(function, 3):
+        if isinstance(generator, random.Random):
+            ways.append((generator.setstate, generator.getstate()))
+        elif hasattr(generator, "set_state"):
+            ways.append((generator.set_state, generator.get_state()))
+        else:
+            bits = generator.bit_generator
+            ways.append((partial(setattr, bits, "state"), bits.state))
+
+    def set_back() -> None:
+        for write, state in ways:
+            write(state)
+
+    return set_back
 
 
 def watch(generators: Mapping[Any, Any]) -> None:

@@ -26,7 +26,7 @@ from penstock.trace.intercept import recording
 from penstock.trace.operations import is_registered
 from penstock.trace.optional import guarded
 from penstock.trace.program import Program, output_spec, used_by
-from penstock.trace.randomness import states
+from penstock.trace.randomness import setter_back, states
 from penstock.trace.recorder import Recorder, Ways
 from penstock.trace.steps import Ref, Step, fill, parts
 from penstock.trace.untraceable import Unfit, Untraceable, line_of
@@ -64,7 +64,7 @@ def trace(function: Callable[..., Any], spec: Spec) -> Trace:
     try:
         result = _recorded(function, spec, recorder)
     except Untraceable as error:
-        known = _sketch_of_ways(function, spec, before) if recorder.has_branched else None
+        known = _sketch_without_draws(function, spec, before) if recorder.has_branched else None
         raise _given_up(recorder, error, known) from None
     except Exception as error:
         if recorder.failure is not None:
@@ -87,6 +87,15 @@ def _recorded(function: Callable[..., Any], spec: Spec, recorder: Recorder) -> A
     with recording():
         row = guarded(values, spec.structure, recorder.stop)
         return _outputs(call(function, row), recorder)
+
+
+def _sketch_without_draws(function: Callable[..., Any], spec: Spec, before: list[Any]) -> Any:
+    """As `_sketch_of_ways`: what is called for the spec alone takes none of the numbers that rows are to draw."""
+    set_back = setter_back(function)
+    try:
+        return _sketch_of_ways(function, spec, before)
+    finally:
+        set_back()
 
 
 def _sketch_of_ways(function: Callable[..., Any], spec: Spec, before: list[Any]) -> Any:

@@ -14,16 +14,19 @@ import pytest
 
 import penstock as ps
 from penstock import _native
+from penstock.column.fitted import in_order_of
 from penstock.errors import (
     ArgumentError,
     DataLossError,
     FailedPreconditionError,
     FunctionError,
+    InvalidArgumentError,
     SidecarError,
 )
 from penstock.fs.disk import using
 from penstock.graph.content import content_digest
 from penstock.records.sealed import seal
+from penstock.run.iterator import RowIterator
 from penstock.sources.tf_saved import load_tf
 from penstock.store.folder import SavedFolder
 from penstock.store.tf_metadata import parse_metadata, write_metadata
@@ -58,6 +61,17 @@ def test_rows_are_appended_by_name(tmp_path: Path, format: str):
     assert same(list(ps.load(tmp_path / "d")), [*first, *first])
     columns = ps.load(tmp_path / "d", columns="b/x")
     assert [int(row["b"]["x"]) for row in columns] == [10, 11, 12] * 2
+
+
+@pytest.mark.parametrize(
+    "more", [{"b": np.arange(3)}, {"meta": {"x": np.arange(3), "y": np.arange(3)}}], ids=str
+)
+def test_a_leaf_that_has_no_place_in_the_spec_is_not_left_out(more: Any):
+    first = ps.Dataset.from_tensor_slices({"a": np.arange(3), "meta": {"x": np.arange(3)}})
+    later = RowIterator(first.map(lambda row: {**row, **more}).plan).next_rows(3)
+    assert later is not None
+    with pytest.raises(InvalidArgumentError, match=r"save: rows of the structure .*, wanted "):
+        in_order_of(later, first.plan.spec, "save")
 
 
 @dataclass

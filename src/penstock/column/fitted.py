@@ -46,8 +46,10 @@ def _arranged(structure: Any, like: Any) -> list[Column]:
     wanted = entries(like)
     if wanted is None:
         return flatten(structure)
-    parts = dict(entries(structure) or ())
-    return [column for name, part in wanted for column in _arranged(parts[name], part)]
+    parts, places = dict(entries(structure) or ()), dict(wanted)
+    if len(parts) > len(places):  # what has no place would be lost
+        raise KeyError(structure)
+    return [column for name, part in places.items() for column in _arranged(parts[name], part)]
 
 
 def fitted(rows: Chunk, spec: Spec, where: str) -> tuple[Column, ...]:

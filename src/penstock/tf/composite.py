@@ -10,7 +10,7 @@ import numpy as np
 
 import penstock as ps
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.tf.dtypes import DType, as_dtype
 from penstock.tf.rows_of_rows import aligned, cut, fitted, stacked, with_flat
 from penstock.tf.shapes import TensorShape
@@ -118,7 +118,7 @@ class RaggedTensor:
         return self._rows
 
     def __eq__(self, other: object) -> Any:
-        """Which values are those of a ragged tensor of the same rows, or a single one; False for anything else."""
+        """Which values are those that stand beside them; False where none do."""
         value = self._beside(other)
         return False if value is None else self._where_equal(value, is_equal=True)
 
@@ -133,8 +133,15 @@ class RaggedTensor:
             mine, theirs = self._rows.nested_row_splits, value.nested_row_splits
             is_same = len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
             return value.flat_values if is_same else None
-        is_single = isinstance(value, bool | int | float | complex | bytes | str | np.generic)
-        return pack_value(value) if is_single or (isinstance(value, np.ndarray) and not value.ndim) else None
+        if isinstance(value, bool | int | float | complex | bytes | str | np.generic):
+            return pack_value(value)
+        if not isinstance(value, np.ndarray | list):
+            return None
+        try:
+            _, (_, theirs) = aligned("equal", [self._rows, _array(value)])
+        except (ArgumentError, ArgumentTypeError, InvalidArgumentError):  # as TensorFlow: they are not equal
+            return None
+        return theirs
 
     def _where_equal(self, value: Any, *, is_equal: bool) -> RaggedTensor:
         compare = np.equal if is_equal else np.not_equal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -37,7 +38,7 @@ _NAMES: Final = (
     "not_equal ones_like pow reciprocal relu relu6 right_shift rint round rsqrt saturate_cast sigmoid sign sin "
     "sinh softplus softsign sqrt square squared_difference subtract tan tanh truediv truncatediv truncatemod "
     "xdivy xlogy zeros_like regex_full_match regex_replace strip lower upper length substr to_hash_bucket "
-    "to_hash_bucket_fast to_hash_bucket_strong to_number stop_gradient convert_image_dtype decode_base64 "
+    "to_hash_bucket_fast to_number stop_gradient convert_image_dtype decode_base64 "
     "encode_base64 "
 )
 _BY_ITEM: Final = frozenset(_NAMES.split())
@@ -174,8 +175,9 @@ def _gather(
     if not places.ndim:
         return table[int(places)]
     taken = rows_at(table, places.reshape(-1))
-    for size in places.shape[:0:-1]:
-        taken = Ragged(taken, np.arange(len(taken) // max(size, 1) + 1) * size)
+    for at in range(places.ndim - 1, 0, -1):
+        # How many rows there are only the sizes before it tell: without a place in them there is nothing to count.
+        taken = Ragged(taken, np.arange(prod(places.shape[:at]) + 1) * places.shape[at])
     return taken
 
 
@@ -264,7 +266,14 @@ def _tile(input: Any, multiples: Any) -> Any:  # noqa: A002
 
 def _add_n(inputs: Any) -> Any:
     rows, flat = aligned("add_n", list(inputs))
-    return with_flat(rows, sum(flat[1:], flat[0]))
+    kind = rows.flat_values.dtype
+    parts = [np.asarray(one, kind) if isinstance(one, list) else np.asarray(one) for one in flat]
+    _require_one_dtype("add_n", parts)
+    return with_flat(rows, sum(parts[1:], parts[0]))
+
+
+def _to_hash_bucket_strong(input: Any, num_buckets: Any, key: Any) -> Any:  # noqa: A002
+    return on_flat(lambda flat: ps.strings.to_hash_bucket_strong(flat, num_buckets, key), input)
 
 
 def _join(inputs: Any, separator: Any = "") -> Any:
@@ -293,5 +302,6 @@ _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "reverse": _reverse,
     "tile": _tile,
     "add_n": _add_n,
+    "to_hash_bucket_strong": _to_hash_bucket_strong,
     "join": _join,
 }

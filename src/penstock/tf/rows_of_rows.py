@@ -251,6 +251,8 @@ def fitted(padded: NDArray[Any], shape: Sequence[Any], default: Any) -> NDArray[
 def aligned(where: str, values: Sequence[Any]) -> tuple[Ragged, list[Any]]:
     """Rows, and of all values those that stand beside theirs; single values stay as they are.
 
+    Of nested lists they are a list again, whose dtype is for the function to choose.
+
     Raises:
         InvalidArgumentError: Values have other rows.
     """
@@ -268,6 +270,9 @@ def _beside_flat(where: str, rows: Ragged, value: Any) -> Any:
         if len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs)):
             return value.flat_values
         value = _regular(where, value)
+    if isinstance(value, list | tuple):
+        listed: list[Any] = _of_lists(where, rows, value).tolist()
+        return listed
     if not isinstance(value, np.ndarray) or not value.ndim:
         return value
     n_cut = rows.ragged_rank + 1
@@ -285,6 +290,15 @@ def _beside_flat(where: str, rows: Ragged, value: Any) -> Any:
             )
     index = [place if size > 1 else np.zeros_like(place) for place, size in zip(places, sizes, strict=False)]
     return whole[tuple(index)]
+
+
+def _of_lists(where: str, rows: Ragged, value: Any) -> NDArray[Any]:
+    items = np.asarray(value, object)  # as they are: no float loses what only a wider dtype holds
+    if any(isinstance(item, list | tuple) for item in items.flat):
+        raise InvalidArgumentError(f"{where}: the lists differ in length; make a ragged tensor of them.")
+    beside = _beside_flat(where, rows, items)
+    assert isinstance(beside, np.ndarray), "of an array"
+    return beside
 
 
 def _regular(where: str, rows: Ragged) -> NDArray[Any]:

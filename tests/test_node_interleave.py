@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 from penstock.dataset import Dataset
-from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, FunctionError
+from penstock.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DataLossError,
+    FunctionError,
+    InvalidArgumentError,
+)
 from penstock.graph.plan import Plan
 from penstock.testing import Faulty, Samples, check_laws
 
@@ -155,3 +161,25 @@ def test_what_may_be_missing_in_the_inner_datasets_may_be_missing_in_the_rows(tm
         assert ds.element_spec == inner.element_spec
         assert None in [row["x"] for row in ds]
         assert ds.filter(lambda row: row["x"] is not None).element_spec == inner.element_spec
+
+
+@pytest.mark.parametrize("n", [2, 200, 300, 30_000])
+@pytest.mark.parametrize("op", ["flat_map", "interleave"])
+def test_datasets_of_another_structure_are_refused_however_many_rows_they_have(n: int, op: str) -> None:
+    def of_one_leaf_or_two(row: Any) -> Dataset:
+        leaves = {"a": np.arange(n)} if int(row) != 1 else {"a": np.arange(n), "b": np.arange(n)}
+        return Dataset.from_tensor_slices(leaves)
+
+    iterator = iter(getattr(Dataset.range(3), op)(of_one_leaf_or_two))
+    rows, errors = [], []
+    while True:
+        try:
+            rows.append(next(iterator))
+        except StopIteration:
+            break
+        except InvalidArgumentError as error:
+            errors.append(str(error))
+    assert len(rows) == 2 * n
+    assert all(row.keys() == {"a"} for row in rows)
+    assert len(errors) == 1
+    assert "of 'a' and 'a', 'b'" in errors[0]

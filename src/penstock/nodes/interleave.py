@@ -12,7 +12,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.nested import NestedColumn
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.following import opened_by
 from penstock.graph.named import Named, is_unseeded, seeded_here
@@ -373,14 +373,24 @@ class _Turns:
         self._pulls += 1
         chunk = self._branch(place).pull()
         if chunk is END:
-            self._places[place] = None
-            self._branches.pop(place)
-            self._piece_of.pop(place, None)
-            self._next_turn()
-        else:
-            self._piece_of[place] = len(self._pieces)
-            self._pieces.append(chunk_in_form(chunk, self._pieces[0].template) if self._pieces else chunk)
-            self._used.append(0)
+            self._close(place)
+            return
+        template = self._rows.scratch.setdefault("template", chunk.template)
+        try:
+            piece = chunk_in_form(chunk, template)
+        except InvalidArgumentError as error:
+            self._close(place)  # none of its rows are like the others
+            help = "The datasets that the function returns need rows of one structure."
+            raise InvalidArgumentError(f"{self._node.where}: {error} {help}") from None
+        self._piece_of[place] = len(self._pieces)
+        self._pieces.append(piece)
+        self._used.append(0)
+
+    def _close(self, place: int) -> None:
+        self._places[place] = None
+        self._branches.pop(place)
+        self._piece_of.pop(place, None)
+        self._next_turn()
 
     def _branch(self, place: int) -> Branch:
         self._moved.add(place)

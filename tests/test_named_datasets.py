@@ -3,12 +3,15 @@
 import json
 import subprocess
 import sys
+from collections import deque
 from itertools import islice
 
 import pytest
 
 import penstock as ps
 from penstock.errors import UncountedWarning
+from penstock.graph.plan import Plan
+from penstock.testing import Samples
 
 Dataset = ps.Dataset
 
@@ -131,6 +134,13 @@ def of_map_that_shuffles():
     return Dataset.range(3).map(lambda i: (i, Dataset.range(9).shuffle(9))).flat_map(lambda _, rows: rows)
 
 
+def of_class():
+    class Settings:
+        inner = numbers()
+
+    return Dataset.range(3).flat_map(lambda _: Settings.inner)
+
+
 def batched():
     inner = numbers()
     return Dataset.range(3).flat_map(lambda _: inner).shuffle(3, seed=1).batch(5).unbatch()
@@ -144,7 +154,7 @@ def cached():
 UNSEEDED = [unseeded, unseeded_below, unseeded_within, of_unseeded_map, of_map_that_shuffles]
 PIPELINES = [
     named, of_map, windows, interleaved, ahead, repeated, cut, cut_ahead, several, in_function, within, repeated_within,
-    filtered, used_twice, of_object, batched, cached,
+    filtered, used_twice, of_object, of_class, batched, cached,
 ]  # fmt: skip
 
 
@@ -196,6 +206,7 @@ def test_seeds_of_a_process_are_told_of_where_no_row_counts_them():
 # The orders of TensorFlow 2.21.
 TENSORFLOW = {
     named: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
+    of_class: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
     of_map: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
     filtered: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
     repeated: [
@@ -275,6 +286,26 @@ def test_a_row_that_is_explained_is_of_the_pass_that_is_asked_for():
     for epoch in range(2):
         assert [int(ds.replay(i, epoch=epoch)) for i in range(12)] == passes[epoch]
     assert [listed(inner) for _ in range(2)] == [[0, 1, 2, 3], [0, 1, 3, 2]]  # the two after six
+
+
+def test_windows_open_the_same_passes_whatever_the_chunks_also_of_datasets_that_are_not_found():
+    def windows_in(sizes):
+        hidden = deque([numbers()])
+        rows = Dataset(Plan(Samples(24, sizes))).map(lambda row: row["number"])
+        return rows.group_by_window(lambda x: x % 3, lambda _, rows: Dataset.zip((rows, hidden[0])), 4)
+
+    passes = [listed(windows_in(sizes).map(lambda _, b: b)) for sizes in [(1,), (5,), (24,)]]
+    assert passes == [passes[0]] * 3
+    assert len({tuple(passes[0][i : i + 4]) for i in range(0, 24, 4)}) > 3
+
+
+def test_passes_of_datasets_far_below_each_other_have_numbers_that_are_not_too_large():
+    ds = numbers()
+    for _ in range(5):
+        ds = Dataset.range(2).filter(lambda i: i >= 0).flat_map(lambda _, ds=ds: ds)
+    passes = [listed(Dataset(ds.plan.of_pass(number))) for number in (0, 1, 17)]
+    assert all(sorted(rows) == sorted(32 * [0, 1, 2, 3]) for rows in passes)
+    assert len(set(map(tuple, passes))) == 3
 
 
 _CHILD = """

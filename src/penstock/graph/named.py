@@ -132,7 +132,9 @@ def _parts(value: Any) -> Iterator[Any]:
         not isinstance(value, type) and not inspect.ismodule(value) and not is_library(type(value).__module__)
     ):
         yield from islice(getattr(value, "__dict__", {}).values(), _MOST_ITEMS)
-        yield from (part for part in vars(type(value)).values() if isinstance(part, FunctionType))
+        for part in vars(type(value)).values():
+            if isinstance(part, FunctionType) or _plan_of(part) is not None:
+                yield part
 
 
 def _is_adapter(function: FunctionType) -> bool:
@@ -143,11 +145,15 @@ def _is_adapter(function: FunctionType) -> bool:
 def _around(function: FunctionType) -> Iterator[Any]:
     yield from function.__defaults__ or ()
     yield from (function.__kwdefaults__ or {}).values()
-    yield from map(content_of, function.__closure__ or ())
     names = names_in(function.__code__)
+    for value in map(content_of, function.__closure__ or ()):
+        yield from _named_in(value, names) if isinstance(value, type) else (value,)
     for name in sorted(names & function.__globals__.keys()):
         value = function.__globals__[name]
-        if not inspect.ismodule(value):
-            yield value
-        elif not is_library(value.__name__):
-            yield from (vars(value)[inner] for inner in sorted(names & vars(value).keys()))
+        yield from _named_in(value, names) if inspect.ismodule(value) or isinstance(value, type) else (value,)
+
+
+def _named_in(value: Any, names: set[str]) -> Iterator[Any]:
+    """What a function that names a module or a class also names of it."""
+    if not is_library(value.__name__ if inspect.ismodule(value) else value.__module__):
+        yield from (vars(value)[inner] for inner in sorted(names & vars(value).keys()))

@@ -26,6 +26,8 @@ __all__ = ["AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
 _EPOCHS = Lock()
 _MADE: Final = count()
 _EPOCHS_OF_UNKNOWN: Final = 1 << 20
+# A prime, so that passes far below each other have numbers of their own; seeds are of numbers of 64 bits.
+_LARGEST_EPOCH: Final = (1 << 61) - 1
 
 
 @frozen
@@ -204,7 +206,7 @@ class Plan:
         epochs: Counter[int] = Counter()
         self._count_epochs(1, epochs)
         named = (plan for plan in self.parts if plan.node.is_shuffled and plan._is_older(since))  # noqa: SLF001  (its own kind)
-        return {id(plan): number * epochs[id(plan)] for plan in named}
+        return {id(plan): number * epochs[id(plan)] % _LARGEST_EPOCH for plan in named}
 
     def over(self, inputs: tuple[Plan, ...], node: Node) -> Plan:
         """The same with another node and other inputs, whose rows have the same specs; as old as this one."""

@@ -100,8 +100,8 @@ class GroupByWindow(Node):
 
     The state is (the keys, offsets and positions of the full windows in a row, the number of the one whose rows come
     now, the mark of its dataset or None, the keys and positions of the other rows on hold, whether the input has
-    ended; and where the function of windows names shuffled datasets, the epoch and the windows before those in a row).
-    The epoch is the number of the first window, through all passes.
+    ended; the epoch and the windows before those in a row). Where the function of windows names shuffled datasets the
+    epoch is the number of the first window, through all passes; else it is 0.
 
     Args:
         key_func: Takes a row and returns its key.
@@ -160,8 +160,9 @@ class GroupByWindow(Node):
         return self.keys(rows).how()
 
     def start(self, epoch: int) -> State:
-        passes = (epoch, 0) if self.named else ()
-        return (NOTHING, np.zeros(1, np.int64), NOTHING, 0, None, NOTHING, NOTHING, False, *passes)
+        # Windows are counted in any case: the function may name datasets where nobody finds them.
+        first = epoch if self.named else 0
+        return (NOTHING, np.zeros(1, np.int64), NOTHING, 0, None, NOTHING, NOTHING, False, first, 0)
 
     def knows(self, state: State) -> bool:
         if not (isinstance(state, tuple) and len(state) in {8, 10} and all(map(is_whole, state[8:]))):
@@ -193,7 +194,7 @@ class GroupByWindow(Node):
             return (*state[:3], reading.number, reading.mark, keys, waiting, ended, *passes), made
         if ended:
             return state, END
-        if passes:
+        if passes:  # states of before have none
             passes[1] += len(full)
         state, made = self._collect(keys, waiting, rows)
         return (*state, *passes), made

@@ -261,6 +261,31 @@ def test_a_pass_that_is_broken_off_counts_as_one_however_far_was_read_ahead(n, d
     assert listed(ds) == [0, 3, 2, 1, 0, 1, 3, 2, 0, 3, 2, 1]
 
 
+def numbered():
+    inner = numbers(5)
+    return lambda _: inner
+
+
+@pytest.mark.parametrize(
+    "ahead",
+    [lambda ds: ds.prefetch(2), lambda ds: ds.map(lambda x: x + 0, num_parallel_calls=2)],
+    ids=["prefetch", "parallel"],
+)
+@pytest.mark.parametrize(
+    "below",
+    [
+        lambda: Dataset.range(7).filter(lambda i: i >= 0).flat_map(numbered()).batch(4),
+        lambda: numbers(10).repeat(3).shuffle(12, seed=2),
+    ],
+    ids=["short_batch", "epochs_in_a_buffer"],
+)
+def test_passes_after_one_that_is_cut_are_the_same_however_far_was_read_ahead(below, ahead):
+    def rows(ds):
+        return [row.tolist() for row in ds.take(9).repeat(3)]
+
+    assert rows(ahead(below())) == rows(below())
+
+
 def test_two_iterators_do_not_disturb_each_other():
     ds = named()
     passes = [listed(ds) for _ in range(2)]

@@ -305,11 +305,13 @@ class Edge:
             )
         self.keep(wanted)
 
-    def restart(self) -> None:
-        """Begin the next epoch; positions begin at 0 again."""
-        self._epoch = self._later(self._epoch, *self._before)
+    def restart(self, mark: Mark | None = None) -> None:
+        """Begin the epoch after that of a mark, or of where it stands; positions begin at 0 again."""
+        # Of a pass that is broken off a mark says the same whatever was read ahead; where edges stand does not.
+        epoch, before = (self._epoch, self._before) if mark is None else (mark[0], (mark[1], mark[4]))
+        self._epoch = self._later(epoch, *before)
         self._passes.note(self._plan, self._epoch)
-        self._maker.restart(self._epoch, self._before)
+        self._maker.restart(self._epoch, before)
         self._clear()
 
     def _later(self, epoch: int, state: Any, inputs: tuple[Mark, ...]) -> int:

@@ -141,17 +141,17 @@ class LineSteps:
         assert self._steps is not None, "asked for after a step"
         return self._steps.further(place, n)
 
-    def restart(self, epoch: int) -> None:
-        """Begin an epoch."""
+    def restart(self, epoch: int, place: Place) -> None:
+        """Begin an epoch, as `Steps.restart` does."""
         self._epoch = epoch
         if self._steps is not None:
-            self._steps.restart(epoch)
+            self._steps.restart(epoch, place)
             return
         self._between = [_Between(edge.epoch + 1) for edge in self._between]
         epochs = [epoch, *(edge.epoch for edge in self._between)]
         known = zip(self._line, self._states, epochs, strict=True)
         self._states = [plan.node.next_epoch(state, at) for plan, state, at in known]
-        self._edge.restart()
+        self._edge.restart(_marks(place, len(self._line))[-1][4][0])
 
     def _decided(self) -> Steps | _JoinedSteps:
         plan, place, open_edge = self._line[0], self.place, _Adopting(self._edge, self._open_edge)
@@ -213,9 +213,11 @@ class _JoinedSteps:
         _, (mark,) = self._steps.further(((), marks[-1][4]), n)
         return _nested(states, mark, self._between)
 
-    def restart(self, epoch: int) -> None:
-        """Begin an epoch."""
-        self._steps.restart(epoch)
+    def restart(self, epoch: int, place: Place) -> None:
+        """Begin an epoch, as `Steps.restart` does."""
+        marks = _marks(place, len(self._between) + 1)
+        states = (*(mark[1] for mark in reversed(marks)), place[0])
+        self._steps.restart(epoch, (states, marks[-1][4]))
         self._between = [_Between(edge.epoch + 1) for edge in self._between]
 
     def _nested(self, place: Place) -> Place:

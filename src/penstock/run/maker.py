@@ -90,7 +90,7 @@ class Maker:
             # What was made ahead may be anywhere, also in an epoch further on: the place is not.
             self.begin(place, after=True)
         else:
-            self._steps.restart(epoch)
+            self._steps.restart(epoch, place)
             self.place, self._end = self._steps.place, None
 
     def next(self) -> Ready:

@@ -51,7 +51,7 @@ class InputEdge(Protocol):
     @property
     def plan(self) -> Plan: ...
     def mark(self) -> Any: ...
-    def restart(self) -> None: ...
+    def restart(self, mark: Any = None) -> None: ...
     def in_groups(self, size: int) -> None: ...
     def keep(self, positions: IntArray) -> None: ...
 
@@ -180,11 +180,11 @@ class Steps:
         state, (mark,) = place
         return state, (_advanced(mark, n),)
 
-    def restart(self, epoch: int) -> None:
-        """Begin an epoch."""
-        self._state = self._node.next_epoch(self._state, epoch)
-        for edge in self._edges:
-            edge.restart()
+    def restart(self, epoch: int, place: Place) -> None:
+        """Begin an epoch, after one in which rows were given up to those that follow a place."""
+        self._state = self._node.next_epoch(place[0], epoch)
+        for edge, mark in zip(self._edges, place[1], strict=True):
+            edge.restart(mark)
         self.place = self._place()
 
     def _place(self) -> Place:

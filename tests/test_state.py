@@ -181,11 +181,12 @@ def test_a_state_takes_at_most_four_bytes_for_each_row_on_hold():
     rows = iter(N(1_000_000).shuffle(50_000, seed=1).batch(32))
     list(islice(rows, 3000))
     state = rows.get_state()
-    assert state["held"] == {"shuffle": 49_999}
+    held = state["held"]["shuffle"]
+    assert 49_999 <= held < 49_999 + 32  # the buffer, and rows that wait until a whole batch of them is due
     assert len(json.dumps(state)) < 4 * 49_999 + 600
     assert (
         repr(state)
-        == f"State(rows=3000, epoch=0, held={{'shuffle': 49999}}, {len(json.dumps(state)):,} bytes)"
+        == f"State(rows=3000, epoch=0, held={{'shuffle': {held}}}, {len(json.dumps(state)):,} bytes)"
     )
 
 

@@ -164,7 +164,7 @@ class Shuffle(Node):
         n = 0 if ended else rows.hold()
         ended = n == 0
         # While rows come in, about as many go out.
-        most = rows_in_bulk(rows.scratch, rows.spec) if ended else n + len(ring) + 1 - self._size
+        most = rows_in_bulk(rows.scratch) if ended else n + len(ring) + 1 - self._size
         out, ring, taken = _native.shuffle_ring(
             seeds[0],
             seeds[1],

@@ -17,7 +17,7 @@ from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, S
 from penstock.graph.seeds import SeedPair, epoch_seeds
 from penstock.nodes.drawn import is_seeds, is_whole
 from penstock.nodes.gathered import gathered
-from penstock.nodes.sizes import rows_in_bulk, whole_groups
+from penstock.nodes.sizes import first_rows, knows_size, rows_in_bulk, whole_groups
 from penstock.spec import Spec
 
 __all__ = ["ShuffleAll"]
@@ -87,7 +87,8 @@ class ShuffleAll(Node):
         source = rows.scratch["source"]
         assert source is not None, "made only over rows that can be reached by number"
         # Rows that lie apart cost less each when many are asked for together: files are read in order then.
-        at_once = rows_in_bulk(rows.scratch, rows.spec)
+        is_known = knows_size(rows.scratch)
+        at_once = rows_in_bulk(rows.scratch) if is_known else first_rows(rows.spec)
         n = min(whole_groups(at_once, given, rows.group_rows), len(source) - given)
         if n <= 0:
             return state, END

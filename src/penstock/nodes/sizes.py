@@ -30,9 +30,9 @@ def rows_at_once(scratch: dict[str, Any]) -> int:
     return rows
 
 
-def rows_in_bulk(scratch: dict[str, Any], spec: Spec) -> int:
+def rows_in_bulk(scratch: dict[str, Any]) -> int:
     """Rows of a few megabytes, for steps that cost less for each row the more there are; few at first."""
-    return rows_at_once(scratch) * _CHUNKS_IN_BULK if knows_size(scratch) else first_rows(spec)
+    return rows_at_once(scratch) * _CHUNKS_IN_BULK if knows_size(scratch) else _FIRST_ROWS
 
 
 def knows_size(scratch: dict[str, Any]) -> bool:

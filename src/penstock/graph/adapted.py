@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
-from typing import Any
+from functools import partial
+from itertools import islice
+from types import MethodType
+from typing import Any, Final
 
 from penstock.frozen import frozen
 
-__all__ = ["Adapted", "by_itself", "is_called", "users_function"]
+__all__ = ["Adapted", "by_itself", "is_called", "users_function", "wrapped_in"]
+
+# A longer list is data.
+_MOST_ITEMS: Final = 64
 
 
 _called = threading.local()
@@ -84,3 +90,16 @@ def users_function(function: Any) -> Any:
     <built-in function len>
     """
     return function.function if isinstance(function, Adapted) else function
+
+
+def wrapped_in(value: Any) -> Iterable[Any] | None:
+    """What a bound method, a partial, one of ours, or a list of functions leads to; None for all else."""
+    if isinstance(value, MethodType):
+        return (value.__func__, value.__self__)
+    if isinstance(value, partial):
+        return (value.func, *value.args, *value.keywords.values())
+    if isinstance(value, Adapted):
+        return (value.function,)
+    if isinstance(value, list | tuple | dict):
+        return islice(value.values() if isinstance(value, dict) else value, _MOST_ITEMS)
+    return None

@@ -9,12 +9,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import islice
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any, Final
 
-from penstock.graph.adapted import Adapted
+from penstock.graph.adapted import wrapped_in
 from penstock.graph.placed import seeds_here
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import seeds_of_process
@@ -120,14 +119,8 @@ def _parts(value: Any) -> Iterator[Any]:
     if isinstance(value, FunctionType):
         if not is_library(value.__module__) or _is_adapter(value):
             yield from _around(value)
-    elif isinstance(value, MethodType):
-        yield from (value.__func__, value.__self__)
-    elif isinstance(value, partial):
-        yield from (value.func, *value.args, *value.keywords.values())
-    elif isinstance(value, Adapted):
-        yield value.function
-    elif isinstance(value, list | tuple | dict):
-        yield from islice(value.values() if isinstance(value, dict) else value, _MOST_ITEMS)
+    elif (wrapped := wrapped_in(value)) is not None:
+        yield from wrapped
     elif (
         not isinstance(value, type) and not inspect.ismodule(value) and not is_library(type(value).__module__)
     ):

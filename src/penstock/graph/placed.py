@@ -11,7 +11,6 @@ import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import islice
 from threading import local
 from types import FunctionType, MethodType
 from typing import Any, Final, TypeVar
@@ -19,7 +18,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from penstock.frozen import frozen
-from penstock.graph.adapted import Adapted
+from penstock.graph.adapted import Adapted, wrapped_in
 from penstock.graph.mixing import mixes_unseeded
 from penstock.graph.uses import content_of, is_library, names_in
 
@@ -42,7 +41,6 @@ _DRAWING: dict[str, Any] = {}
 _BESIDE: dict[str, str] = {}
 _NODE: Final = 0x2545F4914F
 _DEEPEST: Final = 8
-_MOST_ITEMS: Final = 64
 _MOST_FOREIGN: Final = 500  # functions of other packages that are looked through
 _BY_TEXT: Final = frozenset({"getattr", "attrgetter", "methodcaller", "vars", "__dict__", "eval", "exec"})
 
@@ -215,14 +213,8 @@ class _Search:
                 yield found
                 if inspect.ismodule(found) and not _never_draws(found.__name__):
                     yield from (vars(found)[inner] for inner in names & vars(found).keys())
-        elif isinstance(value, MethodType):
-            yield from (value.__func__, value.__self__)
-        elif isinstance(value, partial):
-            yield from (value.func, *value.args, *value.keywords.values())
-        elif isinstance(value, Adapted):
-            yield value.function
-        elif isinstance(value, list | tuple | dict):  # of functions to be called one after the other
-            yield from islice(value.values() if isinstance(value, dict) else value, _MOST_ITEMS)
+        elif (wrapped := wrapped_in(value)) is not None:
+            yield from wrapped
         elif not isinstance(value, type) and not inspect.ismodule(value):
             yield from self._parts_of_object(value)
 

@@ -203,8 +203,7 @@ class Plan:
             count_alone()  # in another process it has others; of what the function makes it is known
         if not self.is_shuffled:
             return {}
-        epochs: Counter[int] = Counter()
-        self._count_epochs(1, epochs)
+        epochs = self._epochs_in_a_pass_of_each()
         named = (plan for plan in self.parts if plan.node.is_shuffled and plan._is_older(since))  # noqa: SLF001  (its own kind)
         return {id(plan): number * epochs[id(plan)] % _LARGEST_EPOCH for plan in named}
 
@@ -235,23 +234,25 @@ class Plan:
         """
         if not self.is_shuffled:
             return self
-        epochs: Counter[int] = Counter()
-        self._count_epochs(1, epochs)
-        return self._begun(number, epochs, {}, Counter())
+        return self._begun(number, self._epochs_in_a_pass_of_each(), {}, Counter())
 
     @property
     def passes_begun(self) -> int:
         """How many passes over these rows have begun here: the number of the next one, as `of_pass` counts them."""
-        epochs: Counter[int] = Counter()
-        self._count_epochs(1, epochs)
+        epochs = self._epochs_in_a_pass_of_each()
         return max((-(-p.__dict__.get("_epochs", 0) // epochs[id(p)]) for p in self.parts), default=0)
 
     def note_pass(self, number: int) -> None:
         """Take note that a pass has begun, so that later ones have other numbers."""
-        epochs: Counter[int] = Counter()
-        self._count_epochs(1, epochs)
+        epochs = self._epochs_in_a_pass_of_each()
         for plan in self.parts:
             plan.note_epoch((number + 1) * epochs[id(plan)] - 1)
+
+    def _epochs_in_a_pass_of_each(self) -> Counter[int]:
+        """How many epochs a pass takes of each plan in this one, by its id."""
+        epochs: Counter[int] = Counter()
+        self._count_epochs(1, epochs)
+        return epochs
 
     def _count_epochs(self, n: int, epochs: Counter[int]) -> None:
         """Count how many epochs of each plan a pass takes, by its id; endless ones as one."""

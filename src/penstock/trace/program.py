@@ -155,7 +155,8 @@ def _in_native_order(column: Any) -> Any:
     for part in ("inner", "flat"):
         within = getattr(column, part, None)
         if within is not None:
-            return replace(column, **{part: _in_native_order(within)})
+            native = _in_native_order(within)
+            return column if native is within else replace(column, **{part: native})
     return column
 
 

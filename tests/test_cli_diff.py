@@ -12,7 +12,7 @@ from penstock.cli.digests import compare
 from penstock.records.frames import FrameReader
 from penstock.records.writer import TFRecordWriter
 from penstock.train import Example, Feature, Features, FloatList, Int64List
-from penstock.write import write
+from penstock.writing import write
 
 
 def written(path, records, compression=None):

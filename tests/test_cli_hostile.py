@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from penstock.cli import importers, run
-from penstock.write import write
+from penstock.writing import write
 
 
 def refused(arguments, capsys):

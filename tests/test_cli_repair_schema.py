@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from penstock.cli import run
-from penstock.open import open as open_dataset
-from penstock.write import write
+from penstock.opening import open as open_dataset
+from penstock.writing import write
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from penstock.cli import run
-from penstock.open import open as open_dataset
-from penstock.write import write
+from penstock.opening import open as open_dataset
+from penstock.writing import write
 
 PEOPLE = [
     {"name": "Ada", "age": 31, "score": 1.5, "tags": ["x", "y"], "photo": b"\xff\xd8\xff\x00"},

@@ -12,8 +12,8 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.ragged import RaggedColumn
 from penstock.column.values import Ragged
-from penstock.open import open as open_files
-from penstock.write import write
+from penstock.opening import open as open_files
+from penstock.writing import write
 
 NUMBERS = [
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

@@ -8,9 +8,9 @@ import pytest
 
 from penstock.column.values import Ragged
 from penstock.errors import ArgumentError, ArgumentTypeError, FeatureError
-from penstock.open import open as open_files
+from penstock.opening import open as open_files
 from penstock.spec import TensorSpec
-from penstock.write import write
+from penstock.writing import write
 
 
 def back(tmp_path, data: Any, **options: Any) -> list[dict[str, Any]]:

@@ -13,9 +13,9 @@ from penstock.graph.node import AUTOTUNE
 from penstock.graph.node import INFINITE as INFINITE_CARDINALITY
 from penstock.graph.node import UNKNOWN as UNKNOWN_CARDINALITY
 from penstock.graph.seeds import set_seed
-from penstock.load import Version, gc, load, versions
+from penstock.loading import Version, gc, load, versions
 from penstock.nodes.with_options import Options, ThreadingOptions
-from penstock.open import open
+from penstock.opening import open
 from penstock.ops.casting import cast, saturate_cast
 from penstock.ops.choosing import gather, where
 from penstock.ops.ensuring import ensure_shape
@@ -29,7 +29,7 @@ from penstock.run.position import State
 from penstock.saving import Saved
 from penstock.spec import DatasetSpec, NoneSpec, RaggedSpec, SparseSpec, TensorSpec, string, text
 from penstock.store.progress import Progress
-from penstock.write import Written, write
+from penstock.writing import Written, write
 
 FixedLengthRecordDataset = Dataset.FixedLengthRecordDataset
 TFRecordDataset = Dataset.TFRecordDataset

@@ -29,10 +29,10 @@ from penstock.cli.saved import loadable_among
 from penstock.cli.writing import written_to
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError
-from penstock.load import load
-from penstock.open import open as open_dataset
+from penstock.loading import load
+from penstock.opening import open as open_dataset
 from penstock.show.render import count_text, escape
-from penstock.write import write
+from penstock.writing import write
 
 __all__ = ["command"]
 

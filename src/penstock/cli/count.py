@@ -13,7 +13,7 @@ from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.parallel import for_each_file
 from penstock.cli.saved import loadable_among
 from penstock.errors import PenstockError
-from penstock.load import load
+from penstock.loading import load
 from penstock.records.index import index_for
 from penstock.show.render import escape
 

@@ -10,7 +10,7 @@ from penstock.cli.limits import DEFAULT_LIMITS, Limits
 from penstock.dataset import Dataset
 from penstock.frozen import frozen
 from penstock.fs.paths import INDEX_SUFFIX, SIDECAR_SUFFIX, expand
-from penstock.open import open as open_dataset
+from penstock.opening import open as open_dataset
 from penstock.records.decode import Decoder
 from penstock.records.frames import FrameReader, Frames
 from penstock.records.schema import Schema

@@ -19,7 +19,7 @@ from penstock.cli.saved import bytes_of, loadable_among
 from penstock.cli.table import table
 from penstock.errors import DataLossError, LimitError
 from penstock.frozen import frozen
-from penstock.load import load
+from penstock.loading import load
 from penstock.records.frames import FrameReader
 from penstock.records.index import index_for
 from penstock.records.kind import record_kind

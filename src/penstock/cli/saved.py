@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from penstock.dataset import Dataset
-from penstock.load import load, saved_folder
+from penstock.loading import load, saved_folder
 from penstock.spec import flatten
 from penstock.store.folder import SavedFolder
 from penstock.store.manifest import Manifest

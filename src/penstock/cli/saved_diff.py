@@ -12,7 +12,7 @@ from penstock.cli.output import print_json, say
 from penstock.column.values import Ragged, Sparse
 from penstock.frozen import frozen
 from penstock.graph.recipe import RecipeDifference, argument_differences, recipe_differences
-from penstock.load import load
+from penstock.loading import load
 from penstock.show.render import escape
 from penstock.spec import flatten, form
 from penstock.store.folder import SavedFolder

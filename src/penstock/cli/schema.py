@@ -13,7 +13,7 @@ from penstock.cli.output import json_option, print_json, sample_option, say, sou
 from penstock.cli.rows import KIND_NAMES
 from penstock.cli.saved import loadable_among, names_of
 from penstock.cli.table import table
-from penstock.load import load
+from penstock.loading import load
 from penstock.records.schema import UNSET, Field, Schema, step_spec
 from penstock.show.render import count_text, escape
 from penstock.spec import LeafSpec, NoneSpec, RaggedSpec, SparseSpec, string, text

@@ -11,7 +11,7 @@ from penstock.cli.failure import DAMAGE
 from penstock.cli.output import json_option, print_json, say
 from penstock.cli.saved import bytes_of, manifest_of
 from penstock.graph.recipe import changed_inputs, recipe_text, shown
-from penstock.load import load
+from penstock.loading import load
 from penstock.run.described import describe_state
 from penstock.run.position import State
 from penstock.show.render import count_text, escape, size_text

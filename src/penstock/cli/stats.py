@@ -18,7 +18,7 @@ from penstock.cli.table import table
 from penstock.dataset import Dataset
 from penstock.errors import DataLossError, InvalidArgumentError, LimitError, PenstockError
 from penstock.frozen import frozen
-from penstock.load import load
+from penstock.loading import load
 from penstock.show.render import count_text, escape, json_value, number_text, shorten, size_text, value_text
 from penstock.spec import LeafSpec
 

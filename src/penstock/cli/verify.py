@@ -16,7 +16,7 @@ from penstock.cli.parallel import for_each_file
 from penstock.cli.saved import bytes_of, loadable_among
 from penstock.cli.sets import beside, is_whole, shard_bytes
 from penstock.errors import DataLossError, PenstockError
-from penstock.load import load
+from penstock.loading import load
 from penstock.records.verify import FileReport, verify_file
 from penstock.show.render import count_text, escape, size_text
 from penstock.store.folder import SavedFolder

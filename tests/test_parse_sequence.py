@@ -378,3 +378,47 @@ def test_fixed_steps_are_the_padded_lists(given_lists: list[list[int]]):
 def test_a_plan_is_made_once():
     first = compile_sequence_features(None, {"f": RaggedFeature(INT)})
     assert compile_sequence_features(None, {"f": RaggedFeature(INT)}) is first
+
+
+# --- what only TensorFlow reads so ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "0a11 0a0f 0a0163 928000 08 1206 0a04 0000c03f",  # the tag of a value in three bytes
+        "0a11 0a0f 8a8000 0163 1208 1206 0a04 0000c03f",  # that of a key
+        "0a10 0a0e 0a0163 1209 1207 0a05 0000c03f 00",  # a float and a part of one
+    ],
+)
+def test_strict_tf_refuses_an_odd_context_as_tensorflow_does(data: str):
+    with pytest.raises(InvalidArgumentError):
+        parse_single_sequence_example(bytes.fromhex(data), {"c": RaggedFeature(FLOAT)}, strict_tf=True)
+
+
+@pytest.mark.parametrize(
+    ("steps", "found"),
+    [
+        ("0a06 1a03 0a0101 0a05 1a03 0a0102", [[1], [2]]),  # a step said to be one byte longer
+        ("0a85 8080 8008 1a03 0a0101 0a05 1a03 0a0102", [[1], [2]]),  # or two gigabytes
+        (
+            "0a0c 1a03 0a0101 0a05 1a03 0a0107 0a05 1a03 0a0102",
+            [[1], [7], [2]],
+        ),  # what follows a list is a step
+        ("0a05 1a03 0a0101 0a06 1a03 0a0502", [[1], [2]]),  # packed numbers beyond the end of their list
+    ],
+)
+def test_strict_tf_bounds_a_step_by_its_list_as_tensorflow_does(steps: str, found: list[list[int]]):
+    body = bytes.fromhex(steps)
+    entry = bytes([0x0A, 1, ord("f"), 0x12, len(body)]) + body
+    data = bytes([0x12, len(entry) + 2, 0x0A, len(entry)]) + entry
+    assert single(RaggedFeature(INT), data, strict_tf=True).to_list() == found
+
+
+@pytest.mark.parametrize("kind", ["unset", "empty"])
+def test_strict_tf_has_no_default_for_a_context_feature_without_values(kind: str):
+    data = record({"c": None if kind == "unset" else []})
+    spec = {"c": FixedLenFeature([], INT, 7)}
+    assert parse_single_sequence_example(NONE, spec, strict_tf=True)[0]["c"] == 7
+    with pytest.raises(FeatureError, match="expected 1, but found 0"):
+        parse_single_sequence_example(data, spec, strict_tf=True)

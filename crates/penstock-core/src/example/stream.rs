@@ -1,5 +1,7 @@
 //! Reading as `CodedInputStream` of protobuf's C++ reads, on which TensorFlow's parsers are built.
 
+use crate::wire::Span;
+
 /// An input stream with the limits of protobuf's own: a limit past the one around it is not kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream<'a> {
@@ -9,6 +11,10 @@ pub(super) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
+    pub fn of(record: &'a [u8], span: Span) -> Self {
+        Self { record, position: span.start, limit: span.end }
+    }
+
     pub fn left(&self) -> &'a [u8] {
         self.record.get(self.position..self.limit).unwrap_or_default()
     }

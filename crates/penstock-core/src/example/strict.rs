@@ -22,7 +22,7 @@ struct Entry {
 }
 
 fn read_example(record: &[u8]) -> Result<Vec<Entry>, Malformed> {
-    let mut stream = Stream { record, position: 0, limit: record.len() };
+    let mut stream = Stream::of(record, Span::whole(record));
     let mut entries = Vec::new();
     read_into(&mut stream, &mut entries)
         .map(|()| entries)
@@ -32,7 +32,7 @@ fn read_example(record: &[u8]) -> Result<Vec<Entry>, Malformed> {
 fn read_into(stream: &mut Stream<'_>, entries: &mut Vec<Entry>) -> Option<()> {
     while !stream.at_end() {
         if stream.expect(FIELD_1_LEN) {
-            read_features(stream, entries)?;
+            read_features(stream, entries, read_entry)?;
         } else {
             skip_field(stream)?;
         }
@@ -58,20 +58,29 @@ fn skip_field(stream: &mut Stream<'_>) -> Option<()> {
     Some(())
 }
 
-fn read_features(stream: &mut Stream<'_>, entries: &mut Vec<Entry>) -> Option<()> {
+fn read_features<'a>(
+    stream: &mut Stream<'a>,
+    entries: &mut Vec<Entry>,
+    read: impl Fn(&mut Stream<'a>) -> Option<Entry>,
+) -> Option<()> {
     let limit = stream.message()?;
     while !stream.at_end() {
         if !stream.expect(FIELD_1_LEN) {
             return None;
         }
-        entries.push(read_entry(stream)?);
+        let inner = stream.message()?;
+        entries.push(read(stream)?);
+        if !stream.at_end() {
+            return None;
+        }
+        stream.limit = inner;
     }
     stream.limit = limit;
     Some(())
 }
 
+/// An entry of an Example.
 fn read_entry(stream: &mut Stream<'_>) -> Option<Entry> {
-    let limit = stream.message()?;
     let mut entry = Entry::default();
     // Exactly two fields, in either order.
     for _ in 0..2 {
@@ -81,11 +90,14 @@ fn read_entry(stream: &mut Stream<'_>) -> Option<Entry> {
             _ => return None,
         }
     }
-    if !stream.at_end() {
-        return None;
-    }
-    stream.limit = limit;
     Some(entry)
+}
+
+/// An entry of a SequenceExample: the key comes before the value, both with tags of one byte.
+fn read_entry_in_order(stream: &mut Stream<'_>) -> Option<Entry> {
+    let key = stream.expect(FIELD_1_LEN).then(|| read_part(stream))??;
+    let feature = stream.expect(FIELD_2_LEN).then(|| read_part(stream))??;
+    Some(Entry { key, feature })
 }
 
 fn read_part(stream: &mut Stream<'_>) -> Option<Span> {
@@ -128,9 +140,9 @@ impl Entries {
     }
 }
 
-/// Read the entries of a SequenceExample. Here a key comes before its value.
+/// Read the entries of a SequenceExample.
 pub(super) fn read_sequence_example(record: &[u8]) -> Result<Entries, Malformed> {
-    let mut stream = Stream { record, position: 0, limit: record.len() };
+    let mut stream = Stream::of(record, Span::whole(record));
     let mut entries = Entries::default();
     read_parts(&mut stream, &mut entries)
         .map(|()| entries)
@@ -140,9 +152,9 @@ pub(super) fn read_sequence_example(record: &[u8]) -> Result<Entries, Malformed>
 fn read_parts(stream: &mut Stream<'_>, entries: &mut Entries) -> Option<()> {
     while !stream.at_end() {
         if stream.expect(FIELD_1_LEN) {
-            read_map(stream, &mut entries.context)?;
+            read_features(stream, &mut entries.context, read_entry_in_order)?;
         } else if stream.expect(FIELD_2_LEN) {
-            read_map(stream, &mut entries.lists)?;
+            read_features(stream, &mut entries.lists, read_entry_in_order)?;
         } else {
             skip_field(stream)?;
         }
@@ -150,73 +162,81 @@ fn read_parts(stream: &mut Stream<'_>, entries: &mut Entries) -> Option<()> {
     Some(())
 }
 
-fn read_map(stream: &mut Stream<'_>, entries: &mut Vec<Entry>) -> Option<()> {
-    let before = entries.len();
-    read_features(stream, entries)?;
-    let new = entries.get(before..).unwrap_or_default();
-    new.iter().all(|entry| entry.key.end <= entry.feature.start).then_some(())
-}
-
-/// Append a feature of the context.
+/// Append a feature of the context. One without a kind has no values, where one that is not there has its default.
 pub(super) fn take_context(
     record: &[u8],
     slot: usize,
     feature: Option<Span>,
     column: &mut Builder<'_>,
 ) -> Result<(), Wrong> {
-    let feature = feature.unwrap_or_default();
-    if feature.is_empty() {
-        return column.end_missing_row().map_err(|misfit| Wrong::misfit(slot, misfit, record.len()));
-    }
-    take_feature(record, slot, feature, column).map(|_| ())
+    let ended = match feature {
+        Some(feature) if !feature.is_empty() => {
+            return take_feature(&mut Stream::of(record, feature), slot, column, Parser::Sequence);
+        }
+        Some(_) => column.end_row(),
+        None => column.end_missing_row(),
+    };
+    ended.map_err(|misfit| Wrong::misfit(slot, misfit, record.len()))
 }
 
-/// Append the steps of a feature list. A step with anything after its first list is refused.
+/// Append the steps of a feature list.
+///
+/// The length of a step only bounds its list: whatever lies behind that is read as the next step.
 pub(super) fn take_steps(
     record: &[u8],
     slot: usize,
     list: Span,
     steps: &mut Builder<'_>,
 ) -> Result<(), Wrong> {
-    let kind = steps.feature().kind.number();
-    let bad = |offset| Wrong {
-        slot: Some(slot),
-        code: BAD_LIST,
-        found: usize::from(kind),
-        wanted: usize::from(kind),
-        offset,
-    };
-    let mut stream = Stream { record, position: list.start, limit: list.end };
+    let kind = usize::from(steps.feature().kind.number());
+    let mut stream = Stream::of(record, list);
     while !stream.at_end() {
-        let at = stream.position;
+        let offset = stream.position;
         let is_step = stream.expect(FIELD_1_LEN);
-        let step = read_part(&mut stream).filter(|_| is_step).ok_or_else(|| bad(at))?;
-        if step.is_empty() {
-            let wanted = steps.feature().wanted();
-            let ended = steps.end_missing_row();
-            ended.map_err(|misfit| Wrong::misfit(slot, misfit, step.start).of_step(wanted))?;
-        } else if take_feature(record, slot, step, steps)? != step.end {
-            return Err(bad(step.start));
+        let length = stream.varint32().filter(|_| is_step);
+        match length.ok_or(Wrong { slot: Some(slot), code: BAD_LIST, found: kind, wanted: kind, offset })? {
+            0 => {
+                let wanted = steps.feature().wanted();
+                let ended = steps.end_missing_row();
+                ended.map_err(|misfit| Wrong::misfit(slot, misfit, stream.position).of_step(wanted))?;
+            }
+            length => {
+                let limit = stream.push_limit(length);
+                take_feature(&mut stream, slot, steps, Parser::Sequence)?;
+                stream.limit = limit;
+            }
         }
     }
     Ok(())
 }
 
-// Returns where it stopped reading.
-fn take_feature(record: &[u8], slot: usize, feature: Span, column: &mut Builder<'_>) -> Result<usize, Wrong> {
-    let wanted = column.feature().kind.number();
+/// The two parsers differ in lists that pass the end of their feature.
+///
+/// That of Examples takes a list of which nothing is there for an empty one, and leaves what is no whole float. That of
+/// SequenceExamples refuses both, and reads packed floats that pass the end up to there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parser {
+    Example,
+    Sequence,
+}
+
+fn take_feature(
+    stream: &mut Stream<'_>,
+    slot: usize,
+    column: &mut Builder<'_>,
+    parser: Parser,
+) -> Result<(), Wrong> {
+    let (wanted, offset) = (column.feature().kind.number(), stream.position);
     let wrong = |code, found: u8| {
         let (found, wanted) = (usize::from(found), usize::from(wanted));
-        Wrong { slot: Some(slot), code, found, wanted, offset: feature.start }
+        Wrong { slot: Some(slot), code, found, wanted, offset }
     };
-    let mut stream = Stream { record, position: feature.start, limit: feature.end };
-    let kind = read_kind(&mut stream).ok_or_else(|| wrong(BAD_KIND, 0))?;
+    let kind = read_kind(stream).ok_or_else(|| wrong(BAD_KIND, 0))?;
     if kind != wanted {
         return Err(wrong(WRONG_KIND, kind));
     }
-    read_list(&mut stream, kind, column).ok_or_else(|| wrong(BAD_LIST, kind))?;
-    column.end_row().map_err(|misfit| Wrong::misfit(slot, misfit, feature.start))?;
-    Ok(stream.position)
+    read_list(stream, kind, column, parser).ok_or_else(|| wrong(BAD_LIST, kind))?;
+    column.end_row().map_err(|misfit| Wrong::misfit(slot, misfit, offset))
 }
 
 /// Append the record to the columns.
@@ -258,12 +278,12 @@ fn take_entry(
         *last_is_unset = column.feature().layout == Layout::Ragged;
         return Ok(());
     }
-    take_feature(record, slot, entry.feature, column).map(|_| ())
+    take_feature(&mut Stream::of(record, entry.feature), slot, column, Parser::Example)
 }
 
 // A key that comes again later does not count, but its kind is looked at.
 fn check_kind(record: &[u8], slot: usize, feature: Span, column: &Builder<'_>) -> Result<(), Wrong> {
-    let mut stream = Stream { record, position: feature.start, limit: feature.end };
+    let mut stream = Stream::of(record, feature);
     let wanted = usize::from(column.feature().kind.number());
     let wrong = Wrong { slot: Some(slot), code: BAD_KIND, found: 0, wanted, offset: feature.start };
     read_kind(&mut stream).map(|_| ()).ok_or(wrong)
@@ -282,13 +302,13 @@ fn read_kind(stream: &mut Stream<'_>) -> Option<u8> {
     }
 }
 
-fn read_list<'a>(stream: &mut Stream<'a>, kind: u8, take: &mut impl Take<'a>) -> Option<()> {
+fn read_list<'a>(stream: &mut Stream<'a>, kind: u8, take: &mut impl Take<'a>, parser: Parser) -> Option<()> {
     let length = stream.varint32()?;
     stream.push_limit(length);
     match kind {
         BYTES => read_bytes(stream, take),
-        _ if length == 0 => Some(()),
-        FLOAT => read_floats(stream, take),
+        _ if length == 0 || (parser == Parser::Example && stream.at_end()) => Some(()),
+        FLOAT => read_floats(stream, take, parser),
         _ => read_ints(stream, take),
     }
 }
@@ -304,12 +324,18 @@ fn read_bytes<'a>(stream: &mut Stream<'a>, take: &mut impl Take<'a>) -> Option<(
     Some(())
 }
 
-fn read_floats<'a>(stream: &mut Stream<'a>, take: &mut impl Take<'a>) -> Option<()> {
+fn read_floats<'a>(stream: &mut Stream<'a>, take: &mut impl Take<'a>, parser: Parser) -> Option<()> {
     if stream.expect(FIELD_1_LEN) {
-        // The first packed piece is all that is read; what is not a whole float of it is left.
+        // The first packed piece is all that is read.
         let length = stream.varint32()?;
-        take.floats(stream.bytes(length & !3)?);
-        return Some(());
+        if parser == Parser::Example {
+            take.floats(stream.bytes(length & !3)?);
+            return Some(());
+        }
+        stream.push_limit(length);
+        let packed = stream.bytes(stream.left().len())?;
+        take.floats(packed);
+        return packed.len().is_multiple_of(4).then_some(());
     }
     if stream.at_end() {
         return None;

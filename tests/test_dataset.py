@@ -10,7 +10,7 @@ import pytest
 
 import penstock as ps
 from penstock.graph.node import registered, registered_methods, registered_sources
-from penstock.testing.declared import PATH, declarations
+from penstock.testing.declared import MODULES_PATH, PATH, declarations, modules
 
 MADE_BY = {**registered(), **registered_methods(), **registered_sources()}
 NAMES = sorted(MADE_BY)
@@ -199,3 +199,7 @@ def test_errors_of_penstock_are_caught_by_the_name_that_tensorflow_has_for_them(
 
 def test_type_checkers_see_every_method_as_it_is():
     assert PATH.read_text() == declarations(), "run: python -m penstock.testing.declared"
+
+
+def test_every_method_is_found_by_the_module_that_registers_it():
+    assert MODULES_PATH.read_text() == modules(), "run: python -m penstock.testing.declared"

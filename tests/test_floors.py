@@ -11,7 +11,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "penstock"
 
 FLOORS = (
-    {"cores", "errors", "frozen"},
+    {"cores", "errors", "everything", "frozen", "_methods"},
     {"spec"},
     {"column", "fs", "show"},
     {"records", "trace", "graph"},
@@ -74,7 +74,7 @@ def broken_rule(part: str, inner: str, imported: str) -> str | None:
 
 
 def _broken_floor(part: str, target: str) -> str | None:
-    if target in {part, "_native", "_methods"}:
+    if target in {part, "_native"}:
         return None
     target = target if target in FLOOR else "__init__"
     if FLOOR[target] < FLOOR[part]:

@@ -1,18 +1,145 @@
-"""`import penstock` brings NumPy and penstock, and nothing that can wait."""
+"""`import penstock` brings NumPy and little else; what is used comes when it is used, and nothing is missed by then."""
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import penstock as ps
+from penstock._methods import MODULES
 
 LATE = {"click", "rich", "pyarrow", "pandas", "polars", "PIL", "tensorflow", "torch", "asyncio", "unittest"}
 LATE |= {"email", "zipfile"}
+PACKAGE = Path(ps.__file__).parent
+
+
+def said(code: str, *arguments: str) -> str:
+    """What a fresh process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def modules_after(statement: str) -> set[str]:
-    code = f"import sys; {statement}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return {name.partition(".")[0] for name in done.stdout.split()}
+    return set(said(f"import sys; {statement}; print(*sys.modules)").split())
 
 
 def test_importing_penstock_imports_nothing_that_can_wait():
     added = modules_after("import penstock") - modules_after("import numpy")
-    assert not added & LATE
+    assert not {name.partition(".")[0] for name in added} & LATE
+    ours = {name for name in added if name.startswith("penstock.")}
+    assert ours == {"penstock._native", "penstock.errors", "penstock.everything"}
+
+
+def test_a_transformation_is_imported_when_it_is_used():
+    code = "import penstock as ps; list(ps.Dataset.range(4).take(2))"
+    nodes = {name for name in modules_after(code) if name.startswith("penstock.nodes.")}
+    assert "penstock.nodes.take" in nodes
+    assert not {"penstock.nodes.shuffle", "penstock.nodes.pack", "penstock.nodes.snapshot"} & nodes
+
+
+def test_type_checkers_see_the_names_that_there_are():
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text())
+    seen = {}
+    for line in stub.body:
+        if isinstance(line, ast.ImportFrom):
+            seen |= {name.asname or name.name: (line.module, name.name) for name in line.names}
+        elif isinstance(line, ast.Assign):
+            seen |= {target.id: None for target in line.targets if isinstance(target, ast.Name)}
+    late = {"grain", "huggingface", "jax", "keras", "orbax", "tensorflow", "torch", "testing"}
+    there = {name for name in seen if name == "__version__" or not name.startswith(("_", "*"))}
+    assert there == (set(ps.__all__) - set(ps.errors.__all__)) | late
+    assert late <= set(dir(ps))
+    for name, place in seen.items():
+        if place is not None and name in ps.__all__:
+            module, inner = place
+            there = import_module(f"penstock.{inner}") if module == "penstock" else import_module(module)
+            assert getattr(ps, name) is getattr(there, inner, there)
+
+
+@pytest.mark.parametrize("first", ["sorted(set(ps.__all__))", "reversed(sorted(set(ps.__all__)))"])
+def test_every_name_is_there_whichever_is_asked_for_first(first):
+    code = f"import penstock as ps\nprint(*(type(getattr(ps, name)).__name__ for name in {first}))"
+    kinds = [type(getattr(ps, name)).__name__ for name in sorted(set(ps.__all__))]
+    assert said(code).split() in (kinds, kinds[::-1])
+
+
+def test_functions_are_not_hidden_by_modules_of_their_name():
+    code = """
+import penstock as ps
+from penstock import loading, opening, writing
+print(callable(ps.open), callable(ps.load), callable(ps.write), callable(ps.gc))
+"""
+    assert said(code).split() == ["True"] * 4
+
+
+def test_star_and_dir_have_every_name():
+    code = "from penstock import *\nimport penstock\nprint(sorted(set(penstock.__all__) - set(globals())))"
+    assert said(code) == "[]\n"
+    assert set(ps.__all__) <= set(dir(ps))
+
+
+def test_a_name_that_is_not_there_is_an_error():
+    with pytest.raises(AttributeError, match="module 'penstock' has no attribute 'no_such_name'"):
+        _ = ps.no_such_name
+
+
+def test_methods_are_there_before_their_modules_are_imported():
+    code = """
+import sys
+import penstock as ps
+print(*(name for name in sys.argv[1:] if not hasattr(ps.Dataset, name) or not ps.Dataset.__dict__[name].__doc__))
+"""
+    assert said(code, *MODULES).split() == []
+
+
+PIPELINE = """
+import json, pickle, sys
+import penstock as ps
+path = sys.argv[1]
+ds = ps.Dataset.range(20).map(lambda n: ps.strings.upper(ps.strings.as_string(n))).shuffle(5, seed=1).batch(4)
+"""
+
+
+def test_a_fresh_process_reads_recipes_states_and_folders_of_nodes_that_it_did_not_import(tmp_path):
+    made = """
+open(path + "/recipe", "w").write(ds.to_json())
+it = iter(ds)
+print([batch.tolist() for batch in it])
+open(path + "/state", "w").write(json.dumps(it.get_state()))
+ps.Dataset.range(3).map(lambda n: ps.strings.as_string(n)).save(path + "/saved")
+"""
+    rows = said(PIPELINE + made, str(tmp_path))
+    recipe = """
+import sys, penstock as ps
+print([batch.tolist() for batch in ps.Dataset.from_json(open(sys.argv[1] + "/recipe").read())])
+"""
+    assert said(recipe, str(tmp_path)) == rows
+    state = """
+import json, sys
+from penstock import describe_state
+print(describe_state(json.load(open(sys.argv[1] + "/state"))))
+"""
+    assert "goes on from row 20" in said(state, str(tmp_path))
+    loaded = (
+        "import sys, penstock as ps; print([bytes(row) for row in ps.load(sys.argv[1] + '/saved').pipeline])"
+    )
+    assert said(loaded, str(tmp_path)) == "[b'0', b'1', b'2']\n"
+
+
+def test_a_fresh_process_runs_a_pipeline_that_was_pickled(tmp_path):
+    made = """
+ds = ps.Dataset.range(9).shuffle(3, seed=2).batch(2)
+open(path + "/pipeline", "wb").write(pickle.dumps(ds))
+print([batch.tolist() for batch in ds])
+"""
+    rows = said(PIPELINE + made, str(tmp_path))
+    code = (
+        "import pickle, sys; print([b.tolist() for b in pickle.load(open(sys.argv[1] + '/pipeline', 'rb'))])"
+    )
+    assert said(code, str(tmp_path)) == rows

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import penstock.nodes  # noqa: F401  (registers them)
 from penstock.dataset import Dataset
 from penstock.errors import PenstockError
 from penstock.graph.node import Node, registered

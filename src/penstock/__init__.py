@@ -1,127 +1,92 @@
-"""penstock keeps machine-learning datasets and feeds them to training."""
+"""penstock keeps machine-learning datasets and feeds them to training.
+
+A name is imported when it is first used, so that `import penstock` costs little where little is used.
+"""
 
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
-from penstock import bridges, errors, experimental, image, io, math, random, strings, train
+from penstock import errors
 from penstock._native import __version__
-from penstock.bridges.tf import from_tf
-from penstock.column.values import Ragged, Sparse
-from penstock.dataset import Dataset
 from penstock.errors import *  # noqa: F403  (every exception is public)
-from penstock.graph.node import AUTOTUNE
-from penstock.graph.node import INFINITE as INFINITE_CARDINALITY
-from penstock.graph.node import UNKNOWN as UNKNOWN_CARDINALITY
-from penstock.graph.seeds import set_seed
-from penstock.loading import Version, gc, load, versions
-from penstock.nodes.with_options import Options, ThreadingOptions
-from penstock.opening import open
-from penstock.ops.casting import cast, saturate_cast
-from penstock.ops.choosing import gather, where
-from penstock.ops.ensuring import ensure_shape
-from penstock.ops.joining import concat, stack, unstack
-from penstock.ops.making import fill, one_hot, ones, ones_like, zeros, zeros_like
-from penstock.ops.shapes import expand_dims, pad, rank, reshape, shape, size, squeeze, tile, transpose
-from penstock.records.schema import Field, Schema
-from penstock.run.described import StateDescription, describe_state
-from penstock.run.explained import Explanation, Origin
-from penstock.run.position import State
-from penstock.saving import Saved
-from penstock.spec import DatasetSpec, NoneSpec, RaggedSpec, SparseSpec, TensorSpec, string, text
-from penstock.store.progress import Progress
-from penstock.writing import Written, write
+from penstock.everything import set_everything
 
-FixedLengthRecordDataset = Dataset.FixedLengthRecordDataset
-TFRecordDataset = Dataset.TFRecordDataset
-TextLineDataset = Dataset.TextLineDataset
-CsvDataset = Dataset.CsvDataset
+# `__init__.pyi` says the same to type checkers.
+_NAMES = {
+    "penstock.bridges.tf": "from_tf",
+    "penstock.column.values": "Ragged Sparse",
+    "penstock.dataset": "Dataset",
+    "penstock.graph.node": "AUTOTUNE",
+    "penstock.graph.seeds": "set_seed",
+    "penstock.loading": "Version gc load versions",
+    "penstock.nodes.with_options": "Options ThreadingOptions",
+    "penstock.opening": "open",
+    "penstock.ops.casting": "cast saturate_cast",
+    "penstock.ops.choosing": "gather where",
+    "penstock.ops.ensuring": "ensure_shape",
+    "penstock.ops.joining": "concat stack unstack",
+    "penstock.ops.making": "fill one_hot ones ones_like zeros zeros_like",
+    "penstock.ops.shapes": "expand_dims pad rank reshape shape size squeeze tile transpose",
+    "penstock.records.schema": "Field Schema",
+    "penstock.run.described": "StateDescription describe_state",
+    "penstock.run.explained": "Explanation Origin",
+    "penstock.run.position": "State",
+    "penstock.saving": "Saved",
+    "penstock.spec": "DatasetSpec NoneSpec RaggedSpec SparseSpec TensorSpec string text",
+    "penstock.store.progress": "Progress",
+    "penstock.writing": "Written write",
+}
+_WHERE = {name: (module, name) for module, names in _NAMES.items() for name in names.split()}
+_WHERE["INFINITE_CARDINALITY"] = ("penstock.graph.node", "INFINITE")
+_WHERE["UNKNOWN_CARDINALITY"] = ("penstock.graph.node", "UNKNOWN")
 
-__all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "CsvDataset",
-    "Dataset",
-    "DatasetSpec",
-    "Explanation",
-    "Field",
-    "FixedLengthRecordDataset",
-    "NoneSpec",
-    "Options",
-    "Origin",
-    "Progress",
-    "Ragged",
-    "RaggedSpec",
-    "Saved",
-    "Schema",
-    "Sparse",
-    "SparseSpec",
-    "State",
-    "StateDescription",
-    "TFRecordDataset",
-    "TensorSpec",
-    "TextLineDataset",
-    "ThreadingOptions",
-    "Version",
-    "Written",
-    "__version__",
-    "bridges",
-    "cast",
-    "concat",
-    "describe_state",
-    "ensure_shape",
-    "errors",
-    "expand_dims",
-    "experimental",
-    "fill",
-    "from_tf",
-    "gather",
-    "gc",
-    "image",
-    "io",
-    "load",
-    "math",
-    "one_hot",
-    "ones",
-    "ones_like",
-    "open",
-    "pad",
-    "random",
-    "rank",
-    "reshape",
-    "saturate_cast",
-    "set_seed",
-    "shape",
-    "size",
-    "squeeze",
-    "stack",
-    "string",
-    "strings",
-    "text",
-    "tile",
-    "train",
-    "transpose",
-    "unstack",
-    "versions",
-    "where",
-    "write",
-    "zeros",
-    "zeros_like",
-]
-__all__ += errors.__all__
+_SOURCES = frozenset({"CsvDataset", "FixedLengthRecordDataset", "TFRecordDataset", "TextLineDataset"})
+_PARTS = frozenset({"bridges", "experimental", "image", "io", "math", "random", "strings", "train"})
 
-# Bridges by their framework, each an extra, its extra's name and a file of `bridges`: imported when first asked for.
+# Bridges by their framework, each an extra, its extra's name and a file of `bridges`.
 _FRAMEWORKS = frozenset({"grain", "huggingface", "jax", "keras", "orbax", "tensorflow", "torch"})
+
+__all__ = ["__version__", "errors"]
+__all__ += errors.__all__
+__all__ += [*_WHERE, *_SOURCES, *_PARTS]  # noqa: PLE0604  (strings)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "testing":
-        return import_module("penstock.testing")
-    if name not in _FRAMEWORKS:
+    if name in _WHERE:
+        module, inner = _WHERE[name]
+        value = getattr(import_module(module), inner)
+    elif name in _SOURCES:
+        value = getattr(import_module("penstock.dataset").Dataset, name)
+    elif name in _PARTS or name == "testing":
+        value = import_module(f"penstock.{name}")
+    elif name in _FRAMEWORKS:
+        value = _framework(name)
+    else:
         raise AttributeError(f"module 'penstock' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_FRAMEWORKS, "testing"})
+
+
+def _framework(name: str) -> Any:
     try:
         return import_module(f"penstock.bridges.{name}")
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("penstock"):
             raise
         raise errors.DependencyError(f"penstock.{name}", package=str(error.name), extra=name) from error
+
+
+def _import_everything() -> None:
+    """What registers nodes, values and operations."""
+    for part in ("nodes", "sources", "ops", "io", "image", "math", "random", "strings"):
+        package = import_module(f"penstock.{part}")
+        for module in iter_modules(package.__path__):
+            import_module(f"{package.__name__}.{module.name}")
+
+
+set_everything(_import_everything)

@@ -7,6 +7,8 @@ from penstock.dataset import Dataset
 from penstock.fs.paths import Paths
 from penstock.nodes.with_options import Options
 
+MODULES: dict[str, str]
+
 class Methods:
     @staticmethod
     def CsvDataset(filenames: Any, record_defaults: Sequence[Any], compression_type: str | None = None, buffer_size: int | None = None, header: bool = False, field_delim: str = ",", use_quote_delim: bool = True, na_value: str = "", select_cols: Sequence[int] | None = None, exclude_cols: Sequence[int] | None = None, *, name: str | None = None) -> Dataset:

@@ -8,14 +8,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, reduce
+from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-import penstock.nodes
-import penstock.sources  # noqa: F401  (registers every source)
+from penstock._methods import MODULES
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_batch
 from penstock.column.nested import set_dataset_maker
@@ -36,9 +36,7 @@ from penstock.graph.node import (
     UNKNOWN,
     Node,
     RowSource,
-    registered,
-    registered_methods,
-    registered_sources,
+    makers,
 )
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import (
@@ -70,11 +68,20 @@ if TYPE_CHECKING:
 else:
     Methods = object
 
-__all__ = ["Dataset"]
+__all__ = ["Dataset", "install"]
 
 _LENGTH_HELP = {
     INFINITE: "Say how many rows you want by take().",
     UNKNOWN: "Some node drops or makes rows: count by iterating, or say what you know by assert_cardinality().",
+}
+# Methods that bridges put here when they are imported.
+_BRIDGES = {
+    "__arrow_c_stream__": "penstock.bridges.arrow",
+    "_repr_html_": "penstock.bridges.html",
+    "to_arrow": "penstock.bridges.arrow",
+    "to_pandas": "penstock.bridges.arrow",
+    "to_polars": "penstock.bridges.arrow",
+    "to_tf": "penstock.bridges.tf",
 }
 RowNumbers: TypeAlias = Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
 
@@ -599,6 +606,30 @@ _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _NAME = inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None)
 
 
+class _Later:
+    """A method of `Dataset` whose module is imported when the method is first asked for."""
+
+    def __init__(self, name: str, module: str) -> None:
+        self._name, self._module = name, module
+
+    def __get__(self, dataset: Dataset | None, owner: type[Dataset]) -> Any:
+        import_module(self._module)
+        if vars(Dataset)[self._name] is self:  # no bridge has put it there
+            install(self._name)
+        return getattr(owner if dataset is None else dataset, self._name)
+
+
+def install(name: str) -> None:
+    """Give `Dataset` the method of a name: of a source that has it, else of a function, else of a node."""
+    node, function, make = makers(name)
+    if make is not None:
+        _install_source(name, make)
+    elif function is not None:
+        _install_method(name, function)
+    elif node is not None:
+        _install_node(name, node)
+
+
 def _install_node(name: str, node: type[Node]) -> None:
     """Give `Dataset` the method of a registered transformation, with the node's arguments and documentation."""
 
@@ -668,9 +699,5 @@ def _arguments(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> di
 
 set_dataset_reader(Dataset)
 set_dataset_maker(lambda rows: Dataset(Plan(Memory("window", rows))))
-for _name, _node in registered().items():
-    _install_node(_name, _node)
-for _name, _function in registered_methods().items():
-    _install_method(_name, _function)
-for _name, _make in registered_sources().items():
-    _install_source(_name, _make)
+for _name, _module in [*MODULES.items(), *_BRIDGES.items()]:
+    setattr(Dataset, _name, _Later(_name, _module))

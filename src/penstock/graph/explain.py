@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock.errors import PenstockError
 from penstock.graph.fingerprint import fields_of
-from penstock.graph.node import INFINITE, UNKNOWN, Node, registered
+from penstock.graph.node import INFINITE, UNKNOWN, Node, method_of
 from penstock.graph.plan import Plan
 
 __all__ = ["call_of", "explain"]
@@ -54,11 +54,11 @@ def _spec(plan: Plan) -> str:
 def call_of(node: Node) -> str:
     """A node as the call that makes it, without arguments that have their default.
 
+    >>> from penstock.graph.node import registered
     >>> call_of(registered()["ragged_batch"](3))
     'ragged_batch(3)'
     """
-    names = {made: name for name, made in registered().items()}
-    name = names.get(type(node), type(node).__name__)
+    name = method_of(type(node)) or type(node).__name__
     return f"{name}({', '.join(_arguments(node))})"
 
 

@@ -28,7 +28,7 @@ from penstock.frozen import frozen
 from penstock.fs.files import ends_of, middle_of
 from penstock.fs.paths import names_pattern
 from penstock.graph.adapted import users_function
-from penstock.graph.node import Node, registered
+from penstock.graph.node import Node, method_of
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import CodeMark, RecordedFunction
 from penstock.graph.seeds import Drawn
@@ -75,6 +75,7 @@ _MOST_LOOKED_INTO: Final = 256
 def fingerprint(plan: Plan) -> Fingerprint:
     """What a plan is; worked out once and then kept with it.
 
+    >>> from penstock.graph.node import registered
     >>> fingerprint(Plan(registered()["take"](3)))
     [['take', {'count': 3}, 0]]
     """
@@ -217,7 +218,7 @@ def _each_node(plan: Plan) -> Iterator[Node]:
 
 def name_of(node: Node) -> str:
     """The name of a node's method, or that of its class."""
-    return next((name for name, made in registered().items() if made is type(node)), type(node).__name__)
+    return method_of(type(node)) or type(node).__name__
 
 
 def _arguments(node: Node) -> dict[str, Any]:

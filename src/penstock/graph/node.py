@@ -22,6 +22,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.everything import import_everything
 from penstock.spec import Spec
 
 if TYPE_CHECKING:
@@ -48,8 +49,11 @@ __all__ = [
     "State",
     "Step",
     "Work",
+    "makers",
     "method",
+    "method_of",
     "node_classes",
+    "recipe_name",
     "registered",
     "registered_methods",
     "registered_sources",
@@ -279,6 +283,7 @@ class RowSource(Protocol):
 
 _CLASSES: dict[str, type[Node]] = {}
 _NODES: dict[str, type[Node]] = {}
+_NAMES: dict[type[Node], str] = {}
 
 
 class Function(Protocol):
@@ -644,6 +649,7 @@ def transform(name: str) -> Callable[[_NodeClass], _NodeClass]:
     def register(node: _NodeClass) -> _NodeClass:
         assert name not in _NODES, f"{name} is registered twice"
         _NODES[name] = node
+        _NAMES.setdefault(node, name)
         return node
 
     return register
@@ -674,23 +680,43 @@ def source(name: str) -> Callable[[_Function], _Function]:
     return register
 
 
+def method_of(kind: type[Node]) -> str | None:
+    """The name of the method that makes a node of a class; None where it is no transformation."""
+    return _NAMES.get(kind)
+
+
+def recipe_name(kind: type[Node]) -> str | None:
+    """The name of a class in recipes: a transformation's own, else that of the class; None for one of other people."""
+    is_ours = _CLASSES.get(kind.__name__) is kind and "__dataclass_fields__" in vars(kind)
+    return _NAMES.get(kind) or (kind.__name__ if is_ours else None)
+
+
 def registered() -> dict[str, type[Node]]:
-    """Every registered transformation by name."""
-    return dict(_NODES)
+    """Every transformation of penstock by name."""
+    import_everything()
+    return dict(sorted(_NODES.items()))
 
 
 def node_classes() -> dict[str, type[Node]]:
-    """Every class of nodes of penstock by the name that recipes have: transformations by their own, others by class."""
-    others = {name: made for name, made in _CLASSES.items() if "__dataclass_fields__" in vars(made)}
-    transformations = set(_NODES.values())
-    return {**{name: made for name, made in others.items() if made not in transformations}, **_NODES}
+    """Every class of nodes of penstock by the name that recipes have."""
+    import_everything()
+    return {name: made for made in [*_CLASSES.values(), *_NODES.values()] if (name := recipe_name(made))}
 
 
 def registered_methods() -> dict[str, Callable[..., Any]]:
     """Methods that are not made from a node's fields, by name."""
-    return dict(_METHODS)
+    import_everything()
+    return dict(sorted(_METHODS.items()))
 
 
 def registered_sources() -> dict[str, Callable[..., Node | Plan]]:
-    """What makes each registered source, by name."""
-    return dict(_SOURCES)
+    """What makes each source, by name."""
+    import_everything()
+    return dict(sorted(_SOURCES.items()))
+
+
+def makers(
+    name: str,
+) -> tuple[type[Node] | None, Callable[..., Any] | None, Callable[..., Node | Plan] | None]:
+    """The transformation, the method and the source of a name, as far as they are imported."""
+    return _NODES.get(name), _METHODS.get(name), _SOURCES.get(name)

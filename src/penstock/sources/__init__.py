@@ -1,7 +1,1 @@
-"""One source a file. Importing this package registers them all."""
-
-from importlib import import_module
-from pkgutil import iter_modules
-
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+"""One source a file. They register when they are imported: at the first use of a method, by `_methods.py`."""

@@ -1,4 +1,4 @@
-"""`Dataset`'s methods as type checkers and editors see them: `_methods.pyi`, made from what is registered.
+"""`Dataset`'s methods by what is registered: `_methods.pyi` for type checkers and editors, `_methods.py` for imports.
 
 Run `python -m penstock.testing.declared` after a transformation or source was added or its arguments changed.
 """
@@ -12,15 +12,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from penstock.dataset import Dataset
+from penstock.dataset import Dataset, install
 from penstock.graph.node import registered, registered_methods, registered_sources
 
-__all__ = ["PATH", "declarations"]
+__all__ = ["MODULES_PATH", "PATH", "declarations", "modules"]
 
 PATH: Final = Path(__file__).parents[1] / "_methods.pyi"
+MODULES_PATH: Final = PATH.with_suffix(".py")
 _HEAD: Final = (
     '"""Methods that `Dataset` has by registration. Made by `python -m penstock.testing.declared`."""'
 )
+_MODULES: Final = '''"""Where the methods of `Dataset` are. Made by `python -m penstock.testing.declared`."""
+
+MODULES = {
+'''
 _IMPORTS: Final = {
     "Callable": "collections.abc",
     "Iterable": "collections.abc",
@@ -38,8 +43,9 @@ _BUILTIN: Final = {"None", "bool", "bytes", "dict", "float", "int", "list", "obj
 
 def declarations() -> str:
     """The text of the stub."""
-    sources = registered_sources()
-    made_by: dict[str, Callable[..., Any]] = {**registered(), **registered_methods(), **sources}
+    sources, made_by = registered_sources(), _made_by()
+    for name in made_by.keys() - vars(Dataset).keys():
+        install(name)
     methods = "".join(
         line for name, make in sorted(made_by.items()) for line in _declared(name, make, name in sources)
     )
@@ -48,7 +54,18 @@ def declarations() -> str:
         f"from {module} import {', '.join(name for name in used if used[name] == module)}"
         for module in dict.fromkeys(used.values())
     )
-    return "\n".join([_HEAD, "", *imports, "", "class Methods:", methods])
+    declared = ["MODULES: dict[str, str]", "", "class Methods:", methods]
+    return "\n".join([_HEAD, "", *imports, "", *declared])
+
+
+def modules() -> str:
+    """The text of the table of modules."""
+    lines = (f'    "{name}": "{make.__module__}",\n' for name, make in sorted(_made_by().items()))
+    return f"{_MODULES}{''.join(lines)}}}\n"
+
+
+def _made_by() -> dict[str, Callable[..., Any]]:
+    return {**registered(), **registered_methods(), **registered_sources()}
 
 
 def _declared(name: str, make: Callable[..., Any], is_source: bool) -> Iterator[str]:
@@ -96,3 +113,4 @@ def _default(value: object) -> str:
 
 if __name__ == "__main__":
     PATH.write_text(declarations())
+    MODULES_PATH.write_text(modules())

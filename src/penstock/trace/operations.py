@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
+from penstock.everything import import_everything
 from penstock.frozen import frozen
 from penstock.spec import Shape, TensorSpec
 from penstock.trace.form import Arg
@@ -73,17 +74,20 @@ def register(operation: Operation) -> Operation:
 
 
 def operation_named(name: str) -> Operation:
-    """The operation of a name; KeyError where there is none."""
+    """The operation of a name, which may come from a saved trace; KeyError where there is none."""
+    if name not in _TABLE:
+        import_everything()
     return _TABLE[name]
 
 
 def is_registered(name: str) -> bool:
-    """Whether there is an operation of this name."""
+    """Whether there is an operation of this name in what is imported."""
     return name in _TABLE
 
 
 def registered() -> list[str]:
     """The names of all operations, in order."""
+    import_everything()
     return sorted(_TABLE)
 
 

@@ -23,7 +23,7 @@ from penstock.trace.calling import call, pack_leaf, same_rows
 from penstock.trace.constants import constant_from_json, constant_key, constant_to_json
 from penstock.trace.form import Form, Kind
 from penstock.trace.intercept import recording
-from penstock.trace.operations import is_registered
+from penstock.trace.operations import operation_named
 from penstock.trace.optional import guarded
 from penstock.trace.program import Program, output_spec, used_by
 from penstock.trace.randomness import setter_back, states
@@ -344,8 +344,12 @@ def _place(function: Callable[..., Any]) -> tuple[str | None, int | None]:
 
 
 def _replay(recorder: Recorder, form: dict[str, Any]) -> None:
-    if not is_registered(form["op"]):
-        raise InvalidArgumentError(f"a saved trace uses {form['op']!r}, which this version does not know.")
+    try:
+        operation_named(form["op"])
+    except KeyError:
+        raise InvalidArgumentError(
+            f"a saved trace uses {form['op']!r}, which this version does not know."
+        ) from None
     args = tuple(constant_from_json(arg) for arg in form["args"])
     kwargs = {name: constant_from_json(arg) for name, arg in form["kwargs"].items()}
     if form["op"] == "part":

@@ -7,8 +7,9 @@ from dataclasses import MISSING, Field, fields
 from types import NoneType
 from typing import Any, Final, TypeVar
 
+from penstock.everything import import_everything
 from penstock.frozen import is_frozen
-from penstock.graph.node import Node, node_classes
+from penstock.graph.node import Node, node_classes, recipe_name
 from penstock.graph.recipe.checked import check_type, malformed
 
 __all__ = [
@@ -35,7 +36,7 @@ def recorded(kind: _Class) -> _Class:
 
 def name_of_node(node: Node) -> str | None:
     """The name of a node in recipes; None for one that is not of penstock."""
-    return next((name for name, made in node_classes().items() if made is type(node)), None)
+    return recipe_name(type(node))
 
 
 def node_class(name: Any, at: str) -> type[Node]:
@@ -54,6 +55,7 @@ def name_of_value(value: Any) -> str | None:
 
 def value_class(name: Any, at: str) -> type:
     """The class of a name. InvalidArgumentError where there is none."""
+    import_everything()
     made = _VALUES.get(name) if isinstance(name, str) else None
     if made is None:
         raise malformed(name, "the name of a value that this version of penstock has", at)

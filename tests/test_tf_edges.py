@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import penstock as ps
 import penstock.tf as tf
 from penstock.errors import ArgumentError, ArgumentTypeError, PenstockError
 
@@ -103,3 +104,83 @@ def test_no_pictures_have_the_size_that_pictures_would_have() -> None:
     made = tf.image.resize(np.zeros((0, 8, 4, 3), np.uint8), [7, 2], preserve_aspect_ratio=True)
     assert made.shape == (0, 4, 2, 3)
     assert tf.image.resize(np.zeros((0, 8, 4, 3), np.uint8), [7, 2]).shape == (0, 7, 2, 3)
+
+
+def test_lists_and_arrays_beside_a_tensor_take_its_dtype_in_map_as_outside() -> None:
+    rows = tf.data.Dataset.from_tensor_slices(np.array([[1, 2]], np.float32))
+    for beside in ([0.5, 1.5], (0.5, 1.5), np.array([0.5, 1.5])):
+        made = rows.map(lambda x, beside=beside: (x - beside, beside - x))
+        assert [spec.dtype for spec in made.element_spec] == [tf.float32, tf.float32]
+        (first, second) = next(iter(made))
+        assert (first.dtype, first.numpy().tolist()) == (tf.float32, [0.5, 0.5])
+        assert (second.dtype, second.numpy().tolist()) == (tf.float32, [-0.5, -0.5])
+    halves = rows.map(lambda x: tf.multiply(x, np.float64(0.5)) + np.float64(1))
+    assert next(iter(halves)).dtype == tf.float32
+
+
+def test_texts_are_compared_with_a_list_of_str() -> None:
+    assert (tf.constant(["a", "b"]) == ["a", "c"]).numpy().tolist() == [True, False]
+    assert (tf.constant(["a", "b"]) != ["a", "c"]).numpy().tolist() == [False, True]
+    rows = tf.data.Dataset.from_tensor_slices([["a", "b"]])
+    assert next(iter(rows.map(lambda x: x == ("a", "c")))).numpy().tolist() == [True, False]
+
+
+def test_floats_divided_and_rounded_down_are_the_quotient_rounded_down() -> None:
+    assert (tf.constant(1.0) // 0.1).numpy() == 10.0  # NumPy: 9
+    rows = tf.data.Dataset.from_tensor_slices(np.float32([1.0, -1.0])).map(lambda x: x // 0.1)
+    assert [float(x) for x in rows] == [10.0, -10.0]
+
+
+def test_a_part_of_what_the_others_leave() -> None:
+    assert [one.numpy().tolist() for one in tf.split(tf.range(6), [1, -1, 2])] == [[0], [1, 2, 3], [4, 5]]
+    parts = tf.data.Dataset.from_tensors(np.arange(6)).map(lambda x: tf.split(x, [-1, 4]))
+    assert [one.shape for one in parts.element_spec] == [(2,), (4,)]
+    for sizes in ([1, 2], [-1, -1, 2], [9, -1], [-2, 8]):
+        with pytest.raises(ArgumentError, match="sizes that add up to 6"):
+            tf.split(tf.range(6), sizes)
+
+
+def test_totals_without_their_own_items_leave_out_what_is_no_number() -> None:
+    made = tf.cumsum(tf.constant([1.0, float("nan"), 2.0]), exclusive=True).numpy().tolist()
+    assert made[:2] == [0.0, 1.0]
+    assert np.isnan(made[2])
+    assert tf.cumsum(tf.constant([1.0, float("inf")]), exclusive=True).numpy().tolist() == [0.0, 1.0]
+
+
+def test_ragged_texts_are_joined_and_never_read_as_memory() -> None:
+    words = tf.ragged.constant([["a", "b"], [], ["c"]])
+    assert tf.strings.reduce_join(words, separator="-").numpy() == b"a-b-c"
+    assert tf.strings.reduce_join(words, axis=-1).numpy().tolist() == [b"ab", b"", b"c"]
+    with pytest.raises(ArgumentTypeError, match="rows of one length"):
+        ps.strings.reduce_join(words.__penstock__())
+
+
+def test_batches_of_sparse_rows_and_of_texts_are_gathered() -> None:
+    sparse = tf.data.Dataset.from_tensor_slices(tf.SparseTensor([[0, 0], [1, 2]], [1, 2], [3, 4])).batch(2)
+    sums = sparse.map(lambda one: tf.sparse.reduce_sum(one, axis=1))
+    assert [one.numpy().tolist() for one in sums] == [[1, 2], [0]]
+
+
+def test_rows_of_a_ragged_tensor_are_ragged_again_in_batches() -> None:
+    rows = tf.data.Dataset.from_tensor_slices((tf.ragged.constant([[1, 2], [3], []]), [1, 2, 3]))
+    (first, numbers), (second, _) = rows.batch(2)
+    assert (first.to_list(), numbers.numpy().tolist(), second.to_list()) == ([[1, 2], [3]], [1, 2], [[]])
+    assert [row[0].to_list() for row in rows.batch(3).unbatch().skip(1).batch(2)] == [[[3], []]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="different shapes"):
+        list(rows.map(lambda x, _: x + 1).batch(2))
+
+
+def test_a_generator_that_gives_tensors_is_closed() -> None:
+    closed = []
+
+    def numbers() -> Any:
+        try:
+            yield tf.constant(1), tf.ragged.constant([[1], []])
+            yield tf.constant(2), tf.ragged.constant([[], [2, 3]])
+        finally:
+            closed.append(True)
+
+    signature = (tf.TensorSpec([], tf.int32), tf.RaggedTensorSpec([2, None], tf.int32))
+    rows = list(tf.data.Dataset.from_generator(numbers, output_signature=signature))
+    assert [row[1].to_list() for row in rows] == [[[1], []], [[], [2, 3]]]
+    assert closed

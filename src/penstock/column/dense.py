@@ -101,7 +101,8 @@ def _stacked_shapes(column: ShapedColumn, size: int, leaf: int) -> Column:
         items = flat.inner.slice(int(flat.offsets[0]), int(flat.offsets[-1]))
         return regular(items, (len(firsts), size, *firsts[0].tolist()))
     shapes = np.column_stack([np.full(len(firsts), size, np.int64), firsts])
-    return ShapedColumn(RaggedColumn(flat.offsets[::size], flat.inner), shapes, (size, *column.shape))
+    offsets = np.ascontiguousarray(flat.offsets[::size])
+    return ShapedColumn(RaggedColumn(offsets, flat.inner), shapes, (size, *column.shape))
 
 
 def different_shapes(leaf: int, first: list[int], row: int, other: list[int]) -> InvalidArgumentError:

@@ -74,12 +74,12 @@ class SparseColumn(Column):
         start, stop = int(self.places.offsets[0]), int(self.places.offsets[-1])
         numbers = np.repeat(np.arange(len(self)) % size, np.diff(self.places.offsets))
         places = np.column_stack([numbers, self.places.inner.slice(start, stop).items()])
-        offsets = self.places.offsets[::size]
+        offsets = np.ascontiguousarray(self.places.offsets[::size])
         longest = self.shapes.reshape(n, size, -1).max(axis=1)
         shapes = np.column_stack([np.full(n, size, np.int64), longest])
         return SparseColumn(
             RaggedColumn(offsets - start, FixedColumn(places)),
-            RaggedColumn(self.values.offsets[::size], self.values.inner),
+            RaggedColumn(np.ascontiguousarray(self.values.offsets[::size]), self.values.inner),
             shapes,
             (size, *self.shape),
         )

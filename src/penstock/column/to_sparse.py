@@ -58,7 +58,7 @@ def _sparse(column: Column, size: int, row_shape: Shape) -> SparseColumn:
     shape = tuple(None if want in (None, -1) else want for want in row_shape)
     return SparseColumn(
         RaggedColumn(offsets, FixedColumn(places)),
-        RaggedColumn(shaped.flat.offsets[::size], shaped.flat.inner),
+        RaggedColumn(np.ascontiguousarray(shaped.flat.offsets[::size]), shaped.flat.inner),
         shapes,
         (size, *shape),
     )

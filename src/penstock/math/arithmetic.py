@@ -120,16 +120,24 @@ def _or_zero(right: Any, made: Any) -> Any:
 
 @face
 def floordiv(x: Any, y: Any) -> Any:
-    """`x // y`, rounded down.
+    """`x // y`, rounded down: of floats the quotient is rounded, where NumPy goes by what is left of `x`.
 
     Raises:
         InvalidArgumentError: Whole numbers are divided by 0; NumPy gives 0.
 
-    >>> floordiv(-3, 2)
-    np.int32(-2)
+    >>> floordiv(-3, 2), floordiv(1.0, 0.1)
+    (np.int32(-2), np.float32(10.0))
     """
     left, right = pair("math.floordiv", x, y)
+    if is_known(left) and left.dtype.kind == "f":
+        return floor_divided(left, right)
     return np.floor_divide(left, divisor(left, right))
+
+
+def floor_divided(left: Any, right: Any) -> Any:
+    """The quotient of floats, rounded down."""
+    with np.errstate(all="ignore"):
+        return np.floor(np.true_divide(left, right))
 
 
 @face

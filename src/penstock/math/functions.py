@@ -231,8 +231,10 @@ def cumsum(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False
     if not value.ndim:
         raise refused("math.cumsum", "x", x, "a value of at least one axis")
     ordered = np.flip(value, axis) if reverse else value
+    if exclusive:  # the items moved on, not the items taken off again: NaN and infinity would stay in
+        some = np.moveaxis(ordered, axis, 0)
+        ordered = np.moveaxis(np.concatenate([np.zeros_like(some[:1]), some[:-1]]), 0, axis)
     totals = np.cumsum(ordered, axis, dtype=value.dtype)
-    totals = np.subtract(totals, ordered) if exclusive else totals
     return np.flip(totals, axis) if reverse else totals
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from penstock.column.base import Column, IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.ragged import RaggedColumn
+from penstock.column.values import Ragged
 from penstock.errors import ArgumentError, InvalidArgumentError
-from penstock.ops.face import face
+from penstock.ops.face import face, refused
 from penstock.ops.operands import axes_of
 from penstock.ops.texts import text_of, texts
 from penstock.trace import operation
@@ -126,6 +127,8 @@ def reduce_join(
     [b'a-b', b'c-d']
     """
     value = texts("strings.reduce_join", inputs, "inputs")
+    if isinstance(value, Ragged):  # whose rows bytes.join would take for memory
+        raise refused("strings.reduce_join", "inputs", inputs, "rows of one length")
     axes = axes_of(axis)
     between = text_of("strings.reduce_join", "separator", separator)
     return _reduce_join(value, (axes,) if isinstance(axes, int) else axes, bool(keepdims), between)

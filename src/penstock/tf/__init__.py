@@ -194,7 +194,7 @@ def __dir__() -> list[str]:
 
 
 def _places() -> list[Any]:
-    return [ps, *module_names("math"), arranging, finding, making, numeric, scattering]
+    return [finding, ps, *module_names("math"), arranging, making, numeric, scattering]
 
 
 def _keras() -> Any:

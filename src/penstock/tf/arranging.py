@@ -105,7 +105,10 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING") -> Any:
 
 
 def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
-    """Parts of an axis: as many of one size, or of the sizes given.
+    """Parts of an axis: as many of one size, or of the sizes given, one of which may be -1 for all that is left.
+
+    Raises:
+        ArgumentError: The sizes do not add up to that of the axis.
 
     >>> [part.tolist() for part in split(np.arange(5), [2, 3])]
     [[0, 1], [2, 3, 4]]
@@ -113,7 +116,21 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
     array = tensor_of("split", "value", value)
     if np.ndim(num_or_size_splits) == 0:
         return list(np.split(array, int(num_or_size_splits), axis))
-    return list(np.split(array, np.cumsum(num_or_size_splits)[:-1].tolist(), axis))
+    sizes = _sizes_of_all(array.shape[axis], [int(size) for size in num_or_size_splits])
+    return list(np.split(array, np.cumsum(sizes)[:-1].tolist(), axis))
+
+
+def _sizes_of_all(whole: Any, sizes: list[int]) -> list[int]:
+    """The sizes of parts that fill an axis, of which one may be -1: what the others leave."""
+    is_fixed = not isinstance(whole, Traced)
+    rest = sum(size for size in sizes if size >= 0)
+    if -1 in sizes and not is_fixed:
+        raise whole.recorder.fail("calls tf.split with -1 for an axis whose size differs from row to row")
+    is_fit = rest == whole if -1 not in sizes else sizes.count(-1) == 1 and rest <= whole
+    if min(sizes, default=-2) < -1 or (is_fixed and not is_fit):
+        want = f"sizes that add up to {whole}, of which one may be -1"
+        raise ArgumentError("split", "num_or_size_splits", got=sizes, want=want)
+    return [whole - rest if size == -1 else size for size in sizes]
 
 
 def einsum(equation: str, *inputs: Any) -> Any:

@@ -178,7 +178,8 @@ def map_fn(
         fn: Takes an entry, or a structure of them.
         elems: A tensor, or a structure of tensors of one size.
         dtype: The old name of `fn_output_signature`. What follows is taken and not used.
-        fn_output_signature: `tf.RaggedTensorSpec` for results that differ in length, which become a ragged tensor.
+        fn_output_signature: `tf.RaggedTensorSpec` for results that differ in length, which become a ragged tensor; as
+            they do of a ragged tensor where nothing is said.
 
     Raises:
         InvalidArgumentError: There are no entries, so that nothing tells what the function returns; or the results
@@ -199,16 +200,20 @@ def map_fn(
     columns = zip(*map(flatten, rows), strict=True)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     specs = flatten(signature) if form(signature) == form(rows[0]) else [None] * len(flatten(rows[0]))
+    is_of_rows = signature is None and any(isinstance(part, RaggedTensor) for part in parts)
     try:
-        made = [_entries_stacked(column, spec) for column, spec in zip(columns, specs, strict=True)]
+        made = [
+            _entries_stacked(column, is_of_rows or hasattr(spec, "row_splits_dtype"))
+            for column, spec in zip(columns, specs, strict=True)
+        ]
     except ValueError as error:
         raise InvalidArgumentError(f"map_fn: {error}.") from error
     return pack(rows[0], made)
 
 
-def _entries_stacked(column: Any, spec: Any) -> Any:
-    """Results of one shape stacked; ragged ones, or those of a spec for such, as rows."""
-    if hasattr(spec, "row_splits_dtype") or any(isinstance(one, RaggedTensor) for one in column):
+def _entries_stacked(column: Any, is_of_rows: bool) -> Any:
+    """Results of one shape stacked; ragged ones, or those that may differ in length, as rows."""
+    if any(isinstance(one, RaggedTensor) for one in column) or (is_of_rows and column[0].shape.rank):
         return stacked_rows(column)
     return wrap(np.stack([unwrap(one) for one in column]))
 

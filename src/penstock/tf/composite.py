@@ -17,12 +17,14 @@ from penstock.tf.shapes import TensorShape
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
 from penstock.trace.value import Traced
 
-__all__ = ["RaggedTensor", "SparseTensor", "TracedSparse", "ragged_constant", "stacked_rows"]
+__all__ = ["RaggedTensor", "SparseTensor", "TracedSparse", "stacked_rows"]
 
 
 @final
 class RaggedTensor:
     """Rows of different lengths.
+
+    What makes them of values and splits looks at these whether `validate` says so or not; `name` is not used.
 
     >>> import penstock.tf as tf
     >>> tf.ragged.constant([[1, 2], [3]])
@@ -36,28 +38,28 @@ class RaggedTensor:
         self._rows: ps.Ragged = rows
 
     @classmethod
-    def from_row_splits(cls, values: Any, row_splits: Any) -> RaggedTensor:
+    def from_row_splits(cls, values: Any, row_splits: Any, **_: Any) -> RaggedTensor:
         """Row i is `values[row_splits[i]:row_splits[i + 1]]`."""
         return cls(ps.Ragged(_inner(values), _array(row_splits)))
 
     @classmethod
-    def from_row_lengths(cls, values: Any, row_lengths: Any) -> RaggedTensor:
+    def from_row_lengths(cls, values: Any, row_lengths: Any, **_: Any) -> RaggedTensor:
         """Row i has `row_lengths[i]` values."""
         return cls(ps.Ragged(_inner(values), np.concatenate([[0], np.cumsum(_array(row_lengths))])))
 
     @classmethod
-    def from_row_limits(cls, values: Any, row_limits: Any) -> RaggedTensor:
+    def from_row_limits(cls, values: Any, row_limits: Any, **_: Any) -> RaggedTensor:
         """Row i ends before `values[row_limits[i]]`, and begins where the one before ends."""
         return cls.from_row_splits(values, np.concatenate([[0], _array(row_limits)]))
 
     @classmethod
-    def from_row_starts(cls, values: Any, row_starts: Any) -> RaggedTensor:
+    def from_row_starts(cls, values: Any, row_starts: Any, **_: Any) -> RaggedTensor:
         """Row i begins at `values[row_starts[i]]`, and ends where the next begins."""
         whole = _inner(values)
         return cls.from_row_splits(whole, np.concatenate([_array(row_starts), [len(whole)]]))
 
     @classmethod
-    def from_value_rowids(cls, values: Any, value_rowids: Any, nrows: Any = None) -> RaggedTensor:
+    def from_value_rowids(cls, values: Any, value_rowids: Any, nrows: Any = None, **_: Any) -> RaggedTensor:
         """`value_rowids`, which rise, say of each value its row."""
         numbers = _array(value_rowids)
         if len(numbers) and ((np.diff(numbers) < 0).any() or numbers[0] < 0):
@@ -68,26 +70,32 @@ class RaggedTensor:
         return cls.from_row_lengths(values, np.bincount(numbers, minlength=count)[: max(count, 0)])
 
     @classmethod
-    def from_uniform_row_length(cls, values: Any, uniform_row_length: Any, nrows: Any = None) -> RaggedTensor:
+    def from_uniform_row_length(
+        cls, values: Any, uniform_row_length: Any, nrows: Any = None, **_: Any
+    ) -> RaggedTensor:
         """All rows have one length."""
         whole, length = _inner(values), int(unwrap(uniform_row_length))
         count = int(unwrap(nrows)) if nrows is not None else len(whole) // max(length, 1)
         return cls.from_row_splits(whole, np.arange(count + 1) * length)
 
     @classmethod
-    def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any) -> RaggedTensor:
+    def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any, **_: Any) -> RaggedTensor:
         """Several ragged axes, the outermost first."""
         return _by_axes(cls.from_row_splits, flat_values, nested_row_splits)
 
     @classmethod
-    def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any) -> RaggedTensor:
+    def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any, **_: Any) -> RaggedTensor:
         """Several ragged axes, the outermost first."""
         return _by_axes(cls.from_row_lengths, flat_values, nested_row_lengths)
 
     @classmethod
-    def from_tensor(cls, tensor: Any, lengths: Any = None, padding: Any = None) -> RaggedTensor:
+    def from_tensor(
+        cls, tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1, **_: Any
+    ) -> RaggedTensor:
         """The rows of a tensor of two axes or more, cut to lengths, or without what fills them up at the end."""
         whole = _array(tensor)
+        if ragged_rank != 1:
+            raise ArgumentError("RaggedTensor.from_tensor", "ragged_rank", got=ragged_rank, want="1")
         if whole.ndim < 2:
             raise ArgumentError(
                 "RaggedTensor.from_tensor", "axes of tensor", got=whole.ndim, want="2 or more"
@@ -130,6 +138,8 @@ class RaggedTensor:
         """The values that stand beside those of this one."""
         value = unwrap(other)
         if isinstance(value, ps.Ragged):
+            if value.dtype != self._rows.dtype:
+                return None
             mine, theirs = self._rows.nested_row_splits, value.nested_row_splits
             is_same = len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
             return value.flat_values if is_same else None
@@ -410,31 +420,6 @@ class TracedSparse(SparseTensor):
 
     def __repr__(self) -> str:
         return f"<a sparse {self.dtype.name}, while it is traced>"
-
-
-def ragged_constant(pylist: Any, dtype: Any = None) -> RaggedTensor:
-    """A ragged tensor of nested lists, by `tf.ragged.constant`'s name."""
-    if dtype is None:
-        values, splits = _flattened(pylist)
-        return RaggedTensor(_nested(np.asarray(pack_value(values)), splits))
-    values, splits = _flattened(pylist)
-    if as_dtype(dtype).name == "string":
-        texts = pack_value(values) if values else np.empty(0, object)
-        return RaggedTensor(_nested(np.asarray(texts, object), splits))
-    return RaggedTensor(_nested(np.asarray(values, unwrap(as_dtype(dtype))), splits))
-
-
-def _flattened(rows: list[Any]) -> tuple[list[Any], list[list[int]]]:
-    splits = []
-    while any(isinstance(row, list) for row in rows):
-        lengths = [len(row) for row in rows]
-        splits.append(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64).tolist())
-        rows = [item for row in rows for item in row]
-    return rows, splits or [[0] * (len(rows) + 1)]
-
-
-def _nested(values: Any, splits: list[list[int]]) -> ps.Ragged:
-    return ps.Ragged.from_nested(values, [np.array(one, np.int64) for one in splits])
 
 
 def stacked_rows(values: Any, axis: Any = 0, name: str | None = None) -> Any:

@@ -11,6 +11,7 @@ import penstock as ps
 from penstock.tf import data_experimental as experimental
 from penstock.tf.datasets import Dataset, TensorIterator
 from penstock.tf.missing import no_attribute
+from penstock.tf.options import Options
 from penstock.tf.specs import DatasetSpec
 
 __all__ = [
@@ -33,7 +34,6 @@ INFINITE_CARDINALITY = ps.INFINITE_CARDINALITY
 UNKNOWN_CARDINALITY = ps.UNKNOWN_CARDINALITY
 FixedLengthRecordDataset = Dataset.FixedLengthRecordDataset
 Iterator = TensorIterator
-Options = ps.Options
 TFRecordDataset = Dataset.TFRecordDataset
 TextLineDataset = Dataset.TextLineDataset
 ThreadingOptions = ps.ThreadingOptions

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -28,10 +28,23 @@ from penstock.sources.saved import SavedRows
 from penstock.sources.tf_saved import TFSavedRows
 from penstock.spec import DatasetSpec
 from penstock.tf.binding import bound
+from penstock.tf.slices import gives_rows_of_ragged
 from penstock.tf.specs import shown_spec
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
 
 __all__ = ["Dataset", "TensorIterator", "adapted", "faced", "load"]
+
+
+@final
+class TensorOptional(OptionalRow):
+    """A row of tensors, or none."""
+
+    def __init__(self, row: OptionalRow) -> None:
+        super().__init__((row.get_value(),) if row.has_value() else ())
+
+    def has_value(self) -> Tensor:  # type: ignore[override]
+        """Whether there is a row, as a tensor."""
+        return Tensor(np.bool_(super().has_value()))
 
 
 class TensorIterator(RowIterator):
@@ -47,7 +60,7 @@ class TensorIterator(RowIterator):
 
     def get_next_as_optional(self) -> OptionalRow:
         """The next row, or that there is none, without an error."""
-        return super().get_next_as_optional()
+        return TensorOptional(super().get_next_as_optional())
 
 
 def adapted(function: Callable[..., Any]) -> Adapted:
@@ -64,7 +77,33 @@ def _argument(value: Any) -> Any:
 def _source_argument(value: Any) -> Any:
     """An argument of a source. A generator reads what is around it as it runs, also in TensorFlow."""
     is_function = callable(value) and not isinstance(value, type | ps.Dataset | np.generic)
-    return Adapted(value, wrap, unwrap) if is_function else unwrap(value)
+    return Adapted(value, wrap, _yielded) if is_function else unwrap(value)
+
+
+def _yielded(rows: Any) -> Any:
+    """What a generator made, with row values in place of tensors; what is nothing to go through stays as it is."""
+    return _Yielded(rows) if isinstance(rows, Iterator) else unwrap(rows)
+
+
+_PLAIN: Final = frozenset({np.ndarray, int, float, bool, str, bytes})
+"""What most generators yield, which is as rows hold it."""
+
+
+class _Yielded(Iterator[Any]):
+    """The rows of a generator as rows hold them; closing it closes the generator."""
+
+    def __init__(self, rows: Iterator[Any]) -> None:
+        self._rows = rows
+
+    def __next__(self) -> Any:
+        row = next(self._rows)
+        is_plain = type(row) in _PLAIN or (type(row) is tuple and all(type(part) in _PLAIN for part in row))
+        return row if is_plain else unwrap(row)
+
+    def close(self) -> None:
+        close = getattr(self._rows, "close", None)
+        if close is not None:
+            close()
 
 
 def faced(function: Callable[..., Any], argument: Callable[[Any], Any] = _argument) -> Callable[..., Any]:
@@ -141,6 +180,32 @@ class Dataset(ps.Dataset):
         if not isinstance(made, ps.Dataset):
             raise ArgumentTypeError("apply", "result of transformation_func", got=made, want="a Dataset")
         return Dataset.of(made)
+
+    def batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Consecutive rows in batches; of rows of a ragged tensor these are ragged again, as `ragged_batch` makes them.
+
+        See `ps.Dataset.batch`.
+
+        >>> import penstock.tf as tf
+        >>> rows = tf.data.Dataset.from_tensor_slices(tf.ragged.constant([[1, 2], [3]]))
+        >>> list(rows.batch(2))
+        [<tf.RaggedTensor [[1, 2], [3]]>]
+        """
+        plain, size = self._plain(), unwrap(batch_size)
+        if gives_rows_of_ragged(self.plan):
+            return Dataset.of(plain.ragged_batch(size, bool(unwrap(drop_remainder))))
+        return Dataset.of(plain.batch(size, bool(unwrap(drop_remainder)), num_parallel_calls, deterministic))
+
+    def options(self) -> Any:
+        """The options in force; see `ps.Dataset.options`."""
+        return wrap(super().options())
 
     def batches(self, size: int, *, drop_remainder: bool = False) -> Dataset:
         """Rows in batches; see `ps.Dataset.batches`."""
@@ -297,7 +362,7 @@ def _handed_over(name: str) -> Callable[..., Any]:
 
 for _name in ("to_arrow", "to_pandas", "to_polars", "to_tf", "__arrow_c_stream__", "_repr_html_"):
     setattr(Dataset, _name, _handed_over(_name))
-for _name in registered() | registered_methods():
+for _name in (registered() | registered_methods()).keys() - {"batch"}:
     setattr(Dataset, _name, faced(getattr(ps.Dataset, _name)))
 for _name in registered_sources():
     setattr(Dataset, _name, staticmethod(faced(getattr(ps.Dataset, _name), _source_argument)))

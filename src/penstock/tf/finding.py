@@ -9,6 +9,7 @@ import numpy as np
 
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.ops.casting import cast
+from penstock.ops.choosing import gather as ps_gather
 from penstock.ops.operands import pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.ops.selecting import masked, unique_of
@@ -19,6 +20,7 @@ __all__ = [
     "argsort",
     "bincount",
     "boolean_mask",
+    "gather",
     "gather_nd",
     "searchsorted",
     "slice",
@@ -174,31 +176,105 @@ def _numbers(values: Any) -> list[Any]:
     return list(values) if not isinstance(values, np.ndarray) else values.tolist()
 
 
-def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
-    """The entries at places that are given by all their first axes.
+def gather(
+    params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0
+) -> Any:
+    """The entries at places along an axis; see `ps.gather`.
+
+    Args:
+        params: Of at least one axis.
+        indices: Whole numbers, each from 0 to the size of the axis.
+        validate_indices: Taken and not used: they are looked at.
+        axis: Of `params`; the first behind `batch_dims` where None.
+        batch_dims: How many of the first axes are those of both: each entry there has its own places.
 
     Raises:
-        InvalidArgumentError: A place is not in the value.
+        ArgumentError: `batch_dims` or `axis` does not fit.
+        InvalidArgumentError: An index is out of range, or the first axes differ.
+
+    >>> gather(np.array([[1, 2], [3, 4]]), np.array([[1], [0]]), batch_dims=1).tolist()
+    [[2], [3]]
+    """
+    _ = validate_indices
+    if not batch_dims:
+        return ps_gather(params, indices, axis)
+    values, places = tensor_of("gather", "params", params), tensor_of("gather", "indices", indices)
+    n = int(batch_dims) + (places.ndim if batch_dims < 0 else 0)
+    along = n if axis is None else int(axis) + (values.ndim if axis < 0 else 0)
+    if not 0 <= n <= places.ndim or not n <= along < values.ndim:
+        want = f"numbers of axes that values of {values.ndim} and {places.ndim} have, batch_dims no larger than axis"
+        raise ArgumentError("gather", "batch_dims and axis", got=(batch_dims, axis), want=want)
+    for one in (places, values):
+        if isinstance(one, Traced):
+            raise one.recorder.fail("calls tf.gather with batch_dims")
+    if values.shape[:n] != places.shape[:n]:
+        raise InvalidArgumentError(
+            f"gather: {values.shape} and {places.shape} differ in their first {n} axes."
+        )
+    size = values.shape[along]
+    if ((places < 0) | (places >= size)).any():
+        raise InvalidArgumentError(f"gather: an index is not in [0, {size}).")
+    shape = (*values.shape[:along], *places.shape[n:], *values.shape[along + 1 :])
+    made = np.empty(shape, values.dtype)
+    for place in np.ndindex(values.shape[:n]):
+        made[place] = np.take(values[place], places[place], along - n)
+    return made
+
+
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
+    """The entries at places that are given by all their first axes, or those behind the first `batch_dims`.
+
+    Raises:
+        InvalidArgumentError: A place is not in the value, or the first axes differ.
 
     >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[0, 1], [1, 0]])).tolist()
     [2, 3]
     """
     value, places = tensor_of("gather_nd", "params", params), tensor_of("gather_nd", "indices", indices)
-    if batch_dims:
-        raise ArgumentError("gather_nd", "batch_dims", got=batch_dims, want="0")
     if isinstance(places, Traced) or isinstance(value, Traced):
         traced = places if isinstance(places, Traced) else value
         raise traced.recorder.fail("calls tf.gather_nd")
+    if batch_dims:
+        return _in_batches(value, places, int(batch_dims))
     sizes = np.array(value.shape[: places.shape[-1]])
     if ((places < 0) | (places >= sizes)).any():
         raise InvalidArgumentError(f"gather_nd: a place is not in a value of shape {value.shape}.")
     return value[tuple(np.moveaxis(places, -1, 0))]
 
 
+def _in_batches(value: Any, places: Any, n: int) -> Any:
+    if not 0 < n < places.ndim or value.shape[:n] != places.shape[:n]:
+        raise InvalidArgumentError(
+            f"gather_nd: {value.shape} and {places.shape} differ in their first {n} axes."
+        )
+    rows = [gather_nd(value[place], places[place]) for place in np.ndindex(places.shape[:n])]
+    shape = (*places.shape[:-1], *value.shape[n + places.shape[-1] :])
+    return np.array(rows, value.dtype).reshape(shape)
+
+
 def bincount(
-    arr: Any, weights: Any = None, minlength: int | None = None, maxlength: int | None = None
+    arr: Any,
+    weights: Any = None,
+    minlength: int | None = None,
+    maxlength: int | None = None,
+    dtype: Any = np.int32,
+    axis: int | None = None,
+    binary_output: bool = False,
 ) -> Any:
     """How often each of 0, 1, 2, ... is there, or the sums of their weights.
+
+    Args:
+        arr: Whole numbers from 0 on.
+        weights: Of each number.
+        minlength: The least size of the result.
+        maxlength: The largest; numbers from it on are left out.
+        dtype: Of the result, where there are no weights.
+        axis: None or 0 to count all; -1 for a count of each row of a value of two axes.
+        binary_output: Whether to tell only which are there.
+
+    Raises:
+        ArgumentError: `axis` is another one.
+        InvalidArgumentError: A number is below 0.
 
     >>> bincount(np.array([1, 1, 3])).tolist()
     [0, 2, 0, 1]
@@ -206,6 +282,11 @@ def bincount(
     values = tensor_of("bincount", "arr", arr)
     if isinstance(values, Traced):
         raise values.recorder.fail("calls tf.math.bincount")
+    if axis not in (None, 0, -1) or (axis == -1 and np.ndim(values) > 2):
+        raise ArgumentError("bincount", "axis", got=axis, want="None, 0, or -1 of at most two axes")
+    kind = as_dtype(dtype).dtype
+    if axis == -1 and np.ndim(values) == 2:
+        return _counted_by_row(values, weights, minlength, maxlength, kind, binary_output)
     numbers = np.asarray(values).reshape(-1)
     if numbers.dtype.kind == "f":  # cut off at the point
         numbers = np.asarray(cast(numbers, np.int32))
@@ -218,4 +299,19 @@ def bincount(
         numbers, by = numbers[is_kept], None if by is None else by[is_kept]
         size = min(size, maxlength)
     made = np.bincount(numbers, by, size)
-    return made.astype(np.int32 if by is None else by.dtype)
+    return (
+        np.minimum(made, 1).astype(kind) if binary_output else made.astype(kind if by is None else by.dtype)
+    )
+
+
+def _counted_by_row(
+    values: Any, weights: Any, minlength: Any, maxlength: Any, dtype: Any, binary: bool
+) -> Any:
+    """Counts of rows, all as long as the longest."""
+    most = int(np.max(values, initial=-1)) + 1
+    least = max(most if maxlength is None else min(most, maxlength), minlength or 0)
+    by = [None] * len(values) if weights is None else list(np.asarray(weights))
+    rows = [
+        bincount(row, one, least, maxlength, dtype, None, binary) for row, one in zip(values, by, strict=True)
+    ]
+    return np.stack(rows) if rows else np.empty((0, least), dtype)

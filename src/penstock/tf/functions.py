@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import as_dtype
 from penstock.tf.ragged_functions import across, is_among
-from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
+from penstock.tf.tensors import Tensor, beside_tensors, is_traced, unwrap, wrap
 from penstock.trace.value import Traced, untold
 
 __all__ = [
@@ -34,13 +34,15 @@ __all__ = [
 def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of values as one of tensors. `name=`, which TensorFlow takes everywhere, is taken and not used."""
     takes_name = _takes(function, "name")
+    first = _OF_PAIRS.get(function.__name__)
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         if not takes_name:
             kwargs.pop("name", None)
         try:
-            values, named = tuple(map(unwrap, args)), unwrap(kwargs)
+            given = args if first is None else (*args[:first], *beside_tensors(args[first:]))
+            values, named = tuple(map(unwrap, given)), unwrap(kwargs)
             if is_among((*values, *named.values())):
                 return wrap(across(function, values, named))
             return wrap(function(*values, **named))
@@ -50,6 +52,15 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
             ) from error
 
     return called
+
+
+_PAIRS: Final = (
+    "add subtract multiply divide truediv floordiv floormod mod maximum minimum pow squared_difference divide_no_nan "
+    "multiply_no_nan equal not_equal greater greater_equal less less_equal atan2 clip_by_value"
+)
+_OF_PAIRS: Final = dict.fromkeys(_PAIRS.split(), 0) | {"where": 1}
+"""Functions of values of one dtype, and which argument is the first of these: NumPy's take that of the tensors, as they
+do beside an operator."""
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:

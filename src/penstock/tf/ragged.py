@@ -11,10 +11,10 @@ import penstock as ps
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError
 from penstock.tf.composite import RaggedTensor
-from penstock.tf.composite import ragged_constant as constant
 from penstock.tf.composite import stacked_rows as stack
 from penstock.tf.missing import no_attribute
-from penstock.tf.tensors import Tensor, is_traced, unwrap
+from penstock.tf.ragged_lists import constant
+from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
 
 __all__ = [
     "RaggedTensor",
@@ -74,6 +74,10 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
         counts = np.diff(np.concatenate([[0], np.cumsum(chosen)])[is_in.row_splits])
         inner: Any = values.values if isinstance(values, ps.Ragged) else _of_rows(values)
         return RaggedTensor.from_row_lengths(inner[chosen], counts)
+    if isinstance(is_in, ps.Ragged) and isinstance(values, ps.Ragged):
+        if not np.array_equal(is_in.row_splits, values.row_splits):
+            raise ArgumentError("ragged.boolean_mask", "mask", got=mask, want="rows as long as those of data")
+        return wrap(values.__class__(unwrap(boolean_mask(values.values, is_in.values)), values.row_splits))
     chosen = _array("boolean_mask", is_in)
     if chosen.ndim == 1:
         picked = [row for row, is_kept in zip(values, chosen, strict=True) if is_kept]

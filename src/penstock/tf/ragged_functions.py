@@ -159,7 +159,7 @@ def _gather(
     table = _as_rows(params)
     place, batch = int(axis or 0), int(batch_dims)
     if batch == 1 and place in (0, 1):
-        return _gather_in_rows(table, indices)
+        return _gather_in_rows(table, indices if isinstance(indices, Ragged) else np.asarray(indices))
     if batch or place:
         want = "0 and axis 0, or 1 and axis 1, for ragged tensors"
         raise ArgumentError("gather", "batch_dims", got=(batch, place), want=want)
@@ -196,7 +196,10 @@ def _check_places(places: Any, n: int) -> None:
 def _gather_in_rows(table: Any, indices: Any) -> Any:
     """Of each row its values at the places of the row of the same number."""
     rows = table if isinstance(table, Ragged) else of_array(table)
-    wanted = indices if isinstance(indices, Ragged) else of_array(np.asarray(indices))
+    if not isinstance(indices, Ragged) and indices.ndim < 2:
+        one = _gather_in_rows(rows, indices.reshape(-1, 1))
+        return one.values if isinstance(one, Ragged) else one[:, 0]
+    wanted = indices if isinstance(indices, Ragged) else of_array(indices)
     if len(rows) != len(wanted):
         raise ArgumentError("gather", "rows of indices", got=len(wanted), want=str(len(rows)))
     lengths = np.repeat(rows.row_lengths(), wanted.row_lengths())
@@ -204,7 +207,10 @@ def _gather_in_rows(table: Any, indices: Any) -> Any:
     if ((places < 0) | (places >= lengths)).any():  # type: ignore[operator]
         raise ArgumentError("gather", "indices", got=indices, want="places within the rows")
     starts = np.repeat(rows.row_splits[:-1], wanted.row_lengths())
-    return Ragged(rows_at(rows.values, starts + places), wanted.row_splits)
+    taken = rows_at(rows.values, starts + places)
+    if isinstance(indices, Ragged) or isinstance(taken, Ragged):
+        return Ragged(taken, wanted.row_splits)
+    return taken.reshape(*indices.shape[:2], *taken.shape[1:])
 
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -281,6 +287,22 @@ def _join(inputs: Any, separator: Any = "") -> Any:
     return with_flat(rows, ps.strings.join(flat, separator))
 
 
+def _reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: Any = "") -> Any:
+    def whole(values: Any, axis: Any, keepdims: bool) -> Any:
+        return np.asarray(ps.strings.reduce_join(values, axis, keepdims, separator), object)
+
+    def by_segment(values: Any, numbers: Any, n: int) -> Any:
+        parts: list[list[bytes]] = [[] for _ in range(n)]
+        for text, number in zip(values.tolist(), numbers.tolist(), strict=True):
+            parts[number].append(text)
+        return np.array([pack_value(separator).join(part) for part in parts], object)
+
+    if inputs.flat_values.ndim > 1:
+        raise ArgumentError("strings.reduce_join", "inputs", got=inputs, want="rows of single strings")
+    made = reduced("strings.reduce_join", inputs, axis, bool(keepdims), whole, by_segment)
+    return made[()] if isinstance(made, np.ndarray) else made
+
+
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "reduce_sum": _sum,
     "reduce_prod": _prod,
@@ -304,4 +326,5 @@ _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "add_n": _add_n,
     "to_hash_bucket_strong": _to_hash_bucket_strong,
     "join": _join,
+    "reduce_join": _reduce_join,
 }

@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock.column.packing import pack_value
 from penstock.errors import InvalidArgumentError
-from penstock.math.arithmetic import divisor
+from penstock.math.arithmetic import divisor, floor_divided
 from penstock.ops.ensuring import ensure_shape as ps_ensure_shape
 from penstock.spec import is_structure, map_structure
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
@@ -18,7 +18,7 @@ from penstock.tf.shapes import TensorShape
 from penstock.trace.form import Kind
 from penstock.trace.value import Traced
 
-__all__ = ["Tensor", "is_tensor", "is_traced", "set_wrapper", "unwrap", "wrap"]
+__all__ = ["Tensor", "beside_tensors", "is_tensor", "is_traced", "set_wrapper", "unwrap", "wrap"]
 
 _BY_DTYPE = {dtype.dtype: dtype for dtype in DTYPES.values()} | {np.dtype(object): DTYPES["string"]}
 _WRAPPERS: dict[type, Callable[[Any], Any]] = {}
@@ -134,11 +134,11 @@ class Tensor:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         values = [one._value if isinstance(one, Tensor) else one for one in inputs]
         kwargs = {name: unwrap(value) for name, value in kwargs.items()}
-        if any(isinstance(value, Traced) for value in values):
-            return wrap(getattr(ufunc, method)(*values, **kwargs))
         if method == "__call__" and len(inputs) == 2 and not isinstance(inputs[0], Tensor) and not kwargs:
             # An operator whose left side is NumPy's: the result is a tensor, as in TensorFlow.
             return wrap(_calculated(ufunc, _like(inputs[0], values[1]), values[1]))
+        if any(isinstance(value, Traced) for value in values):
+            return wrap(getattr(ufunc, method)(*values, **kwargs))
         arrays = [np.asarray(one) if isinstance(one, Tensor) else one for one in inputs]
         return getattr(ufunc, method)(*arrays, **kwargs)
 
@@ -245,14 +245,35 @@ def _like(value: Any, tensor: Any) -> Any:
         TypeError: It has no form in that dtype, as 1.5 has none in int32.
     """
     _require_convertible(value, tensor)
-    is_text = isinstance(tensor, bytes | str)
-    if isinstance(value, str) or _is_array_of_text(value) or (is_text and isinstance(value, list)):
-        return pack_value(value)
-    if is_text or isinstance(value, Traced) or isinstance(tensor, Traced):
+    is_text = _is_text(tensor)
+    if isinstance(value, str) or _is_array_of_text(value) or (is_text and isinstance(value, list | tuple)):
+        return pack_value(list(value) if isinstance(value, tuple) else value)
+    if is_text or isinstance(value, Traced) or not _has_dtype(tensor):
         return value
-    if tensor.dtype == object:
-        return np.asarray(value, object)[()]
+    if isinstance(tensor, Traced) and type(value) in _KINDS:
+        return value  # such a number takes the dtype of what it stands beside
     return np.asarray(value).astype(tensor.dtype)[()]
+
+
+def beside_tensors(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values with those of NumPy in the dtype of the first tensor of numbers among them."""
+    first = next((one._value for one in values if isinstance(one, Tensor)), None)
+    if first is None or _is_text(first) or not _has_dtype(first):
+        return values
+    return tuple(np.asarray(one).astype(first.dtype)[()] if _is_of_numbers(one) else one for one in values)
+
+
+def _is_of_numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufc"
+
+
+def _is_text(tensor: Any) -> bool:
+    return Tensor(tensor).dtype.name == "string" if _is_known(tensor) else False
+
+
+def _has_dtype(tensor: Any) -> bool:
+    """Whether a value has a dtype of its own; one that is a size takes that of what it stands beside."""
+    return not isinstance(tensor, Traced) or (_is_known(tensor) and not _is_size(tensor))
 
 
 _BESIDE: Final = {"b": "biu", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc", "O": "OSU", "S": "OSU"}
@@ -303,6 +324,7 @@ def _is_size(value: Any) -> bool:
     return isinstance(value, Traced) and value.recorder.forms[value.index].kind is Kind.SIZE
 
 
+_FLOOR_DIVISIONS = (operator.__floordiv__, np.floor_divide)
 _WHOLE_DIVISIONS = (operator.__floordiv__, operator.__mod__, np.floor_divide, np.remainder)
 _FLOAT_OF = {"int8": "float32", "uint8": "float32", "int16": "float32", "uint16": "float32"}
 
@@ -315,10 +337,16 @@ def _calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> 
     """
     if operation in (operator.__truediv__, np.true_divide):
         left, right = _as_floats(left), _as_floats(right)
+    if operation in _FLOOR_DIVISIONS and _is_floating(left):
+        operation = floor_divided
     if operation in _WHOLE_DIVISIONS and not _is_size(left) and not _is_size(right):
         right = divisor(left, right)
     with np.errstate(all="ignore"):
         return operation(left, right)
+
+
+def _is_floating(value: Any) -> bool:
+    return getattr(None if _is_size(value) else value, "dtype", np.dtype(np.bool_)).kind == "f"
 
 
 def _as_floats(value: Any) -> Any:

@@ -1,0 +1,58 @@
+"""Which datasets give the rows of ragged tensors, that TensorFlow lays together as such again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from penstock.graph.fingerprint import name_of
+from penstock.graph.plan import Plan
+from penstock.sources.memory import Memory
+from penstock.spec import RaggedSpec, TensorSpec
+
+__all__ = ["gives_rows_of_ragged"]
+
+
+def gives_rows_of_ragged(plan: Plan) -> bool:
+    """Whether some of a row are rows of a ragged tensor, and all else has sizes that are known.
+
+    Functions are not looked through: what they return is a tensor.
+    """
+    found: set[bool | None] = set()
+    waiting = [plan]
+    while waiting:
+        part = waiting.pop()
+        if part.inputs and (part.node.only_moves or name_of(part.node) in _PASSING):
+            waiting += part.inputs
+        else:
+            found.add(_is_of_ragged(part))
+    return True in found and None not in found
+
+
+_PASSING: Final = frozenset({"filter", "cache", "take_while", "ignore_errors", "zip"})
+"""Nodes that give some of the rows they take, or these beside each other, and are none that only move them."""
+
+
+def _is_of_ragged(plan: Plan) -> bool | None:
+    """Whether rows are of ragged tensors, or all sizes are known; None where they are neither."""
+    node = plan.node
+    if isinstance(node, Memory) and node.name == "from_tensor_slices":
+        return any(map(_is_cut, node.spec().leaves))
+    if name_of(node) == "unbatch":
+        spec = plan.inputs[0].spec_now
+        return None if spec is None else _is_cut_apart(spec.leaves)
+    spec = plan.spec_now
+    return None if spec is None or any(map(_is_cut, spec.leaves)) else False
+
+
+def _is_cut(leaf: object) -> bool:
+    """Whether rows differ in length: those of an array would not."""
+    return isinstance(leaf, RaggedSpec) or (isinstance(leaf, TensorSpec) and None in leaf.shape)
+
+
+def _is_cut_apart(leaves: Iterable[object]) -> bool | None:
+    """Whether entries of these are rows of ragged tensors."""
+    others = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
+    if any(None in leaf.shape[1:] for leaf in others):
+        return None
+    return any(isinstance(leaf, RaggedSpec) for leaf in leaves)

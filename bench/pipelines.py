@@ -133,6 +133,7 @@ def _() -> Iterator[int]:
     import penstock as ps
 
     pattern = str(data.path("many") / "*.tfrecord")
+    next(iter(ps.open(data.path("small.tfrecord")).batch(64)))  # imports, which "first use" asks for
     yield START
     for batch in ps.open(pattern).batch(64):
         yield len(batch["y"])

@@ -104,6 +104,10 @@ QUESTIONS = {
     "resume all exact": Question("the same rows again, after 50 and after 150 batches (1 is always)", ""),
     "import time": Question("time of a process that imports it", "s", False),
     "import memory": Question("memory of a process that imports it", "bytes", False),
+    "first use": Question(
+        "time of a process that imports it and reads 256 of the small Examples", "s", False
+    ),
+    "first use memory": Question("memory of that process", "bytes", False),
     "package": Question("size of the package, compressed", "bytes", False),
 }
 IMPORTS = {
@@ -113,7 +117,13 @@ IMPORTS = {
     "TensorFlow": "tensorflow",
     "DALI": "nvidia.dali",
 }
-
+FIRST_USES = {
+    OURS: "import penstock as ps; next(iter(ps.open(path).batches(256)))",
+    "tfrecord (vahidk)": "from tfrecord.reader import tfrecord_loader as rows; from itertools import islice;"
+    " list(islice(rows(path, None), 256))",
+    "TensorFlow": "import tensorflow as tf; next(iter(tf.data.TFRecordDataset(path).batch(256)))",
+}
+STARTS = ("import time", "import memory", "first use", "first use memory")
 
 Answers: TypeAlias = dict[tuple[str, str], list["Answer | str"]]
 
@@ -161,13 +171,17 @@ def measured(question: str, peer: str, seconds: float) -> Answer:
     return Answer(handled / elapsed, handled / (time.process_time() - used))
 
 
-def imported(question: str, module: str) -> Answer:
+def started(question: str, peer: str) -> Answer:
+    """A process that imports a peer, and reads a little where that is asked."""
+    used = (
+        f"path = {str(data.path('small.tfrecord'))!r}; {FIRST_USES[peer]}" if "first use" in question else ""
+    )
+    code = f"{used or f'import {IMPORTS[peer]}'}; print(open('/proc/self/status').read())"
     start = time.perf_counter()
-    code = f"import {module}; print(open('/proc/self/status').read())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     took = time.perf_counter() - start
     kilobytes = done.stdout.partition("VmHWM:")[2].split()[0]
-    return Answer(took if question == "import time" else int(kilobytes) * 1024)
+    return Answer(int(kilobytes) * 1024 if "memory" in question else took)
 
 
 def package_bytes() -> Answer:
@@ -199,16 +213,17 @@ def jobs(only: set[str]) -> list[tuple[str, str]]:
 
 
 def peers_of(question: str) -> list[str]:
-    if question.startswith("import"):
-        return [peer for peer, module in IMPORTS.items() if find_spec(module.partition(".")[0])]
+    if question in STARTS:
+        asked = FIRST_USES if "first use" in question else IMPORTS
+        return [peer for peer in asked if find_spec(IMPORTS[peer].partition(".")[0])]
     if question == "package":
         return [OURS]
     return sorted(measures.MEASURES.get(question, {}), key=lambda peer: peer != OURS)
 
 
 def answer(question: str, peer: str, seconds: float) -> Answer | str:
-    if question.startswith("import"):
-        return imported(question, IMPORTS[peer])
+    if question in STARTS:
+        return started(question, peer)
     return package_bytes() if question == "package" else in_a_process(question, peer, seconds)
 
 
@@ -276,9 +291,12 @@ def main() -> None:
     if given.measure:
         print(json.dumps(astuple(measured(*given.measure, given.seconds))))
         return
+    only = {name.strip() for name in given.only.split(",") if name.strip()}
+    if unknown := sorted(only - QUESTIONS.keys()):
+        parser.error(f"there is no question {unknown[0]!r}; those that can be asked: {', '.join(QUESTIONS)}")
     for name in data.MAKERS:
         data.path(name)
-    todo = jobs({name.strip() for name in given.only.split(",") if name.strip()})
+    todo = jobs(only)
     print(machine(), flush=True)
     answers: Answers = {job: [] for job in todo}
     for number in range(given.rounds):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import signal
 import socket
@@ -335,3 +336,10 @@ def test_a_forked_child_does_not_take_the_file_away(tmp_path):
     os.waitpid(child, 0)
     writer.commit()
     assert (tmp_path / "x").read_bytes() == b"abc"
+
+
+@pytest.mark.parametrize("pattern", ["*", "a*", "*.b", "a*b", "a*.b", "*a*b", "ab*ba", ".*", "*[a]", "a?*", "*b*"])
+def test_patterns_match_what_globs_of_python_match(tmp_path, pattern):
+    for name in ("a", "b", "ab", "aba", "ab.b", "a.b", ".a", ".a.b", "abba", "aBa", "abxba"):
+        (tmp_path / name).write_bytes(b"")
+    assert expand(f"{tmp_path}/{pattern}") == sorted(glob.glob(f"{tmp_path}/{pattern}"))

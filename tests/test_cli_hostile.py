@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 
 import numpy as np
@@ -93,3 +94,43 @@ def test_numbers_beyond_all_bounds_are_usage_errors(tmp_path, arguments, capsys)
     write(tmp_path / "a.tfrecord", {"x": [1]})
     paths = [str(tmp_path / "a.tfrecord"), str(tmp_path / "b.tfrecord")]
     assert refused([*arguments, *paths[: 1 if arguments[0] == "head" else 2]], capsys)[0] == 2
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.npz", "a.parquet"])
+def test_a_source_that_is_a_fifo_is_refused_without_waiting_for_its_writer(tmp_path, name, capsys):
+    os.mkfifo(tmp_path / name)
+    status, said = convert(tmp_path / name, capsys)
+    assert status == 2
+    assert "wanted a regular file. It is a FIFO." in said
+
+
+def with_image(folder, make):
+    (folder / "images" / "cat").mkdir(parents=True)
+    make(folder / "images" / "cat" / "1.png")
+    return folder / "images"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_an_image_that_is_no_regular_file_is_refused(tmp_path, make, capsys):
+    status, said = convert(with_image(tmp_path, make), capsys)
+    assert status == 2
+    assert "wanted a regular file. It is a" in said
+
+
+def test_an_image_larger_than_any_record_is_refused_before_it_is_read(tmp_path, capsys):
+    def huge(path):
+        path.touch()
+        os.truncate(path, 1 << 40)
+
+    status, said = convert(with_image(tmp_path, huge), capsys)
+    assert status == 1
+    assert "1.png: the file has 1099511627776 bytes" in said
+    assert not (tmp_path / "new.tfrecord").exists()
+
+
+def test_an_error_of_the_system_names_the_file_that_could_not_be_read(tmp_path, capsys):
+    # A file that the system opens and does not read.
+    assert refused(["head", "/proc/self/mem"], capsys) == (
+        3,
+        "penstock: /proc/self/mem: input/output error.\n",
+    )

@@ -12,7 +12,7 @@ import pytest
 
 import penstock as ps
 from penstock.column.batches import Batches
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, FeatureError
 from penstock.graph.plan import Plan
 from penstock.sources.arrow_pieces import ArrowPieces
 from penstock.sources.memory import Memory
@@ -228,3 +228,37 @@ def test_the_parts_of_ragged_rows_are_taken_by_dlpack():
     assert isinstance(rows, ps.Ragged)
     for part in (rows.values, rows.row_splits):
         assert address(np.from_dlpack(part)) == address(part)
+
+
+def text_of(*values: bytes) -> pa.StringArray:
+    """An Arrow array of text that nobody has looked at."""
+    _, offsets, data = pa.array(values, pa.binary()).buffers()
+    return pa.StringArray.from_buffers(len(values), offsets, data)
+
+
+@pytest.mark.parametrize("form", ["text", "lists", "words", "struct"])
+def test_arrow_text_that_is_not_utf8_is_refused_before_a_file_is_there(tmp_path, form):
+    n = 1 << 16
+    wrong = text_of(*[b"a"] * n, b"a", b"\xff\xfe", b"b")
+    column = {
+        "text": wrong,
+        "lists": pa.ListArray.from_arrays(pa.array(range(n + 4), pa.int32()), wrong),
+        "words": pa.DictionaryArray.from_arrays(pa.array(range(n + 3)), wrong),
+        "struct": pa.StructArray.from_arrays([wrong], names=["inner"]),
+    }[form]
+    with pytest.raises(FeatureError, match=r"^record 65537: .* holds bytes that are not UTF-8"):
+        ps.write(tmp_path / "a.tfrecord", pa.table({"s": column}))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_half_a_character_in_each_of_two_arrow_strings_is_not_utf8(tmp_path):
+    with pytest.raises(FeatureError, match=r"^record 0: .* not UTF-8"):
+        ps.write(tmp_path / "a.tfrecord", pa.table({"s": text_of(b"\xc3", b"\xa9")}))
+
+
+def test_what_lies_behind_a_null_of_arrow_text_is_not_looked_at(tmp_path):
+    bits = pa.py_buffer(bytes([0b101]))
+    _, offsets, data = text_of(b"a", b"\xff", b"b").buffers()
+    column = pa.StringArray.from_buffers(3, offsets, data, bits)
+    ps.write(tmp_path / "a.tfrecord", pa.table({"s": column}))
+    assert [row["s"] for row in ps.open(tmp_path / "a.tfrecord")] == ["a", None, "b"]

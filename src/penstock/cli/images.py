@@ -14,10 +14,12 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.dataset import Dataset
-from penstock.errors import ArgumentError, NotFoundError
+from penstock.errors import ArgumentError, LimitError, NotFoundError
 from penstock.frozen import frozen
+from penstock.fs.files import ReadFile
 from penstock.graph.node import END, Node, State, Step
 from penstock.graph.plan import Plan
+from penstock.records.frames import MAX_RECORD_BYTES
 from penstock.show.media import IMAGE_ENDINGS
 from penstock.spec import Spec, TensorSpec, string, text
 
@@ -142,5 +144,8 @@ class _ImageFiles(Node):
         return Chunk({name: columns[name]() for name in self.spec().structure})
 
     def _content(self, path: str) -> bytes:
-        with open(os.path.join(self.folder, path), "rb") as file:
-            return file.read()
+        with ReadFile(os.path.join(self.folder, path)) as file:
+            if file.size > MAX_RECORD_BYTES:
+                found = f"the file has {file.size} bytes, an image may have {MAX_RECORD_BYTES}."
+                raise LimitError(found, path=file.path, help="Leave it out of the folder.")
+            return file.read_bytes(file.size)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -15,7 +14,8 @@ import numpy as np
 
 from penstock.bridges.table_files import read_csv, read_parquet
 from penstock.cli.images import image_dataset
-from penstock.errors import ArgumentError, InvalidArgumentError, NotFoundError
+from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.fs.paths import regular_status
 from penstock.records.frames import MAX_RECORD_BYTES
 
 __all__ = ["read_data"]
@@ -32,11 +32,11 @@ def read_data(path: str, format: str, features: Sequence[str] | None) -> Any:
     Raises:
         NotFoundError: There is no such file.
         InvalidArgumentError: It is not of that format.
-        ArgumentError: It has no such feature.
+        ArgumentError: It is no regular file, or has no such feature.
         DependencyError: The format needs a package that is not installed.
     """
-    if not os.path.exists(path):
-        raise NotFoundError(f"{path}: no such file.")
+    if format != "images":
+        regular_status(path)
     if format == "csv":
         return read_csv(path, features)
     if format == "parquet":

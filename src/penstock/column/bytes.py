@@ -100,6 +100,18 @@ class BytesColumn(Column):
             values[~self.valid] = None
         return values
 
+    def first_not_utf8(self) -> int | None:
+        """The first string that is not UTF-8, of those of rows that are there; None where all are."""
+        first, last = int(self.offsets[0]), int(self.offsets[-1])
+        starts = self.offsets[self.offsets < last]
+        inside_a_character = (self.data[starts] & 0xC0) == 0x80
+        if not inside_a_character.any() and _is_utf8(self.data[first:last]):
+            return None
+        there = None if self.valid is None else np.repeat(self.valid, self._width)
+        bounds = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        strings = ((i, self.data[start:stop]) for i, (start, stop) in enumerate(bounds))
+        return next((i for i, value in strings if (there is None or there[i]) and not _is_utf8(value)), None)
+
     def present(self) -> list[Any]:
         return list(self.items())
 
@@ -113,6 +125,14 @@ class BytesColumn(Column):
             (len(self), width + 1), np.int64, np.ascontiguousarray(self.offsets), 0, (width * step, step)
         )
         return map(partial(_native.bytes_objects, self.data), rows)
+
+
+def _is_utf8(data: NDArray[np.uint8]) -> bool:
+    try:
+        str(memoryview(data), "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def spread(rows: IntArray, width: int) -> IntArray:

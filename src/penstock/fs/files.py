@@ -80,7 +80,11 @@ class ReadFile:
         """Bytes read into the beginning of `buffer`; 0 only at the end of the file (or for an empty
         buffer).
         """
-        return self._file.readinto(buffer.data if isinstance(buffer, np.ndarray) else buffer) or 0
+        try:
+            return self._file.readinto(buffer.data if isinstance(buffer, np.ndarray) else buffer) or 0
+        except OSError as error:
+            error.filename = self.path
+            raise
 
     def read_bytes(self, limit_bytes: int) -> bytes:
         """The next `limit_bytes` bytes; fewer only at the end of the file."""

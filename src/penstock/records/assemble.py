@@ -191,26 +191,10 @@ def _logical(field: Field, values: Any, row_of: Callable[[int], int]) -> NDArray
 
 def _checked_text(field: Field, column: BytesColumn, width: int) -> BytesColumn:
     """Text is checked where it is read, so that the record can be named."""
-    if column.dtype != text or _is_utf8(column):
-        return column
-    strings = BytesColumn(column.offsets, column.data).to_list()
-    at = next(i for i, value in enumerate(strings) if not _decodes(value))
-    raise Misfit(at // width, field.name, "holds bytes that are not UTF-8, wanted text")
-
-
-def _is_utf8(column: BytesColumn) -> bool:
-    first, last = int(column.offsets[0]), int(column.offsets[-1])
-    starts = column.offsets[column.offsets < last]
-    inside_a_character = (column.data[starts] & 0xC0) == 0x80
-    return not inside_a_character.any() and _decodes(column.data[first:last])
-
-
-def _decodes(value: Any) -> bool:
-    try:
-        str(memoryview(value), "utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+    at = column.first_not_utf8() if column.dtype == text else None
+    if at is not None:
+        raise Misfit(at // width, field.name, "holds bytes that are not UTF-8, wanted text")
+    return column
 
 
 def _shaped(field: Field, flat: RaggedColumn, shapes: IntArray) -> ShapedColumn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
+from penstock.column.ragged import RaggedColumn
+from penstock.column.shaped import ShapedColumn
 from penstock.errors import ArgumentError, ArgumentTypeError, FeatureError
 from penstock.frozen import frozen
 from penstock.records.schema import FLOAT, UNSET, Field, Schema
@@ -120,7 +123,10 @@ class Fields:
             want = f"one of {', '.join(sorted(self.given))}"
             raise ArgumentError("write", "the feature", got=name, want=want, help="Add it to schema=.")
         try:
-            return self._fitting(name, values, before)
+            column, field = self._fitting(name, values, before)
+            if isinstance(values, Column):
+                self._check_text(name, column)
+            return column, field
         except (UnfitError, ContradictionError) as error:
             row = self.rows + _first_unfit(values, lambda some: self._fitting(name, some, before))
             raise FeatureError(
@@ -141,6 +147,16 @@ class Fields:
         if self.given is not None and before is not None and not _is_promised(before, wide):
             raise ContradictionError(f"is {new.spec}, wanted {before.spec}")
         return column, new
+
+    def _check_text(self, name: str, column: Column) -> None:
+        """What others say is text: neither Arrow nor a function of a pipeline has looked."""
+        row = _first_not_utf8(column)
+        if row is not None:
+            found, help = (
+                f"feature {name!r} holds bytes that are not UTF-8, wanted text.",
+                "Make it bytes first.",
+            )
+            raise FeatureError(found, feature=name, record=self.rows + row, help=help)
 
     @property
     def are_decided(self) -> bool:
@@ -190,6 +206,20 @@ class Fields:
             if count > 1:
                 want = "another name, since a shape or row lengths are stored under this one"
                 raise ArgumentError("write", "the feature", got=name, want=want)
+
+
+def _first_not_utf8(column: Column) -> int | None:
+    """The first row with text that is none."""
+    if isinstance(column, ShapedColumn):
+        return _first_not_utf8(column.flat)
+    if isinstance(column, RaggedColumn):
+        first, last = int(column.offsets[0]), int(column.offsets[-1])
+        item = _first_not_utf8(column.inner.slice(first, last))
+        return None if item is None else int(np.searchsorted(column.offsets, first + item, side="right")) - 1
+    if not isinstance(column, BytesColumn) or column.dtype != text:
+        return None
+    value = column.first_not_utf8()
+    return None if value is None else value // prod(column.shape)
 
 
 def _key(field: Field) -> bytes:

@@ -7,6 +7,7 @@ import os
 import struct
 import tempfile
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import penstock as ps
 from penstock.errors import (
     ArgumentError,
     CorruptRecordError,
@@ -233,6 +235,27 @@ def test_an_index_with_a_right_checksum_is_not_trusted_either(tmp_path):
             decode_index(signed(bytes(wrong)), "x")
     with pytest.raises(SidecarError, match="bytes too many"):
         decode_index(signed(body + b"more"), "x")
+
+
+@pytest.mark.parametrize(
+    ("compression", "left"),
+    [
+        ("none", [1, 2, 3]),
+        ("none", [0, 2, 3]),
+        ("none", [0, 1, 2]),
+        ("none", []),
+        ("gzip", [1, 2, 3]),
+        ("gzip", [0, 2, 3]),
+    ],
+)
+def test_an_index_that_leaves_records_out_is_made_anew(tmp_path, compression, left):
+    path = written(tmp_path / "x", [b"a", b"bb", b"ccc", b"dddd"], compression)
+    whole = build_index(path)
+    some = replace(whole, offsets=whole.offsets[left], lengths=whole.lengths[left])
+    save_index(path, some)
+    records = ps.open(path, features=bytes)
+    assert (len(records), list(records[[3, 1]])) == (4, [b"dddd", b"bb"])
+    assert load_index(path).is_whole
 
 
 def test_access_points_that_cannot_be_are_refused():

@@ -127,7 +127,7 @@ class BytesColumn(Column):
         return map(partial(_native.bytes_objects, self.data), rows)
 
 
-def _is_utf8(data: NDArray[np.uint8]) -> bool:
+def _is_utf8(data: Any) -> bool:
     try:
         str(memoryview(data), "utf-8")
     except UnicodeDecodeError:

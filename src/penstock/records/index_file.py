@@ -71,6 +71,13 @@ class RecordIndex:
     def __len__(self) -> int:
         return len(self.offsets)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether records follow one another from the first byte on, in an uncompressed file up to the last."""
+        nbytes = int(self.lengths.sum()) + _FRAME_BYTES * len(self)
+        end = int(self.offsets[-1] + self.lengths[-1]) + _FRAME_BYTES if len(self) else 0
+        return nbytes == end and (self.compression != "none" or end == self.identity.size)
+
 
 def offsets_of(lengths: NDArray[np.int64], gaps: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """Where records of these payload lengths begin, with so many bytes before each that belong to none."""

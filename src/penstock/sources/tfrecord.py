@@ -224,7 +224,7 @@ class TFRecordFiles(Node):
         known = self.kept.get(path)
         if known is None or known[0] != version:
             index = load_index(path)
-            if index is None or index.compression != "none":
+            if index is None or index.compression != "none" or not index.is_whole:
                 return None
             known = self.kept[path] = version, index
         return known[1]

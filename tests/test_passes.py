@@ -1,5 +1,8 @@
 """`Plan.of_pass`: any pass over shuffled rows, in whichever process."""
 
+import json
+from itertools import islice
+
 import pytest
 
 import penstock as ps
@@ -33,3 +36,51 @@ def test_a_plan_used_twice_has_both_passes():
 def test_rows_that_are_not_shuffled_have_one_order():
     plan = ps.Dataset.range(3).plan
     assert plan.of_pass(7) is plan
+
+
+def shuffled(n=10):
+    return ps.Dataset.range(n).shuffle(5, seed=1).repeat(3)
+
+
+CUT = {
+    "repeated": shuffled,
+    "in a buffer": lambda: shuffled().shuffle(12, seed=2),
+    "endless": lambda: ps.Dataset.range(10).shuffle(5, seed=1).repeat().shuffle(12, seed=3),
+    "apart": lambda: shuffled().filter(lambda x: x > 1),
+}
+AHEAD = {
+    "prefetch": lambda ds: ds.prefetch(2),
+    "far": lambda ds: ds.prefetch(8),
+    "twice": lambda ds: ds.prefetch(1).map(lambda x: x + 0).prefetch(3),
+    "parallel": lambda ds: ds.map(lambda x: int(str(x)), num_parallel_calls=3),
+    "found out": lambda ds: ds.map(lambda x: int(str(x)), num_parallel_calls=-1).prefetch(-1),
+}
+
+
+def taken(ds, n=4):
+    return [list(map(int, ds)) for _ in range(n)]
+
+
+@pytest.mark.parametrize("ahead", AHEAD)
+@pytest.mark.parametrize("name", CUT)
+def test_passes_after_one_that_is_cut_begin_where_its_rows_ended_however_far_was_read_ahead(name, ahead):
+    build = CUT[name]
+    for most in (9, 15):
+        want = taken(build().take(most))
+        assert taken(AHEAD[ahead](build()).take(most)) == want
+        assert len(set(map(tuple, want))) == 4
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_passes_after_one_that_was_gone_on_with_are_those_of_a_run_that_never_stopped(name):
+    def build():
+        return CUT[name]().prefetch(2).take(9).repeat(2)
+
+    want = taken(build())
+    for cut in range(19):
+        first = iter(build())
+        list(islice(first, cut))
+        ds = build()
+        again = iter(ds)
+        again.set_state(json.loads(json.dumps(first.get_state())))
+        assert [list(map(int, again)), *taken(ds, 3)] == [want[0][cut:], *want[1:]]

@@ -46,7 +46,7 @@ class Ahead:
         # Before it begins: Ctrl-C may come while the thread starts, and it would wait for room for ever.
         weakref.finalize(self, _stop, self._line, os.getpid())
 
-    def next(self) -> Made:
+    def next(self) -> Any:
         """What the next step has made; raises what is no error of a step. Not to be asked again after END."""
         steps, self._waiting = self._waiting, None
         if steps is not None:

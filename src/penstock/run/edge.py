@@ -80,7 +80,7 @@ class Edge:
             self._begin(self._passes.begin(plan))
         elif after:
             epoch = self._later(mark[0], mark[1], mark[4])
-            self._passes.note(plan, epoch)
+            self._passes.reach(plan, epoch)
             self._begin(epoch, (mark[1], mark[4]), after=True)
         else:
             self.rewind(mark, held)
@@ -310,7 +310,7 @@ class Edge:
         # Of a pass that is broken off a mark says the same whatever was read ahead; where edges stand does not.
         epoch, before = (self._epoch, self._before) if mark is None else (mark[0], (mark[1], mark[4]))
         self._epoch = self._later(epoch, *before)
-        self._passes.note(self._plan, self._epoch)
+        self._passes.reach(self._plan, self._epoch)
         self._maker.restart(self._epoch, before)
         self._clear()
 

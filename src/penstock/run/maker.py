@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
@@ -11,7 +11,8 @@ from penstock.column.chunk import Chunk
 from penstock.graph.node import END, Broken, Failing, Partly, State, _End
 from penstock.graph.plan import Plan
 from penstock.run.ahead import Ahead
-from penstock.run.joined import steps_of
+from penstock.run.joined import LineSteps, steps_of
+from penstock.run.passes import Reached, made_ahead, note_reached
 from penstock.run.pool import Pool, Ticket
 from penstock.run.steps import Made, Meter, OpenEdge, Place, Raised, Steps, Task
 from penstock.run.tuning import Tuner
@@ -77,11 +78,11 @@ class Maker:
             self._steps.in_groups(self._group_rows)
         self.place = self._steps.place
         """Where the first step begins."""
-        self._line: deque[tuple[Made, Ticket | None]] = deque()
+        self._line: deque[tuple[Made, Ticket | None, Sequence[Reached]]] = deque()
         self._slow_steps = 0
         self._end: Ready | None = None
         depth = self._plan.node.ahead()
-        self._ahead = Ahead(self._steps, depth) if depth else None
+        self._ahead = Ahead(_Noting(self._steps), depth) if depth else None
 
     def restart(self, epoch: int, place: Place) -> None:
         """Begin an epoch, after one in which rows were given up to those that follow a place."""
@@ -99,7 +100,8 @@ class Maker:
             return self._end
         if self._pool is not None:
             self._fill(self._pool)
-        (before, made), ticket = self._line.popleft() if self._line else (self._step(), None)
+        (before, made), ticket, reached = self._line.popleft() if self._line else (self._step(), None, ())
+        note_reached(reached)
         if isinstance(made, Task):
             return self._finish(before, made, ticket)
         if made is END:
@@ -109,8 +111,9 @@ class Maker:
     def _fill(self, pool: Pool) -> None:
         """Hand out work until every thread has some; a line that has reached the end goes no further."""
         while len(self._line) <= self._width and not (self._line and self._line[-1][0][1] is END):
-            made = self._step()
-            self._line.append((made, pool.submit(made[1].work) if isinstance(made[1], Task) else None))
+            made, reached = made_ahead(self._step)
+            ticket = pool.submit(made[1].work) if isinstance(made[1], Task) else None
+            self._line.append((made, ticket, reached))
 
     def _finish(self, before: Place, task: Task, ticket: Ticket | None) -> Ready:
         """The rows that work makes. Where those of a source end early, what was made ahead is made again."""
@@ -126,7 +129,7 @@ class Maker:
         if not isinstance(made, Partly):
             return before, made
         after = self._steps.further(before, len(made))
-        self._line.appendleft(((after, Task(made.rest, task.after)), None))
+        self._line.appendleft(((after, Task(made.rest, task.after)), None, ()))
         return before, made.rows
 
     def _work(self, task: Task) -> tuple[State, Chunk | Failing | Partly]:
@@ -157,13 +160,25 @@ class Maker:
 
     def _step(self) -> Made:
         if self._ahead is not None:
-            made: Made = self._wait(self._ahead.next)
-            return made
+            before, made, reached = self._wait(self._ahead.next)
+            note_reached(reached)
+            return before, made
         if self._plan.inputs or self._plan.node.is_bound():
             return self._steps.next()
         start = perf_counter()
-        made = self._steps.next()
+        step = self._steps.next()
         self._slow_steps = self._slow_steps + 1 if perf_counter() - start > AHEAD_SECONDS else 0
-        if self._slow_steps >= _WORTH_A_THREAD and made[1] is not END:
-            self._ahead = Ahead(self._steps)
-        return made
+        if self._slow_steps >= _WORTH_A_THREAD and step[1] is not END:
+            self._ahead = Ahead(_Noting(self._steps))
+        return step
+
+
+class _Noting:
+    """Steps for a thread ahead, which tell with each what epochs it has reached, to be noted once it is taken."""
+
+    def __init__(self, steps: Steps | LineSteps) -> None:
+        self._steps = steps
+
+    def next(self) -> tuple[Any, Any, Sequence[Reached]]:
+        (before, made), reached = made_ahead(self._steps.next)
+        return before, made, reached

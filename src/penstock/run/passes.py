@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from threading import local
+from typing import Any, Final, TypeAlias, TypeVar
 
 from penstock.graph.plan import Plan
 
-__all__ = ["Passes", "PassesFrom", "note_ended"]
+__all__ = ["Passes", "PassesFrom", "Reached", "made_ahead", "note_ended", "note_reached"]
+
+_T = TypeVar("_T")
+_HERE: Final = local()
 
 
 class Passes:
@@ -20,6 +24,14 @@ class Passes:
     def note(self, plan: Plan, epoch: int) -> None:
         """Take note that a pass has reached an epoch."""
         plan.note_epoch(epoch)
+
+    def reach(self, plan: Plan, epoch: int) -> None:
+        """As `note`, once the rows that are made now are taken: how far was read ahead changes no later pass."""
+        later: list[Reached] | None = getattr(_HERE, "later", None)
+        if later is None:
+            self.note(plan, epoch)
+        else:
+            later.append((self, plan, epoch))
 
 
 class PassesFrom(Passes):
@@ -41,6 +53,26 @@ class PassesFrom(Passes):
         """Take note that a pass has reached an epoch."""
         if plan.node.is_shuffled:
             self._next[id(plan)] = max(epoch + 1, self._next.get(id(plan), 0))
+
+
+Reached: TypeAlias = tuple[Passes, Plan, int]
+"""Of which passes a plan has reached an epoch."""
+
+
+def made_ahead(make: Callable[[], _T]) -> tuple[_T, list[Reached]]:
+    """What `make` gives before it is asked for, and the epochs that are reached once it is taken."""
+    before, reached = getattr(_HERE, "later", None), list[Reached]()
+    _HERE.later = reached
+    try:
+        return make(), reached
+    finally:
+        _HERE.later = before
+
+
+def note_reached(reached: Iterable[Reached]) -> None:
+    """Take note of epochs that were reached by what is taken now."""
+    for passes, plan, epoch in reached:
+        passes.reach(plan, epoch)
 
 
 def note_ended(plan: Plan, mark: Any) -> None:

@@ -237,6 +237,19 @@ def test_an_index_with_a_right_checksum_is_not_trusted_either(tmp_path):
         decode_index(signed(body + b"more"), "x")
 
 
+def test_a_record_behind_the_end_of_a_file_that_was_cut_meanwhile_is_named(tmp_path):
+    path = tmp_path / "x.tfrecord"
+    ps.write(path, {"x": np.arange(1000)})
+    rows = ps.open(path)
+    assert rows[999]["x"] == 999
+    os.truncate(path, path.stat().st_size - 1)
+    with pytest.raises(
+        TruncatedRecordError, match=r"x\.tfrecord, record 999: the file ends at byte \d+, the record at"
+    ):
+        rows[999]
+    assert rows[998]["x"] == 998
+
+
 @pytest.mark.parametrize(
     ("compression", "left"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 from typing import NoReturn, Self
 
@@ -10,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from penstock import _native
 from penstock.column.chunk import Chunk
-from penstock.errors import CorruptRecordError, LimitError, OutOfRangeError
+from penstock.errors import CorruptRecordError, LimitError, OutOfRangeError, TruncatedRecordError
 from penstock.fs.files import ReadFile
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
@@ -80,7 +82,11 @@ class RecordFile:
         if self._reader is not None:
             return None
         offsets, lengths = self.index.offsets[numbers], self.index.lengths[numbers]
-        return decoder.gather(self._file.fileno(), offsets, lengths, max_record_bytes=self._max_record_bytes)
+        with contextlib.suppress(OSError):  # it comes again
+            return decoder.gather(
+                self._file.fileno(), offsets, lengths, max_record_bytes=self._max_record_bytes
+            )
+        return None
 
     @property
     def descriptor(self) -> int:
@@ -117,7 +123,8 @@ def read_records(
     Raises:
         OutOfRangeError: Names the first number that is out of range.
         CorruptRecordError, LimitError, CompressionError: As for `FrameReader.read`.
-        OSError: The file cannot be read, or is shorter than its index says.
+        TruncatedRecordError: The file has been cut since it was indexed.
+        OSError: The file cannot be read.
     """
     numbers = _checked(rows, index, file.path)
     if index.compression == "none":
@@ -137,7 +144,12 @@ def _checked(rows: ArrayLike, index: RecordIndex, path: str) -> NDArray[np.int64
 
 def _read_plain(file: ReadFile, index: RecordIndex, rows: NDArray[np.int64], max_record_bytes: int) -> Frames:
     offsets, lengths = index.offsets[rows], index.lengths[rows]
-    data = _native.read_ranges(file.fileno(), offsets, lengths + _FRAME_BYTES)
+    try:
+        data = _native.read_ranges(file.fileno(), offsets, lengths + _FRAME_BYTES)
+    except OSError as error:
+        _check_size(file, rows, offsets + lengths + _FRAME_BYTES)
+        error.filename = file.path
+        raise
     starts, found, _, end, _ = _native.scan_frames(
         data, 0, len(data), verify=True, limit=len(rows), max_record_bytes=max_record_bytes
     )
@@ -148,6 +160,18 @@ def _read_plain(file: ReadFile, index: RecordIndex, rows: NDArray[np.int64], max
             _too_large(file.path, int(rows[at]), int(offsets[at]), int(lengths[at]), max_record_bytes)
         _changed(file.path, index, int(rows[at]))
     return Frames(data, starts, lengths, -1, offsets, rows)
+
+
+def _check_size(file: ReadFile, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
+    size = os.fstat(file.fileno()).st_size
+    behind = np.flatnonzero(ends > size)
+    if len(behind):
+        at = int(behind[0])
+        found, help = (
+            f"the file ends at byte {size}, the record at {ends[at]}.",
+            "It has changed since it was indexed.",
+        )
+        raise TruncatedRecordError(found, path=file.path, record=int(rows[at]), help=help)
 
 
 def _read_compressed(reader: FrameReader, index: RecordIndex, rows: NDArray[np.int64]) -> Frames:

@@ -338,7 +338,9 @@ def test_a_forked_child_does_not_take_the_file_away(tmp_path):
     assert (tmp_path / "x").read_bytes() == b"abc"
 
 
-@pytest.mark.parametrize("pattern", ["*", "a*", "*.b", "a*b", "a*.b", "*a*b", "ab*ba", ".*", "*[a]", "a?*", "*b*"])
+@pytest.mark.parametrize(
+    "pattern", ["*", "a*", "*.b", "a*b", "a*.b", "*a*b", "ab*ba", ".*", "*[a]", "a?*", "*b*"]
+)
 def test_patterns_match_what_globs_of_python_match(tmp_path, pattern):
     for name in ("a", "b", "ab", "aba", "ab.b", "a.b", ".a", ".a.b", "abba", "aBa", "abxba"):
         (tmp_path / name).write_bytes(b"")

@@ -184,3 +184,26 @@ def test_a_generator_that_gives_tensors_is_closed() -> None:
     rows = list(tf.data.Dataset.from_generator(numbers, output_signature=signature))
     assert [row[1].to_list() for row in rows] == [[[1], []], [[], [2, 3]]]
     assert closed
+
+
+def test_numbers_in_lists_take_the_dtype_of_the_tensors_among_them() -> None:
+    rows = tf.data.Dataset.from_tensor_slices(np.float32([1.0, 3.0]))
+    for made in (
+        rows.map(lambda x: tf.convert_to_tensor([x, 2.0])),
+        rows.map(lambda x: tf.concat([[x], [2.0]], 0)),
+        rows.map(lambda x: tf.math.maximum([x, 2.0], 0.5)),
+    ):
+        assert made.element_spec == tf.TensorSpec([2], tf.float32)
+        assert [row.numpy().tolist() for row in made] == [[1.0, 2.0], [3.0, 2.0]]
+    assert tf.convert_to_tensor([tf.constant(1), 2]).dtype == tf.int32
+
+
+def test_a_mask_of_numbers_is_none_of_places() -> None:
+    assert tf.boolean_mask([5, 6, 7], [1, 0, 2]).numpy().tolist() == [5, 7]
+    rows = tf.data.Dataset.from_tensor_slices([[0, 1, 2]]).map(lambda x: tf.boolean_mask(x, x))
+    assert next(iter(rows)).numpy().tolist() == [1, 2]
+
+
+def test_steps_between_whole_numbers_are_floats() -> None:
+    assert tf.linspace(0, 1, 3).numpy().tolist() == [0.0, 0.5, 1.0]
+    assert tf.ones(2).numpy().tolist() == [1.0, 1.0]

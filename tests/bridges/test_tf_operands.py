@@ -84,6 +84,16 @@ def test_what_stands_beside_a_tensor_takes_its_dtype(dtype: str, name: str, besi
     )
 
 
+def test_shapes_that_do_not_fit_are_not_equal() -> None:
+    for its in (tf, ptf):
+        assert not (its.constant([1, 2]) == its.constant([1, 2, 3])).numpy()
+        assert (its.constant([1, 2]) != its.constant([1, 2, 3])).numpy()
+        assert (its.constant([1, 2]) == its.constant([[1], [3]])).numpy().tolist() == [
+            [True, False],
+            [False] * 2,
+        ]
+
+
 @pytest.mark.parametrize("name", ["add", "divide", "maximum", "equal", "floormod", "squared_difference"])
 def test_an_array_of_numpy_among_the_arguments_takes_the_dtype_of_the_tensor(name: str) -> None:
     def work(its: Any, row: Any) -> Any:
@@ -131,6 +141,25 @@ SAME: dict[str, tuple[Any, Callable[..., Any]]] = {
     "counts of each row": (TABLE, lambda its, row: its.math.bincount(row, axis=-1, minlength=4)),
     "whether they are there": (TABLE, lambda its, row: its.math.bincount(row, binary_output=True)),
     "counts of a dtype": (TABLE, lambda its, row: its.math.bincount(row, dtype=its.int64, maxlength=3)),
+    "a list with a number": (FLOATS, lambda its, row: its.convert_to_tensor([row[0], 1.0])),
+    "a list with a whole number": (TABLE, lambda its, row: its.convert_to_tensor([[row[0, 0], 3], [4, 5]])),
+    "a sum of a list": (FLOATS, lambda its, row: its.reduce_sum([row[0], 1.0])),
+    "the largest of a list": (TABLE, lambda its, row: its.maximum([row[0, 0], 3], 2)),
+    "lists one after the other": (FLOATS, lambda its, row: its.concat([[row[0]], [1.0]], 0)),
+    "a stack with a number of NumPy": (FLOATS, lambda its, row: its.stack([row[0], np.float64(2.5)])),
+    "a list of truths": (FLOATS, lambda its, row: its.where([row[0] > 0, True], [row[0], 1.0], [0.0, 0.0])),
+    "a mask of numbers": (FLOATS, lambda its, row: its.boolean_mask(row, [1, 0, 1])),
+    "a mask that a row makes of numbers": (TABLE, lambda its, row: its.boolean_mask(row, row % 2)),
+    "steps between whole numbers": (TABLE, lambda its, _: its.linspace(0, 10, 5)),
+    "a shape that is a number": (FLOATS, lambda its, row: its.ones(3) * row + its.zeros(3)),
+    "a number too large": (TABLE.astype(np.uint8), lambda _, row: row + 300),
+    "more than there are": (FLOATS, lambda its, row: its.math.top_k(row, 4)),
+    "numbers for a function of NumPy": (
+        TABLE,
+        lambda its, row: its.numpy_function(
+            lambda a, b: (a + b.astype(np.int32)).astype(np.int32), [row, 1], its.int32
+        ),
+    ),
 }
 
 

@@ -18,8 +18,8 @@ __all__ = ["fill", "one_hot", "ones", "ones_like", "zeros", "zeros_like"]
 
 
 @face
-def zeros(shape: Sequence[int], dtype: DTypeLike = np.float32) -> Any:
-    """Zeros of a shape; empty byte strings where the dtype is `ps.string`.
+def zeros(shape: Sequence[int] | int, dtype: DTypeLike = np.float32) -> Any:
+    """Zeros of a shape, of one axis where that is a number; empty byte strings where the dtype is `ps.string`.
 
     >>> zeros([2], np.int64)
     array([0, 0])
@@ -27,19 +27,24 @@ def zeros(shape: Sequence[int], dtype: DTypeLike = np.float32) -> Any:
     wanted = dtype_of("zeros", "dtype", dtype)
     if (known := _of_row_sizes("zeros", shape, wanted)) is not None:
         return known
-    return np.full(tuple(shape), b"", object) if wanted == string else np.zeros(tuple(shape), wanted)[()]
+    sizes = _sizes(shape)
+    return np.full(sizes, b"", object) if wanted == string else np.zeros(sizes, wanted)[()]
+
+
+def _sizes(shape: Any) -> tuple[Any, ...]:
+    return (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
 
 
 @face
-def ones(shape: Sequence[int], dtype: DTypeLike = np.float32) -> Any:
-    """Ones of a shape.
+def ones(shape: Sequence[int] | int, dtype: DTypeLike = np.float32) -> Any:
+    """Ones of a shape, of one axis where that is a number.
 
     >>> ones([2])
     array([1., 1.], dtype=float32)
     """
     wanted = dtype_of("ones", "dtype", dtype)
     known = _of_row_sizes("ones", shape, wanted)
-    return np.ones(tuple(shape), wanted)[()] if known is None else known
+    return np.ones(_sizes(shape), wanted)[()] if known is None else known
 
 
 @face

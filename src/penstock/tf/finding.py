@@ -74,10 +74,16 @@ def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: b
 def top_k(input: Any, k: int = 1, sorted: bool = True, index_type: Any = np.int32) -> TopK:  # noqa: A002
     """The largest entries of the last axis and their places; of equal ones the first first.
 
+    Raises:
+        InvalidArgumentError: There are fewer than `k`.
+
     >>> top_k(np.array([2, 3, 1]), 2).indices.tolist()
     [1, 0]
     """
     array = tensor_of("top_k", "input", input)
+    most = array.shape[-1]
+    if not isinstance(most, Traced) and int(k) > most:
+        raise InvalidArgumentError(f"top_k: there are {most} entries, wanted {int(k)}.")
     places = argsort(array, -1, "DESCENDING")[..., : int(k)]
     return TopK(np.take_along_axis(array, places, -1), places.astype(as_dtype(index_type).dtype))
 
@@ -135,12 +141,13 @@ def unique_with_counts(x: Any, out_idx: Any = np.int32) -> UniqueWithCounts:
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: int | None = None) -> Any:
-    """The entries where a mask is True, on its axes.
+    """The entries where a mask is True, or a number that is not 0, on its axes.
 
     >>> boolean_mask(np.array([1, 2, 3]), np.array([True, False, True])).tolist()
     [1, 3]
     """
     value, kept = tensor_of("boolean_mask", "tensor", tensor), tensor_of("boolean_mask", "mask", mask)
+    kept = kept if kept.dtype == np.bool_ else kept != 0
     if axis:
         moved = np.moveaxis(value, axis, 0)
         return np.moveaxis(boolean_mask(moved, kept), 0, axis)

@@ -16,7 +16,7 @@ from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import as_dtype
 from penstock.tf.ragged_functions import across, is_among
-from penstock.tf.tensors import Tensor, beside_tensors, is_traced, unwrap, wrap
+from penstock.tf.tensors import Tensor, alike_in_lists, beside_tensors, is_traced, unwrap, wrap
 from penstock.trace.value import Traced, untold
 
 __all__ = [
@@ -35,6 +35,8 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of values as one of tensors. `name=`, which TensorFlow takes everywhere, is taken and not used."""
     takes_name = _takes(function, "name")
     first = _OF_PAIRS.get(function.__name__)
+    # Lists of values are tensors; those of sizes, or of what is unlike, are what they are.
+    n_values = 0 if any(_takes(function, name) for name in _SIZES) else 1 if first is None else 3
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -42,7 +44,8 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
             kwargs.pop("name", None)
         try:
             given = args if first is None else (*args[:first], *beside_tensors(args[first:]))
-            values, named = tuple(map(unwrap, given)), unwrap(kwargs)
+            of_values = (alike_in_lists(value) for value in given[:n_values])
+            values, named = tuple(map(unwrap, (*of_values, *given[n_values:]))), unwrap(kwargs)
             if is_among((*values, *named.values())):
                 return wrap(across(function, values, named))
             return wrap(function(*values, **named))
@@ -61,6 +64,9 @@ _PAIRS: Final = (
 _OF_PAIRS: Final = dict.fromkeys(_PAIRS.split(), 0) | {"where": 1}
 """Functions of values of one dtype, and which argument is the first of these: NumPy's take that of the tensors, as they
 do beside an operator."""
+
+
+_SIZES: Final = ("shape", "dims", "size", "record_defaults")
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:
@@ -106,7 +112,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         return value
     if isinstance(value, RaggedTensor | SparseTensor):
         return value
-    values = unwrap(list(value) if isinstance(value, tuple | range) else value)
+    values = unwrap(alike_in_lists(list(value) if isinstance(value, tuple | range) else value))
     if isinstance(values, Traced):
         return Tensor(values)
     if isinstance(values, list) and any(map(is_traced, values)):
@@ -165,11 +171,16 @@ def py_function(func: Callable[..., Any], inp: Any = None, Tout: Any = None, nam
     >>> list(ds.as_numpy_iterator())
     [np.float32(0.0), np.float32(1.5)]
     """
-    values = [unwrap(value) for value in inp or ()]
+    values = [unwrap(_as_tensor(value)) for value in inp or ()]
     if any(map(is_traced, values)):
         return _untold("tf.py_function", values, Tout)
     with by_itself():
         return _as_declared(func(*map(wrap, values)), Tout)
+
+
+def _as_tensor(value: Any) -> Any:
+    """A Python number as a tensor; what may be a structure or is a row's stays as it is."""
+    return Tensor(pack_value(value)) if type(value) in (bool, int, float, str) else value
 
 
 def numpy_function(
@@ -180,7 +191,7 @@ def numpy_function(
     name: str | None = None,
 ) -> Any:
     """What a function of NumPy values returns, as tensors of the dtypes said; see `py_function`."""
-    values = [unwrap(value) for value in inp or ()]
+    values = [unwrap(_as_tensor(value)) for value in inp or ()]
     if any(map(is_traced, values)):
         return _untold("tf.numpy_function", values, Tout)
     with by_itself():

@@ -26,13 +26,14 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
 
 
 def linspace(start: Any, stop: Any, num: int) -> Any:
-    """`num` numbers from `start` to `stop`, evenly spaced.
+    """`num` numbers from `start` to `stop`, evenly spaced: floats, of float64 between whole numbers.
 
     >>> linspace(0.0, 1.0, 3)
     array([0. , 0.5, 1. ], dtype=float32)
     """
     first = pack_value(start)
-    return np.linspace(first, pack_value(stop), int(num), dtype=first.dtype)
+    kind = np.dtype(np.float64) if first.dtype.kind in "iu" else first.dtype
+    return np.linspace(first, pack_value(stop), int(num), dtype=kind)
 
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = np.float32) -> Any:

@@ -18,7 +18,16 @@ from penstock.tf.shapes import TensorShape
 from penstock.trace.form import Kind
 from penstock.trace.value import Traced
 
-__all__ = ["Tensor", "beside_tensors", "is_tensor", "is_traced", "set_wrapper", "unwrap", "wrap"]
+__all__ = [
+    "Tensor",
+    "alike_in_lists",
+    "beside_tensors",
+    "is_tensor",
+    "is_traced",
+    "set_wrapper",
+    "unwrap",
+    "wrap",
+]
 
 _BY_DTYPE = {dtype.dtype: dtype for dtype in DTYPES.values()} | {np.dtype(object): DTYPES["string"]}
 _WRAPPERS: dict[type, Callable[[Any], Any]] = {}
@@ -213,6 +222,8 @@ class Tensor:
             return NotImplemented
         if isinstance(other, Tensor):
             _require_same(operation, self, other)
+        if operation in (operator.eq, operator.ne) and not _is_beside(mine, theirs):
+            return Tensor(np.bool_(operation is operator.ne))  # as TensorFlow: they are not equal
         return wrap(
             _calculated(operation, theirs, mine) if reflected else _calculated(operation, mine, theirs)
         )
@@ -250,9 +261,44 @@ def _like(value: Any, tensor: Any) -> Any:
         return pack_value(list(value) if isinstance(value, tuple) else value)
     if is_text or isinstance(value, Traced) or not _has_dtype(tensor):
         return value
-    if isinstance(tensor, Traced) and type(value) in _KINDS:
+    if isinstance(tensor, Traced) and type(value) in _KINDS and _is_within(value, tensor.dtype):
         return value  # such a number takes the dtype of what it stands beside
     return np.asarray(value).astype(tensor.dtype)[()]
+
+
+def _is_within(value: Any, dtype: Any) -> bool:
+    """Whether a Python number keeps the dtype of an array beside it, as it does not beside bools, or if too large."""
+    if dtype.kind not in "iu":
+        return bool(dtype.kind != "b")
+    return bool(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max)
+
+
+def alike_in_lists(value: Any) -> Any:
+    """Lists and tuples with numbers in the dtype of the first tensor among them, where they have a form in it.
+
+    >>> [one.dtype.name for one in alike_in_lists([1.0, Tensor(np.float32(2))])]
+    ['float32', 'float32']
+    """
+    if type(value) not in (list, tuple):
+        return value
+    first = _first_in(value)
+    if first is None or _is_text(first) or not _has_dtype(first):
+        return value
+    return _filled(value, first.dtype)
+
+
+def _first_in(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value._value
+    parts = value if type(value) in (list, tuple) else ()
+    return next((found for part in parts if (found := _first_in(part)) is not None), None)
+
+
+def _filled(value: Any, dtype: Any) -> Any:
+    if type(value) in (list, tuple):
+        return type(value)(_filled(part, dtype) for part in value)
+    kind = _KINDS.get(type(value)) or (value.dtype.kind if _is_of_numbers(value) else None)
+    return np.asarray(value).astype(dtype)[()] if kind in tuple(_BESIDE.get(dtype.kind, "")) else value
 
 
 def beside_tensors(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -307,6 +353,14 @@ def _is_known(tensor: Any) -> bool:
 
 def _is_array_of_text(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind in "US"
+
+
+def _is_beside(mine: Any, theirs: Any) -> bool:
+    """Whether the shapes of two values fit each other."""
+    shapes = [np.shape(one) for one in (mine, theirs) if not isinstance(one, Traced)]
+    if len(shapes) < 2 or not all(shapes):
+        return True
+    return all(a == b or 1 in (a, b) for a, b in zip(*(shape[::-1] for shape in shapes), strict=False))
 
 
 def _require_same(operation: Callable[[Any, Any], Any], mine: Tensor, theirs: Tensor) -> None:

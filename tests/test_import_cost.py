@@ -143,3 +143,67 @@ print([batch.tolist() for batch in ds])
         "import pickle, sys; print([b.tolist() for b in pickle.load(open(sys.argv[1] + '/pipeline', 'rb'))])"
     )
     assert said(code, str(tmp_path)) == rows
+
+
+def test_threads_may_be_the_first_to_use_what_they_like(tmp_path):
+    code = """
+import sys, threading
+import penstock as ps
+sys.setswitchinterval(1e-6)
+names = ("open", "load", "write", "io", "image", "strings", "train", "tile")
+methods = ("map", "cache", "snapshot", "from_tensors", "to_arrow")
+uses = [lambda name=name: getattr(ps, name) for name in names]
+uses += [lambda name=name: getattr(ps.Dataset, name) for name in methods]
+uses += [lambda: list(ps.Dataset.range(3).map(ps.strings.as_string).batch(2)), lambda: ps.experimental.Counter]
+together, failed = threading.Barrier(len(uses)), []
+
+def use(function):
+    together.wait()
+    try:
+        function()
+    except BaseException as error:
+        failed.append(repr(error))
+
+threads = [threading.Thread(target=use, args=(function,)) for function in uses]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(failed)
+"""
+    assert said(code) == "[]\n"
+
+
+INTERRUPTED = """
+import sys
+import penstock as ps
+
+class Interrupt:
+    armed = True
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1] and Interrupt.armed:
+            Interrupt.armed = False
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+try:
+    ps.Dataset.range(3).map(ps.strings.as_string).shuffle(2, seed=1).batch(2)
+except KeyboardInterrupt:
+    print("stopped")
+ds = ps.Dataset.range(3).map(ps.strings.as_string).shuffle(2, seed=1).batch(2)
+print([batch.tolist() for batch in ds], len(ds.to_json()))
+"""
+IMPORTED = (
+    "nodes.calls",
+    "nodes.map_",
+    "strings.unicode",
+    "strings.hashing",
+    "trace.fused",
+    "run.edge",
+    "sources.tfrecord",
+)
+
+
+@pytest.mark.parametrize("module", IMPORTED)
+def test_a_first_use_that_was_interrupted_can_be_tried_again(module):
+    lines = said(INTERRUPTED, f"penstock.{module}").splitlines()
+    assert lines == ["stopped", said(INTERRUPTED, "none").strip()]

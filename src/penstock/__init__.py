@@ -10,7 +10,7 @@ from typing import Any
 from penstock import errors
 from penstock._native import __version__
 from penstock.errors import *  # noqa: F403  (every exception is public)
-from penstock.everything import set_everything
+from penstock.everything import imported, set_everything
 
 # `__init__.pyi` says the same to type checkers.
 _NAMES = {
@@ -55,11 +55,11 @@ __all__ += [*_WHERE, *_SOURCES, *_PARTS]  # noqa: PLE0604  (strings)
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
         module, inner = _WHERE[name]
-        value = getattr(import_module(module), inner)
+        value = getattr(imported(module), inner)
     elif name in _SOURCES:
-        value = getattr(import_module("penstock.dataset").Dataset, name)
+        value = getattr(imported("penstock.dataset").Dataset, name)
     elif name in _PARTS or name == "testing":
-        value = import_module(f"penstock.{name}")
+        value = imported(f"penstock.{name}")
     elif name in _FRAMEWORKS:
         value = _framework(name)
     else:
@@ -74,7 +74,7 @@ def __dir__() -> list[str]:
 
 def _framework(name: str) -> Any:
     try:
-        return import_module(f"penstock.bridges.{name}")
+        return imported(f"penstock.bridges.{name}")
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("penstock"):
             raise

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, reduce
-from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -29,6 +28,7 @@ from penstock.errors import (
     OutOfRangeError,
     UnknownLengthError,
 )
+from penstock.everything import imported
 from penstock.graph.explain import call_of, explain
 from penstock.graph.node import (
     END,
@@ -613,7 +613,7 @@ class _Later:
         self._name, self._module = name, module
 
     def __get__(self, dataset: Dataset | None, owner: type[Dataset]) -> Any:
-        import_module(self._module)
+        imported(self._module)
         if vars(Dataset)[self._name] is self:  # no bridge has put it there
             install(self._name)
         return getattr(owner if dataset is None else dataset, self._name)

@@ -1,24 +1,56 @@
-"""All of penstock, for names that come from outside: of nodes, values and operations in recipes, states and traces.
+"""Modules that are imported when something of theirs is first used, and all of them for names that come from outside.
 
-A module is imported when something of it is first used, and says then what it has. Whoever looks for a name that
-he did not import himself asks for everything first.
+A module says what it has (nodes, values, operations) when it is imported. Whoever looks for a name that he did not
+import himself, of a recipe, a state or a trace, imports everything first.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from importlib import import_module
+from threading import RLock
+from typing import Any
 
-__all__ = ["import_everything", "set_everything"]
+__all__ = ["import_everything", "imported", "is_same", "set_everything"]
 
 _imports: list[Callable[[], None]] = []
 
 
+class _Importing:
+    """By one thread at a time: two that import modules of each other's packages can each see half of one.
+
+    No module that is imported so may ask for another one so while it is imported: who imports it by a statement has
+    not waited here.
+    """
+
+    lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: setattr(_Importing, "lock", RLock()))
+
+
+def imported(name: str) -> Any:
+    """A module, for its first user."""
+    with _Importing.lock:
+        return import_module(name)
+
+
 def set_everything(imports: Callable[[], None]) -> None:
-    """Say how everything is imported; the package does, which alone knows its parts. May be called often."""
-    _imports[:] = [imports]
+    """Say how everything is imported; the package does, which alone knows its parts."""
+    _imports.append(imports)
 
 
 def import_everything() -> None:
-    """Import all that registers nodes, values or operations. Quick where that has happened."""
-    for imports in _imports:
-        imports()
+    """Import all that registers nodes, values or operations, where that has not happened."""
+    with _Importing.lock:
+        while _imports:
+            _imports[-1]()
+            _imports.pop()
+
+
+def is_same(known: Any, new: Any) -> bool:
+    """Whether two functions or classes are one, whose module was interrupted and is imported once more."""
+    names = ("__module__", "__qualname__")
+    return known is new or all(getattr(known, name, None) == getattr(new, name, new) for name in names)

@@ -93,14 +93,31 @@ take_while = _applied("take_while")
 unbatch = _applied("unbatch")
 unique = _applied("unique")
 
-Counter = Dataset.counter
-CsvDataset = Dataset.CsvDataset
-RandomDataset = Dataset.random
-choose_from_datasets = Dataset.choose_from_datasets
-from_list = Dataset.from_list
-make_batched_features_dataset = Dataset.make_batched_features_dataset
-make_csv_dataset = Dataset.make_csv_dataset
-sample_from_datasets = Dataset.sample_from_datasets
+# Methods of `Dataset` by their names here: looked up when they are used, as those are.
+_METHODS = {
+    "Counter": "counter",
+    "CsvDataset": "CsvDataset",
+    "RandomDataset": "random",
+    "choose_from_datasets": "choose_from_datasets",
+    "from_list": "from_list",
+    "make_batched_features_dataset": "make_batched_features_dataset",
+    "make_csv_dataset": "make_csv_dataset",
+    "sample_from_datasets": "sample_from_datasets",
+}
+Counter: Callable[..., Dataset]
+CsvDataset: Callable[..., Dataset]
+RandomDataset: Callable[..., Dataset]
+choose_from_datasets: Callable[..., Dataset]
+from_list: Callable[..., Dataset]
+make_batched_features_dataset: Callable[..., Dataset]
+make_csv_dataset: Callable[..., Dataset]
+sample_from_datasets: Callable[..., Dataset]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _METHODS:
+        raise AttributeError(f"module 'penstock.experimental' has no attribute {name!r}")
+    return getattr(Dataset, _METHODS[name])
 
 
 def cardinality(dataset: Dataset) -> int:

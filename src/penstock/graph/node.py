@@ -22,7 +22,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.everything import import_everything
+from penstock.everything import import_everything, is_same
 from penstock.spec import Spec
 
 if TYPE_CHECKING:
@@ -647,7 +647,7 @@ def transform(name: str) -> Callable[[_NodeClass], _NodeClass]:
     """
 
     def register(node: _NodeClass) -> _NodeClass:
-        assert name not in _NODES, f"{name} is registered twice"
+        assert is_same(_NODES.get(name, node), node), f"{name} is registered twice"
         _NODES[name] = node
         _NAMES.setdefault(node, name)
         return node
@@ -662,7 +662,7 @@ def method(name: str) -> Callable[[_Function], _Function]:
     """
 
     def register(function: _Function) -> _Function:
-        assert name not in _METHODS, f"{name} is registered twice"
+        assert is_same(_METHODS.get(name, function), function), f"{name} is registered twice"
         _METHODS[name] = function
         return function
 
@@ -673,7 +673,7 @@ def source(name: str) -> Callable[[_Function], _Function]:
     """Register what makes a node or plan, a class or a function, under the name of its static method of `Dataset`."""
 
     def register(make: _Function) -> _Function:
-        assert name not in _SOURCES, f"{name} is registered twice"
+        assert is_same(_SOURCES.get(name, make), make), f"{name} is registered twice"
         _SOURCES[name] = make
         return make
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
-from penstock.everything import import_everything
+from penstock.everything import import_everything, is_same
 from penstock.frozen import frozen
 from penstock.spec import Shape, TensorSpec
 from penstock.trace.form import Arg
@@ -68,7 +68,8 @@ _TABLE: dict[str, Operation] = {}
 
 def register(operation: Operation) -> Operation:
     """Add a row to the table."""
-    assert operation.name not in _TABLE, f"{operation.name} is registered twice"
+    known = _TABLE.get(operation.name, operation)
+    assert is_same(known.row, operation.row), f"{operation.name} is registered twice"
     _TABLE[operation.name] = operation
     return operation
 

@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, fields
 from types import NoneType
 from typing import Any, Final, TypeVar
 
-from penstock.everything import import_everything
+from penstock.everything import import_everything, is_same
 from penstock.frozen import is_frozen
 from penstock.graph.node import Node, node_classes, recipe_name
 from penstock.graph.recipe.checked import check_type, malformed
@@ -29,8 +29,10 @@ _PLAIN: Final = (bool, int, float, str, NoneType)
 
 def recorded(kind: _Class) -> _Class:
     """Say that recipes may hold values of a data class of penstock, under the name of the class."""
-    known = _VALUES.setdefault(kind.__qualname__, kind)
-    assert known is kind, f"two classes of values are called {kind.__qualname__}"
+    assert is_same(_VALUES.get(kind.__qualname__, kind), kind), (
+        f"two classes of values are called {kind.__qualname__}"
+    )
+    _VALUES[kind.__qualname__] = kind
     return kind
 
 

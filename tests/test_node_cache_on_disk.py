@@ -1,6 +1,8 @@
 """cache(folder): rows made once, for all processes, until the pipeline or its input changes."""
 
+import errno
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import pytest
 import penstock as ps
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, DataLossError, FailedPreconditionError, LimitError
+from penstock.fs.disk import Disk, using
 from penstock.graph.plan import Plan
 from penstock.nodes.cache_on_disk import cache
 from penstock.store import cache_filler
@@ -422,3 +425,17 @@ def test_wrong_arguments_are_named(tmp_path: Path, name: str):
 def test_arguments_of_files_are_refused_for_memory(name: str, value: Any):
     with pytest.raises(ArgumentError, match=f"cache: {name} is .* kept in memory"):
         Dataset.range(3).cache(**{name: value})
+
+
+class _ReadOnly(Disk):
+    def make_folder(self, path: str) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+
+
+def test_a_folder_that_cannot_be_written_is_told_once_and_the_rows_go_on(tmp_path: Path):
+    rows = iter(Dataset.range(5).cache(tmp_path / "new"))
+    with using(_ReadOnly()):
+        with pytest.raises(OSError, match="Read-only"):
+            next(rows)
+        assert [int(row) for row in rows] == [0, 1, 2, 3, 4]
+    assert not os.listdir(tmp_path)

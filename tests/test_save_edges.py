@@ -163,6 +163,20 @@ def test_a_name_that_no_file_can_hold_is_refused_before_anything_is_written(tmp_
     assert not os.listdir(tmp_path)
 
 
+@pytest.mark.parametrize("format", ["tfrecord", "arrow", "tf"])
+def test_a_program_may_go_to_another_folder_between_loading_and_reading(
+    tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    ps.Dataset.range(5).save("d", format=format)
+    loaded = ps.load("d")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir("other")
+    ps.Dataset.range(100, 105).save("d", format=format)
+    assert [int(row) for row in loaded] == [0, 1, 2, 3, 4]
+    assert int(loaded[3]) == 3
+
+
 @pytest.mark.skipif(os.name != "posix", reason="links")
 def test_a_folder_behind_a_link_is_the_one_that_the_system_means(tmp_path: Path):
     (tmp_path / "elsewhere" / "inner").mkdir(parents=True)

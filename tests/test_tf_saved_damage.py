@@ -153,6 +153,27 @@ def test_a_cut_anywhere_in_a_record(copy: Callable[[str], Path], cut: int):
     assert list(iterator) == []
 
 
+@pytest.mark.parametrize("compression", ["none", "gzip", "zlib", "snappy"])
+def test_a_cut_anywhere_in_a_file_of_rows_of_several_parts(compression: str, tmp_path: Path):
+    rows_of_three = ps.Dataset.range(20).map(lambda n: {"a": n, "b": n + 1, "c": [n, n]})
+    rows_of_three.save(tmp_path / "d", format="tf", compression=compression)
+    for ours in ("CURRENT", "manifest-1.json"):
+        (tmp_path / "d" / ours).unlink()
+    path = data_of(tmp_path / "d")
+    data = path.read_bytes()
+    for cut in range(len(data)):
+        path.write_bytes(data[:cut])
+        found: list[tuple[int, int, list[int]]] = []
+
+        def read(found: list[tuple[int, int, list[int]]] = found) -> None:
+            for row in ps.Dataset(load_tf(tmp_path / "d")):
+                found.append((int(row["a"]), int(row["b"]), row["c"].tolist()))  # noqa: PERF401
+
+        with pytest.raises(DataLossError):
+            read()
+        assert found == [(n, n + 1, [n, n]) for n in range(len(found))]
+
+
 def test_a_cut_between_rows(copy: Callable[[str], Path]):
     folder = copy("scalar_ints")
     path = data_of(folder)

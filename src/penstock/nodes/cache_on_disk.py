@@ -24,6 +24,7 @@ from penstock.nodes.kept import Keeper, Keeping, Kept
 from penstock.store.arrow_format import ArrowFormat
 from penstock.store.cache_filler import begin, is_filled_here
 from penstock.store.cache_folder import CacheEntry, KeptRows, check_cache_folder
+from penstock.store.manifest import check_spec
 
 __all__ = ["CacheOnDisk", "cache"]
 
@@ -222,6 +223,7 @@ def on_disk(where: str, plan: Plan, filename: Any, limit_bytes: int | None, comp
         raise ArgumentError(where, "compression", got=compression, want=want)
     folder = tidy_path(os.path.join(os.getcwd(), check_cache_folder(where, filename)))
     ArrowFormat().check(plan.spec)
+    check_spec(where, plan.spec)
     content_digest(plan)
     return CacheOnDisk(folder, limit_bytes, compression, plan)
 

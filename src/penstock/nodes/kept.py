@@ -157,7 +157,10 @@ class Keeping(Node):
 
     def _from_input(self, state: State, rows: Rows) -> Step:
         given, read, origin, _ = state
-        branch, keeper = self._reading(state, rows)
+        try:
+            branch, keeper = self._reading(state, rows)
+        except (LimitError, OSError) as error:  # nothing can be kept there
+            raise _not_kept(error, state, rows) from None
         try:
             passed = branch.skip(given - read) if read < given else 0
             chunk = branch.pull() if read == given else None
@@ -175,10 +178,7 @@ class Keeping(Node):
             if keeper is not None and keeper.rows == given:
                 keeper.finish() if chunk is END else keeper.add(chunk, after[3])
         except (LimitError, InvalidArgumentError, OSError) as error:
-            # The rows are made again from where they were read last, and not kept.
-            rows.scratch.clear()
-            rows.scratch["is lost"] = True
-            raise Broken(error, state) from None
+            raise _not_kept(error, state, rows) from None
         return after, None if chunk is END else chunk
 
     def _reading(self, state: State, rows: Rows) -> tuple[Branch, Keeper | None]:
@@ -208,6 +208,13 @@ class Keeping(Node):
 
     def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
         return rows
+
+
+def _not_kept(error: Exception, state: State, rows: Rows) -> Broken:
+    """What to raise: the rows are made again from where they were read last, and not kept."""
+    rows.scratch.clear()
+    rows.scratch["is lost"] = True
+    return Broken(error, state)
 
 
 def _is_mark(value: Any) -> bool:

@@ -264,9 +264,14 @@ class FrameReader:
         starts, lengths, position, end, need = scan
         rest = len(starts) % multiple
         if rest and end in (0, _PARTLY):
-            if rest == len(starts) and window.fill(position - window.start + max(need, HEADER_BYTES)):
-                return self._scan(limit, limit_bytes, multiple)
-            if rest < len(starts):
+            if rest == len(starts):
+                if window.fill(position - window.start + max(need, HEADER_BYTES)):
+                    return self._scan(limit, limit_bytes, multiple)
+                # The stream ended, and what is in the window may have moved.
+                starts, lengths, position, end, need = window.scan(
+                    window.stop, verify=self._verify, limit=multiple, max_record_bytes=self._max_record_bytes
+                )
+            else:
                 starts, lengths = starts[:-rest], lengths[:-rest]
                 position = int(starts[-1] + lengths[-1]) + FOOTER_BYTES
         if len(starts) == 0:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
-from penstock.errors import FailedPreconditionError
 from penstock.records.schema import Field, RecordKind, Schema
 from penstock.spec import Shape, string, text
+from penstock.spec.small_dtypes import small_dtype
 
 __all__ = ["MalformedError", "schema_from_json", "schema_to_json"]
 
@@ -76,7 +75,7 @@ def schema_from_json(document: Any, origin: str) -> Schema:
 
     Raises:
         MalformedError: It is not one.
-        FailedPreconditionError: A dtype is one of `ml_dtypes`, which has not been imported.
+        FailedPreconditionError: A dtype is one of `ml_dtypes`, which is not installed.
     """
     record: RecordKind = _one_of(_member(document, "record", str), _RECORDS, "record")
     fields = tuple(_field_from_json(part) for part in _member(document, "fields", list))
@@ -127,19 +126,14 @@ def _dtype(value: Any, name: str, depth: int) -> np.dtype[Any]:
         if isinstance(value, list) and depth < _MOST_NESTED:
             parts = [_structured_part(part, name, depth) for part in value]
             return np.dtype(np.lib.format.descr_to_dtype(parts))
-    except (TypeError, ValueError, SyntaxError) as error:
+    except (TypeError, ValueError, SyntaxError, AttributeError) as error:
         raise MalformedError(f"dtype of {name!r} is {value!r}") from error
     raise MalformedError(f"dtype of {name!r} is {value!r}")
 
 
 def _named_dtype(value: str) -> np.dtype[Any]:
     if value in _ML_DTYPES:
-        if "ml_dtypes" not in sys.modules:
-            raise FailedPreconditionError(
-                f"open: a column holds {value}. Run import ml_dtypes before opening it."
-            )
-        dtype: np.dtype[Any] = np.dtype(getattr(sys.modules["ml_dtypes"], value))
-        return dtype
+        return small_dtype(value)
     # A comma would begin NumPy's own little language of structured dtypes.
     if len(value) > 40 or "," in value:
         raise ValueError(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -23,7 +24,7 @@ from penstock.saving.job import Job
 from penstock.spec import Spec
 from penstock.store.folder import SavedFolder
 from penstock.store.format import Format, format_named, formats
-from penstock.store.manifest import Manifest, SavedShard, spec_to_json
+from penstock.store.manifest import Manifest, SavedShard, bounded, check_spec, spec_to_json
 from penstock.store.progress import Progress, Report, reporting
 
 __all__ = ["Mode", "Saved", "save"]
@@ -79,6 +80,7 @@ def save(
     _check_switches(resume, durable, progress)
     _check_names(plan.spec)
     made.check(plan.spec)
+    check_spec("save", plan.spec)
     target = SavedFolder(path, "save")
     is_new = target.prepare(durable=durable)
     base = target.current()
@@ -127,8 +129,19 @@ def save(
         before,
         None if numbers is None else numbers.to_json(),
     )
+    manifest, gone = bounded(manifest)
     manifest = job.commit(manifest, 0 if base is None else base.version)
+    if gone:
+        warnings.warn(_without(target, gone), stacklevel=3)
     return Saved(target.path, manifest.version, manifest.rows, manifest.nbytes, len(manifest.shards))
+
+
+def _without(target: SavedFolder, gone: int) -> str:
+    which = "one pipeline is" if gone == 1 else f"{gone} pipelines are"
+    return (
+        f"save: {target.path}: the rows are saved, but {which} too large or too deep for the manifest, and cannot be "
+        "rerun from it. Large values in a pipeline, such as rows in memory, are better read from files."
+    )
 
 
 def _write(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -33,6 +34,7 @@ _FIRST_COMPRESSED_ROWS: Final = 4
 _CHUNK_ROWS: Final = 16384
 _CHUNK_BYTES: Final = 4 << 20
 _OPEN_SHARDS: Final = 256
+_MANY_ROWS: Final = 1 << 20
 
 
 def content_of(manifest: Manifest) -> str:
@@ -50,11 +52,15 @@ def saved_rows(
 
     Raises:
         MissingShardError: Files of it are not there.
+        DataLossError: A file with many rows is of another size.
     """
-    node = SavedRows(
-        target.path, content_of(manifest), None if columns is None else tuple(columns), verify, manifest
-    )
+    chosen = None if columns is None else tuple(columns)
+    node = SavedRows(target.path, content_of(manifest), chosen, verify, manifest, _from_root(target.path))
     node.locks.extend(target.hold(manifest))
+    for shard in manifest.shards:
+        if shard.rows > _MANY_ROWS:
+            # Who makes a list has memory for as many rows as the manifest says, which may be forged with their bytes.
+            check_size(target.at(*shard.place.split("/")), shard)
     return node
 
 
@@ -70,6 +76,7 @@ class SavedRows(Node):
         columns: The leaves to read, by their place; None for all.
         verify: "shard" compares the digest of each shard before its first row is given, "none" does not.
         known: The manifest of the version; None where it is to be found by its content.
+        found_at: The folder from the root on, where it was found; a program may change its own folder later.
         locks: On the data folders.
     """
 
@@ -79,6 +86,7 @@ class SavedRows(Node):
     columns: tuple[int, ...] | None = None
     verify: str = "shard"
     known: Manifest | None = field(default=None, repr=False, compare=False)
+    found_at: str = field(default="", repr=False, compare=False)
     locks: list[FolderLock | None] = field(default_factory=list, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
@@ -124,7 +132,7 @@ class SavedRows(Node):
         return f"row {row - int(bounds[number])} of {self.manifest.shards[number].place} in {self.path}"
 
     def places_of(self, rows: IntArray) -> list[FilePlace]:
-        folder = SavedFolder(self.path)
+        folder = SavedFolder(self.found_at or self.path)
         paths = [folder.at(*shard.place.split("/")) for shard in self.manifest.shards]
         numbers = np.searchsorted(self._bounds, rows, side="right") - 1
         places = zip(numbers.tolist(), (rows - self._bounds[numbers]).tolist(), strict=True)
@@ -172,6 +180,11 @@ class SavedRows(Node):
         return np.cumsum([0, *(shard.rows for shard in self.manifest.shards)])
 
 
+def _from_root(path: str) -> str:
+    # Not `abspath`: what ".." means behind a link only the system knows.
+    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+
+
 def selected(spec: Spec, columns: Sequence[int] | None) -> Spec:
     """The spec of the leaves that are read: in their structure without the others."""
     if columns is None:
@@ -215,7 +228,7 @@ class _Shards:
                 f"not know for the format {format.name!r}. Upgrade it with: pip install -U penstock"
             )
         self._node, self._format = node, format
-        self._folder = SavedFolder(node.path)
+        self._folder = SavedFolder(node.found_at or node.path)
         self._lock = Lock()
         self._open: dict[int, ShardReader] = {}
         self._row_bytes = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import make_dataclass
@@ -14,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from penstock.errors import FailedPreconditionError, InvalidArgumentError
+from penstock.errors import InvalidArgumentError
 from penstock.spec.leaves import (
     DatasetSpec,
     LeafSpec,
@@ -25,6 +24,7 @@ from penstock.spec.leaves import (
     string,
     text,
 )
+from penstock.spec.small_dtypes import small_dtype
 from penstock.spec.structure import form, is_structure
 
 __all__ = [
@@ -36,11 +36,13 @@ __all__ = [
     "structure_to_json",
 ]
 
-_MOST_AXES: Final = 64
+# NumPy's own limit, of which the axis of many rows takes one.
+_MOST_AXES: Final = 63
 # NumPy counts the bytes of an array in 63 bits, also of one of many rows.
 _MOST_ROW_BYTES: Final = 1 << 48
 _MOST_PARTS: Final = 16
 _MOST_FIELDS: Final = 1 << 12
+_MOST_NAME: Final = 1000
 # Everything that `dtype.str` writes but for objects; NumPy's own little languages of dtypes are not read.
 _CODE: Final = re.compile(r"[<>|]?(?:[biufcSUVmM]\d{1,9}(?:\[\d{0,9}[a-zA-Z]{1,2}\])?|\?)")
 _EXTENSION: Final = re.compile(r"(?:bfloat16|u?int[24]|float[468]_e\d[a-z0-9]{1,12})")
@@ -85,7 +87,7 @@ def structure_from_json(document: Any, leaf: Callable[[Any], Any]) -> Any:
     names, parts = _list(document.get("fields")), _list(document.get("parts"))
     if len(names) != len(parts):
         raise _malformed(document, "a part for each field")
-    make = _class_of(kind, _identifier(value), tuple(map(_identifier, names)))
+    make = _class_of(kind, _identifier(value), tuple(map(_field, names)))
     return make(*(structure_from_json(part, leaf) for part in parts))
 
 
@@ -95,9 +97,11 @@ def _class_of(kind: str, name: str, names: tuple[str, ...]) -> Callable[..., Any
         made = make_dataclass(name, names)
         made.__module__ = "recorded"  # a class of penstock's own would be a leaf
         return made
-    if len(set(names)) < len(names) or any(part.startswith("_") for part in names):
+    # Fields that have been renamed are called by their place: `namedtuple("Row", ["x", "def"], rename=True)`.
+    are_public = all(not part.startswith("_") or part == f"_{i}" for i, part in enumerate(names))
+    if len(set(names)) < len(names) or not are_public:
         raise _malformed(list(names), "names of fields")
-    return namedtuple(name, names)  # noqa: PYI024
+    return namedtuple(name, names, rename=True)  # noqa: PYI024
 
 
 def leaf_to_json(spec: LeafSpec) -> dict[str, Any]:
@@ -139,7 +143,10 @@ def leaf_from_json(document: Any) -> LeafSpec:
     if kind == "sparse":
         return SparseSpec(shape, dtype, optional=optional)
     if "ragged_rank" in document:
-        return RaggedSpec(shape, dtype, _size(document["ragged_rank"], least=1), optional=optional)
+        rank = _size(document["ragged_rank"], least=1)
+        if rank >= len(shape):
+            raise _malformed(rank, f"a ragged rank below the {len(shape)} axes")
+        return RaggedSpec(shape, dtype, rank, optional=optional)
     return TensorSpec(shape, dtype, optional=optional)
 
 
@@ -161,7 +168,7 @@ def dtype_from_json(document: Any) -> np.dtype[Any]:
 
     Raises:
         InvalidArgumentError: It is none, or one that holds objects.
-        FailedPreconditionError: It is one of `ml_dtypes`, which has not been imported.
+        FailedPreconditionError: It is one of `ml_dtypes`, which is not installed.
     """
     if isinstance(document, list):
         return _dtype_of_parts(document, 0)
@@ -180,13 +187,10 @@ def dtype_from_json(document: Any) -> np.dtype[Any]:
 
 
 def _dtype_of_extension(name: str) -> np.dtype[Any]:
-    known = sys.modules.get("ml_dtypes")
-    if known is None:
-        raise FailedPreconditionError(f"A column holds {name}. Run import ml_dtypes before reading it.")
-    if not hasattr(known, name):
-        raise _malformed(name, "a dtype")
-    dtype: np.dtype[Any] = np.dtype(getattr(known, name))
-    return dtype
+    try:
+        return small_dtype(name)
+    except AttributeError:
+        raise _malformed(name, "a dtype") from None
 
 
 def _dtype_of_parts(parts: list[Any], depth: int) -> np.dtype[Any]:
@@ -237,6 +241,13 @@ def _size(value: Any, *, least: int = 0) -> int:
 
 def _identifier(value: Any) -> str:
     is_name = isinstance(value, str) and value.isidentifier() and not iskeyword(value)
-    if not is_name or value.startswith("__") or len(value) > 1000:
+    if not is_name or len(value) > _MOST_NAME:
         raise _malformed(value, "a name")
     return str(value)
+
+
+def _field(value: Any) -> str:
+    name = _identifier(value)
+    if name.startswith("__"):  # what Python itself has in every class
+        raise _malformed(value, "the name of a field")
+    return name

@@ -259,6 +259,7 @@ class SavedFolder:
 
         Raises:
             CommitConflictError: Another version was committed since.
+            LimitError: The manifest is larger than any that is read; the current version is then still `base`.
             OSError: The system's own; the current version is then still `base`.
         """
         with locked(self.path):
@@ -269,6 +270,13 @@ class SavedFolder:
             self._remove_orphans(base)
             manifest = replace(manifest, version=base + 1)
             name, data = f"manifest-{base + 1}.json", manifest.to_bytes()
+            if len(data) > _MOST_BYTES:
+                help = "Save fewer shards, or to a folder of its own."
+                raise LimitError(
+                    f"the manifest would take {len(data)} bytes, and {_MOST_BYTES} are read.",
+                    path=self.path,
+                    help=help,
+                )
             try:
                 create_exclusively(self.at(name), data, durable=durable)
             except AlreadyExistsError:  # without locks, another may be at the same place

@@ -6,17 +6,20 @@ folder and a name beside it, never by a path.
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from datetime import datetime
-from math import prod
+from math import isfinite, prod
 from typing import Any, Final, TypeGuard
 
-from penstock.errors import SidecarError
+from penstock.errors import ArgumentError, PenstockError, SidecarError
 from penstock.frozen import frozen
 from penstock.records.schema_json import MalformedError
 from penstock.records.sealed import seal, unseal
 from penstock.records.sidecar import is_safe_name
-from penstock.spec import Spec, TensorSpec
+from penstock.spec import Spec, TensorSpec, is_structure
+from penstock.spec.structure import entries
 from penstock.spec.written import leaf_from_json, leaf_to_json, structure_from_json, structure_to_json
 
 __all__ = [
@@ -24,6 +27,8 @@ __all__ = [
     "Made",
     "Manifest",
     "SavedShard",
+    "bounded",
+    "check_spec",
     "is_size",
     "parse_manifest",
     "shard_from_json",
@@ -38,6 +43,13 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{32}\Z")
 _NAME: Final = re.compile(r"[A-Za-z0-9._=-]+\Z")
 _FOLDER: Final = re.compile(r"data-[0-9a-f]{16}\Z")
 _MOST_NESTED: Final = 64
+# Each takes a dict, its list of entries, and an entry.
+_LEVELS_OF_SPEC: Final = 3 * (_MOST_NESTED + 1)
+_LEVELS_OF_RECIPE: Final = 256
+_MOST_BITS: Final = 128
+# Rows in memory of up to a megabyte stand in a recipe, and each append adds one.
+_MOST_RECIPE_BYTES: Final = 64 << 20
+_RENAME: Final = "Change it with map."
 _HELP: Final = "Restore the file from a copy, or load another version: penstock versions DIR lists them."
 
 
@@ -170,8 +182,63 @@ def spec_to_json(spec: Spec) -> Any:
 
 def spec_from_json(form: Any) -> Spec:
     """The spec that was written. Raises ValueError, TypeError, KeyError or one of our errors where it is none."""
-    _check_depth(form)
+    if _is_deeper(form, _LEVELS_OF_SPEC):
+        raise MalformedError(f"the spec is nested more than {_MOST_NESTED} deep")
     return Spec(structure_from_json(form, leaf_from_json))
+
+
+def bounded(manifest: Manifest) -> tuple[Manifest, int]:
+    """The manifest without pipelines with which it would be larger than any that is read, or nested too deeply.
+
+    Returns:
+        The manifest, of whose pipelines those of the last saves stay, and the number of those that do not.
+    """
+    room, gone, parts = _MOST_RECIPE_BYTES, 0, list[Made]()
+    for part in (manifest.made, *reversed(manifest.before or ())):
+        size = _size_of(part)
+        if part.recipe is not None and (size is None or size > room):
+            gone, part = gone + 1, replace(part, recipe=None)  # noqa: PLW2901
+        else:
+            room -= size or 0
+        parts.insert(0, part)
+    if not gone:
+        return manifest, 0
+    *before, made = parts
+    return replace(manifest, recipe=made.recipe, before=manifest.before and tuple(before)), gone
+
+
+def _size_of(made: Made) -> int | None:
+    """About how many bytes a pipeline takes; None where it is nested too deeply to be read."""
+    return None if _is_deeper(made.recipe, _LEVELS_OF_RECIPE) else len(json.dumps(made.recipe))
+
+
+def check_spec(where: str, spec: Spec) -> None:
+    """See that a manifest can tell what rows look like, before the first of them is made.
+
+    Raises:
+        ArgumentError: The rows are nested too deeply, or a name in them has no form in JSON.
+    """
+    _check_parts(where, spec.structure, "the rows", 1)
+    written = spec_to_json(spec)
+    try:
+        is_same = spec_to_json(spec_from_json(json.loads(json.dumps(written)))) == written
+    except (PenstockError, ValueError, TypeError) as error:
+        want = f"what a manifest can tell, and not: {str(error).rstrip('.')}"
+        raise ArgumentError(where, "the spec of the rows", got=spec.structure, want=want) from error
+    assert is_same, "what is written is read as it was"
+
+
+def _check_parts(where: str, structure: Any, path: str, depth: int) -> None:
+    if depth > _MOST_NESTED:
+        want = f"rows nested at most {_MOST_NESTED} deep"
+        raise ArgumentError(where, "dataset", got=f"nested deeper at {path}", want=want, help=_RENAME)
+    for name, part in entries(structure) or ():
+        is_plain = isinstance(name, str | int | None) or (isinstance(name, float) and isfinite(name))
+        if not is_plain or (isinstance(name, int) and name.bit_length() > _MOST_BITS):
+            want = "a str, an int, a finite float, a bool or None"
+            raise ArgumentError(where, f"a key of {path}", got=name, want=want, help=_RENAME)
+        if is_structure(part):
+            _check_parts(where, part, f"{path}/{name}", depth + 1)
 
 
 def parse_manifest(data: bytes, path: str) -> Manifest:
@@ -259,19 +326,17 @@ def shard_to_json(shard: SavedShard) -> dict[str, Any]:
     return {"file": shard.place, "rows": shard.rows, "bytes": shard.nbytes, "xxh3_128": shard.digest}
 
 
-def _check_depth(form: Any) -> None:
-    """Refuse what is nested so deeply that going through it would take the stack."""
-    level, depth = [form], 0
-    while level:
+def _is_deeper(form: Any, most: int) -> bool:
+    """Whether plain values are nested more than so deeply, which going through them would take the stack to find."""
+    level = [form]
+    for _ in range(most):
         level = [
             part
             for value in level
             if isinstance(value, list | dict)
             for part in (value.values() if isinstance(value, dict) else value)
         ]
-        depth += 1
-        if depth > _MOST_NESTED:
-            raise MalformedError(f"the spec is nested more than {_MOST_NESTED} deep")
+    return bool(level)
 
 
 def shard_from_json(document: Any) -> SavedShard:

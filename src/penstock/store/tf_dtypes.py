@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
-from penstock.errors import FailedPreconditionError
 from penstock.spec import string, text
+from penstock.spec.small_dtypes import small_dtype
 
 __all__ = ["VARIANT", "dtype_name", "dtype_numbered", "number_of"]
 
@@ -37,19 +36,9 @@ def dtype_numbered(number: int) -> np.dtype[Any] | None:
     if number == _STRING:
         return string
     if number in _ML_DTYPES:
-        return _ml_dtype(_ML_DTYPES[number])
+        return small_dtype(_ML_DTYPES[number])
     name = _NUMPY.get(number) or _QUANTIZED.get(number)
     return None if name is None else np.dtype(name)
-
-
-def _ml_dtype(name: str) -> np.dtype[Any]:
-    try:
-        ml_dtypes = import_module("ml_dtypes")
-    except ImportError:
-        help = "Install it with: pip install ml_dtypes"
-        raise FailedPreconditionError(f"load: the rows hold {name}, which needs ml_dtypes. {help}") from None
-    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
-    return dtype
 
 
 def number_of(dtype: np.dtype[Any]) -> int | None:

@@ -7,6 +7,7 @@ sparse leaf is the features `NAME/indices`, `NAME/values` and `NAME/dense_shape`
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
@@ -99,9 +100,9 @@ def fields_of(spec: Spec) -> list[_Leaf]:
         ArgumentError: A leaf has no place in an Example, or two would have one name.
     """
     leaves = [_leaf(path or "value", leaf) for path, leaf in zip(spec.paths(), spec.leaves, strict=True)]
-    names = [name for leaf in leaves for field in leaf.fields for name in _stored_names(field)]
-    for name in names:
-        if names.count(name) > 1:
+    names = Counter(name for leaf in leaves for field in leaf.fields for name in _stored_names(field))
+    for name, n in names.items():
+        if n > 1:
             want = "names that are there once; those of nested leaves are joined by '/'"
             raise ArgumentError(_WHERE, "the feature", got=name, want=want, help="Save with format='arrow'.")
     return leaves

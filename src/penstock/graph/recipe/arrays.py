@@ -103,11 +103,11 @@ def chunk_to_json(rows: Chunk, value: Value) -> dict[str, Any]:
 def chunk_from_json(document: Any, value: Value, at: str) -> Chunk:
     """The rows that were written."""
     n, written = members(document, ("n", "columns"), at)
-    if type(n) is not int or n < 0:
+    if type(n) is not int or not 0 <= n < 1 << 62:
         raise malformed(n, "a number of rows", at)
     structure = structure_from_json(written, lambda column: _column_from_json(column, value, at))
     columns = flatten(structure)
-    if any(len(column) != n for column in columns) or (not columns and n):
+    if any(len(column) != n for column in columns):
         raise malformed([len(column) for column in columns], f"{n} rows in each column", at)
     return Chunk(pack(structure, columns), n)
 

@@ -30,7 +30,8 @@ __all__ = [
 VERSION: Final = 1
 """The version of the format."""
 
-_MOST_DEPTH: Final = 100
+# Rows in memory may be nested 64 deep, which takes three levels each.
+_MOST_DEPTH: Final = 256
 _MOST_NODES_DEEP: Final = 100
 _MOST_BYTES: Final = 1 << 28
 _MOST_BITS: Final = 128

@@ -1,0 +1,28 @@
+"""Dtypes that NumPy has only by the package ml_dtypes, such as bfloat16."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from penstock.errors import FailedPreconditionError
+
+__all__ = ["small_dtype"]
+
+
+def small_dtype(name: str) -> np.dtype[Any]:
+    """The dtype of a name that is known to be one of the package's.
+
+    Raises:
+        FailedPreconditionError: The package is not installed.
+        AttributeError: The version that is installed does not have it.
+    """
+    try:
+        package = import_module("ml_dtypes")
+    except ImportError:
+        help = "Install it with: pip install ml_dtypes"
+        raise FailedPreconditionError(f"load: the rows hold {name}, which needs ml_dtypes. {help}") from None
+    dtype: np.dtype[Any] = np.dtype(getattr(package, name))
+    return dtype

@@ -1,0 +1,196 @@
+"""Rows whose structure is out of the ordinary: they are saved so that they come back, or refused before the first."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import namedtuple
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock import _native
+from penstock.errors import ArgumentError, DataLossError, FailedPreconditionError, LimitError, SidecarError
+from penstock.records.sealed import seal
+from penstock.store import folder, manifest
+from penstock.store.folder import SavedFolder
+from penstock.testing.laws import same
+
+Renamed = namedtuple("Renamed", ["x", "class", "y"], rename=True)  # noqa: PYI024
+Private = namedtuple("__Private", ["x"])  # noqa: PYI024
+Empty = namedtuple("Empty", [])  # noqa: PYI024
+
+FORMATS = ["tfrecord", "arrow", "tf"]
+
+
+def forged(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Give a folder another manifest, whose checksums are right."""
+    document = json.loads((path / "manifest-1.json").read_bytes())
+    del document["checksum"]
+    change(document)
+    data = seal(document)
+    (path / "manifest-1.json").write_bytes(data)
+    (path / "CURRENT").write_text(f"manifest-1.json {_native.digest(data)}\n")
+
+
+def nested(depth: int, kind: str) -> Any:
+    row: Any = np.int64(7)
+    for _ in range(depth):
+        row = {"a": row, "b": np.int64(1)} if kind == "dict" else (row,)
+    return row
+
+
+ODD = {
+    "64 dicts": nested(64, "dict"),
+    "64 tuples": nested(64, "tuple"),
+    "renamed fields": Renamed(np.int64(1), np.int64(2), np.int64(3)),
+    "a private class": Private(np.int64(1)),
+    "names that hold anything": {
+        "": np.int64(1),
+        "..": np.int64(2),
+        "\0": np.int64(3),
+        "ключ\n": np.int64(4),
+    },
+    "keys that are no text": {1: np.int64(1), 2.5: np.int64(2), None: np.int64(3)},
+}
+EMPTY: dict[str, Any] = {"a dict": {}, "a tuple": (), "a named tuple": Empty(), "only None": {"a": None}}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("kind", ODD)
+def test_odd_structures_come_back_with_their_pipeline(kind: str, format: str, tmp_path: Path):
+    if format == "tf" and kind == "keys that are no text":
+        pytest.skip("TensorFlow has no such keys")
+    rows = ps.Dataset.from_list([ODD[kind], ODD[kind]])
+    rows.save(tmp_path / "d", format=format)
+    loaded = ps.load(tmp_path / "d")
+    assert str(loaded.element_spec) == str(rows.element_spec)
+    assert same(list(loaded), list(rows))
+    assert same(list(loaded.pipeline), list(rows))
+
+
+@pytest.mark.parametrize("format", ["tfrecord", "arrow"])
+@pytest.mark.parametrize("kind", EMPTY)
+def test_rows_without_a_value_come_back_with_their_pipeline(kind: str, format: str, tmp_path: Path):
+    rows = ps.Dataset.from_list([EMPTY[kind]] * 5)
+    rows.save(tmp_path / "d", format=format, shards=2)
+    loaded = ps.load(tmp_path / "d")
+    assert len(loaded) == 5
+    assert same(list(loaded), list(rows))
+    assert same(list(loaded.pipeline), list(rows))
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "65 dicts": (nested(65, "dict"), "wanted rows nested at most 64 deep"),
+    "65 tuples": (nested(65, "tuple"), "wanted rows nested at most 64 deep"),
+    "a tuple as key": ({"in": {(1, 2): np.int64(1)}}, r"a key of the rows/in is \(1, 2\), wanted a str"),
+    "bytes as key": ({b"a": np.int64(1)}, "a key of the rows is b'a', wanted a str"),
+    "a number of NumPy as key": ({np.int64(3): np.int64(1)}, "a key of the rows is .*3.*, wanted a str"),
+    "no number as key": ({float("nan"): np.int64(1)}, "a key of the rows is nan, wanted .* a finite float"),
+    "a large number as key": ({1 << 200: np.int64(1)}, "a key of the rows is 1606.*, wanted a str"),
+    "a long name": (namedtuple("L" * 1001, ["x"])(np.int64(1)), "the spec of the rows is LLL"),  # noqa: PYI024
+    "no array": (np.zeros((1 << 20, 0, 1 << 30)), "the spec of the rows is TensorSpec"),
+}
+
+
+@pytest.mark.parametrize("format", ["tfrecord", "arrow"])
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_a_manifest_could_not_tell_is_refused_before_the_first_row(
+    kind: str, format: str, tmp_path: Path
+):
+    row, message = REFUSED[kind]
+    if kind == "no array" and format == "arrow":
+        message = "at most 2"
+    with pytest.raises(ArgumentError, match=f"^save: .*{message}"):
+        ps.Dataset.from_list([row, row]).save(tmp_path / "d", format=format)
+    assert not os.listdir(tmp_path)
+
+
+def test_a_cache_refuses_what_its_manifest_could_not_tell(tmp_path: Path):
+    rows = ps.Dataset.from_list([{b"a": np.int64(1)}])
+    with pytest.raises(ArgumentError, match=r"^cache: a key of the rows is b'a'.* Change it with map"):
+        rows.cache(tmp_path / "cache")
+    assert not os.listdir(tmp_path)
+
+
+# --- manifests that would be too large to be read
+
+
+def test_appended_pipelines_never_make_a_manifest_that_nobody_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(manifest, "_MOST_RECIPE_BYTES", 5000)
+    parts = [ps.Dataset.from_tensor_slices(np.full(100, i)) for i in range(8)]
+    for i, part in enumerate(parts[:3]):
+        part.save(tmp_path / "d", mode="append" if i else "error")
+    for part in parts[3:]:
+        with pytest.warns(UserWarning, match=r"the rows are saved, but .*pipeline.* too large or too deep"):
+            part.save(tmp_path / "d", mode="append")
+    assert [int(row) for row in ps.load(tmp_path / "d")] == [i for i in range(8) for _ in range(100)]
+    made = SavedFolder(tmp_path / "d").current()
+    assert made is not None
+    assert made.before is not None
+    assert made.recipe is not None
+    assert [part.recipe is None for part in made.before] == [True] * 5 + [False] * 2
+    with pytest.raises(FailedPreconditionError, match="could not be recorded"):
+        _ = ps.load(tmp_path / "d").pipeline
+
+
+def test_a_manifest_that_is_too_large_is_never_switched_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    ps.Dataset.range(3).save(tmp_path / "d")
+    with monkeypatch.context() as limits:
+        limits.setattr(folder, "_MOST_BYTES", 5000)
+        with pytest.raises(LimitError, match=r"the manifest would take .* Save fewer shards"):
+            ps.Dataset.range(100).save(tmp_path / "d", mode="overwrite", shards=50)
+    assert [int(row) for row in ps.load(tmp_path / "d")] == [0, 1, 2]
+    assert len(ps.versions(tmp_path / "d")) == 1
+
+
+def test_an_argument_that_is_nested_too_deeply_costs_the_recipe_and_not_the_rows(tmp_path: Path):
+    deep: Any = 0
+    for _ in range(150):
+        deep = [deep]
+    plan = ps.Dataset.range(3).map(partial(_first, deep))
+    with pytest.warns(UserWarning, match="one pipeline is too large or too deep"):
+        plan.save(tmp_path / "d")
+    assert [int(row) for row in ps.load(tmp_path / "d")] == [0, 1, 2]
+
+
+def _first(_: Any, row: Any) -> Any:
+    return np.int64(str(int(row)))  # which is not traced
+
+
+# --- manifests that somebody has forged
+
+
+@pytest.mark.parametrize(
+    "leaf",
+    [
+        {"shape": [1] * 64, "dtype": "<i8"},
+        {"shape": [None], "dtype": "<i8", "ragged_rank": 1 << 61},
+        {"shape": [None, None], "dtype": "<i8", "ragged_rank": 2},
+    ],
+    ids=["more axes than arrays have", "a ragged rank without end", "more ragged axes than axes"],
+)
+def test_a_spec_that_no_row_can_have_is_damage(leaf: dict[str, Any], tmp_path: Path):
+    ps.Dataset.range(3).save(tmp_path / "d")
+    forged(tmp_path / "d", lambda document: document.update(element_spec={"leaf": leaf}))
+    with pytest.raises(SidecarError, match=r"manifest-1.json: the manifest is malformed: found "):
+        ps.load(tmp_path / "d")
+
+
+@pytest.mark.parametrize("verify", ["shard", "none"])
+def test_rows_and_bytes_that_are_forged_together_are_not_believed(verify: str, tmp_path: Path):
+    def change(document: dict[str, Any]) -> None:
+        document["shards"][0] |= {"rows": 1 << 40, "bytes": 1 << 50}
+        document |= {"rows": 1 << 40, "bytes": 1 << 50}
+
+    ps.Dataset.range(3).save(tmp_path / "d")
+    forged(tmp_path / "d", change)
+    with pytest.raises(DataLossError, match="the shard has 102 bytes, the manifest lists 1125899906842624"):
+        ps.load(tmp_path / "d", verify=verify)

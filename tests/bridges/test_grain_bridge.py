@@ -139,6 +139,23 @@ def test_shares_in_sequence_are_the_rows_one_part_after_the_other():
     assert [share(worker) for worker in range(3)] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
 
 
+@pytest.mark.parametrize("in_sequence", [False, True])
+def test_a_worker_begins_at_the_state_that_grain_keeps_of_one_that_has_given_nothing(in_sequence):
+    shuffled = ps.Dataset.range(10).shuffle(10, seed=1).batch(2)
+    rows, begun = ps.grain.IterDataset(shuffled), iter(ps.grain.IterDataset(shuffled))
+    start = json.loads(json.dumps(begun.get_state()))
+    rows.set_slice(slice(1, None, 2), in_sequence)
+    due = [batch.tolist() for batch in rows]
+    again = iter(rows)
+    next(again)
+    again.set_state(start)
+    assert [batch.tolist() for batch in again] == due
+    next(begun)
+    for other in (begun.get_state(), iter(ps.grain.IterDataset(shuffled.take(3))).get_state()):
+        with pytest.raises(ps.ArgumentError, match="that of another pipeline"):
+            again.set_state(other)
+
+
 def test_a_state_of_another_pipeline_is_refused():
     state = iter(ps.grain.IterDataset(ps.Dataset.range(7))).get_state()
     with pytest.raises(ps.ArgumentError, match="stop=7"):

@@ -83,13 +83,15 @@ class IterDataset(grain.IterDataset):  # type: ignore[misc]  # Grain's classes h
     def __init__(self, dataset: Dataset) -> None:
         super().__init__()
         self._plan = plan_of(dataset, "IterDataset")
+        self._whole: Plan | None = None
 
     def __iter__(self) -> DatasetIterator:
-        return DatasetIterator(_in_first_epoch(self._plan))
+        return DatasetIterator(self._plan, self._whole)
 
     def set_slice(self, sl: slice, sequential_slice: bool = False) -> None:
         """Keep the share of a worker only; Grain calls this on a copy, and puts the shares together in order."""
         worker, workers = sl.start, sl.step
+        self._whole = self._whole or self._plan
         if not sequential_slice:
             self._plan = Plan(Distribute(worker, workers), (self._plan,))
             return
@@ -114,10 +116,10 @@ class IterDataset(grain.IterDataset):  # type: ignore[misc]  # Grain's classes h
 class DatasetIterator(grain.DatasetIterator):  # type: ignore[misc]
     """The rows of an `IterDataset`. Its state is that of a penstock iterator: small, and plain JSON."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, whole: Plan | None = None) -> None:
         super().__init__()
-        self._plan = plan
-        self._open_rows: RowIterator | None = iter(Dataset(plan))
+        self._plan, self._whole = plan, whole
+        self._open_rows: RowIterator | None = _begun(plan)
 
     @property
     def _rows(self) -> RowIterator:
@@ -142,7 +144,23 @@ class DatasetIterator(grain.DatasetIterator):  # type: ignore[misc]
         Raises:
             ArgumentError: It is no state, or of another pipeline, of which the message names all differences.
         """
-        self._rows.set_state(state, strict=strict, allow=allow)
+        try:
+            self._rows.set_state(state, strict=strict, allow=allow)
+        except ArgumentError:
+            # Of a worker that has given nothing yet Grain keeps what its main process knows: the start of all rows.
+            if not self._is_start_of_all(state, strict, allow):
+                raise
+            self._open_rows = _begun(self._plan)
+
+    def _is_start_of_all(self, state: Any, strict: bool | None, allow: Collection[str]) -> bool:
+        """Whether a state is of all rows, of which this iterator has a share, before the first of them."""
+        if self._whole is None or not isinstance(state, dict) or state.get("rows") or state.get("skip"):
+            return False
+        try:
+            _begun(self._whole).set_state(state, strict=strict, allow=allow)
+        except ArgumentError:
+            return False
+        return True
 
     def close(self) -> None:
         super().close()
@@ -155,6 +173,10 @@ class DatasetIterator(grain.DatasetIterator):  # type: ignore[misc]
 def _digest(plan: Plan) -> str:
     text = json.dumps(fingerprint(plan), sort_keys=True)
     return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _begun(plan: Plan) -> RowIterator:
+    return iter(Dataset(_in_first_epoch(plan)))
 
 
 def _in_first_epoch(plan: Plan, made: dict[int, Plan] | None = None) -> Plan:

@@ -180,5 +180,9 @@ class _Noting:
         self._steps = steps
 
     def next(self) -> tuple[Any, Any, Sequence[Reached]]:
-        (before, made), reached = made_ahead(self._steps.next)
-        return before, made, reached
+        # What is made gets no name here either: see `ahead._make`.
+        return _with(*made_ahead(self._steps.next))
+
+
+def _with(made: Made, reached: Sequence[Reached]) -> tuple[Any, Any, Sequence[Reached]]:
+    return *made, reached

@@ -72,6 +72,49 @@ WRONG: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         "text that UTF-8 can hold",
         lambda: ps.Dataset.from_tensor_slices(["a", "\ud800"]),
     ),
+    "apply": (ArgumentTypeError, "^apply: transformation_func is 'x'", lambda: NUMBERS.apply("x")),
+    "boundaries": (
+        ArgumentTypeError,
+        "^bucket_by_sequence_length: bucket_boundaries is 1.5",
+        lambda: NUMBERS.bucket_by_sequence_length(lambda _: 1, 1.5, [1, 1]),
+    ),
+    "batch sizes": (
+        ArgumentTypeError,
+        "^bucket_by_sequence_length: bucket_batch_sizes is 1.5",
+        lambda: NUMBERS.bucket_by_sequence_length(lambda _: 1, [2], 1.5),
+    ),
+    "a padded shape": (
+        ArgumentTypeError,
+        "^padded_batch: a padded shape is 'x'",
+        lambda: NUMBERS.padded_batch(2, "x"),
+    ),
+    "a signature": (
+        ArgumentTypeError,
+        "^map: output_signature is 'x'",
+        lambda: NUMBERS.map(lambda x: x, output_signature="x"),
+    ),
+    "no window": (ArgumentTypeError, "^window: size is None", lambda: NUMBERS.window(None)),
+    "no stride": (ArgumentTypeError, "^window: stride is None", lambda: NUMBERS.window(2, stride=None)),
+    "sample": (
+        ArgumentTypeError,
+        "^sample_from_datasets: stop_on_empty_dataset is 'no'",
+        lambda: ps.Dataset.sample_from_datasets([NUMBERS, NUMBERS], stop_on_empty_dataset="no"),
+    ),
+    "choose": (
+        ArgumentTypeError,
+        "^choose_from_datasets: stop_on_empty_dataset is 'no'",
+        lambda: ps.Dataset.choose_from_datasets([NUMBERS], NUMBERS, stop_on_empty_dataset="no"),
+    ),
+    "a cycle": (
+        ArgumentError,
+        r"^interleave: cycle_length is 1099511627776, wanted at most 1,048,576",
+        lambda: NUMBERS.interleave(lambda _: NUMBERS, cycle_length=2**40),
+    ),
+    "several cycles": (
+        ArgumentTypeError,
+        "^interleave: cycle_length",
+        lambda: NUMBERS.interleave(lambda _: NUMBERS, cycle_length=np.array([1, 2])),
+    ),
 }
 
 

@@ -70,3 +70,8 @@ def test_a_count_is_a_whole_number_or_none():
         Repeat(1.0)
     with pytest.raises(ArgumentError):
         ps.Dataset.range(2).repeat(2**70)
+
+
+def test_no_rows_repeated_any_number_of_times_end_at_once():
+    assert list(ps.Dataset.range(0).repeat(2**62)) == []
+    assert list(ps.Dataset.range(9).skip(9).map(lambda x: x + 1).repeat(10**12).batch(2)) == []

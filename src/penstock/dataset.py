@@ -144,13 +144,17 @@ class Dataset(Methods):
         """What a function makes of this dataset.
 
         Raises:
-            ArgumentTypeError: It returns something else than a Dataset.
+            ArgumentTypeError: It is no function, or returns something else than a Dataset.
 
         >>> import penstock as ps
         >>> list(ps.Dataset.range(4).apply(lambda ds: ds.batches(3)))
         [array([0, 1, 2]), array([3])]
         """
-        made = transformation_func(self)
+        function: Any = transformation_func
+        if not callable(function):
+            want = "a function that takes a Dataset"
+            raise ArgumentTypeError("apply", "transformation_func", got=function, want=want)
+        made = function(self)
         if not isinstance(made, Dataset):
             raise ArgumentTypeError("apply", "result of transformation_func", got=made, want="a Dataset")
         return made

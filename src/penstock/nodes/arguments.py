@@ -10,7 +10,7 @@ import numpy as np
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import AUTOTUNE
 
-__all__ = ["flag", "is_count", "parallel_calls", "whole_number"]
+__all__ = ["flag", "is_count", "parallel_calls", "whole_number", "whole_numbers"]
 
 _INT64 = np.iinfo(np.int64)
 
@@ -37,6 +37,20 @@ def whole_number(where: str, name: str, value: Any, *, above: int | None = None)
     if not _INT64.min <= number <= _INT64.max:
         raise ArgumentError(where, name, got=value, want="a number that int64 can hold")
     return number
+
+
+def whole_numbers(
+    where: str, name: str, values: Any, *, each: str, above: int | None = None
+) -> tuple[int, ...]:
+    """An argument of several whole numbers, as ints; each of them is called `each` in errors.
+
+    Raises:
+        ArgumentTypeError: It cannot be iterated over, or holds something else.
+        ArgumentError: As `whole_number` raises it.
+    """
+    if isinstance(values, str | bytes | dict) or not np.iterable(values):
+        raise ArgumentTypeError(where, name, got=values, want="a list of whole numbers")
+    return tuple(whole_number(where, each, value, above=above) for value in values)
 
 
 def flag(where: str, name: str, value: Any) -> bool:

@@ -17,7 +17,7 @@ from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.plan import Plan
-from penstock.nodes.arguments import flag, whole_number
+from penstock.nodes.arguments import flag, whole_numbers
 from penstock.nodes.batch import Batch
 from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows
 from penstock.nodes.groups import Groups
@@ -77,10 +77,10 @@ def bucket_by_sequence_length(
     [[[1], [0]], [[2, 2, 0], [3, 3, 3], [6, 6, 0]], [[5]]]
     """
     check_function(_WHERE, "element_length_func", element_length_func)
-    boundaries = tuple(whole_number(_WHERE, "a bucket boundary", value) for value in bucket_boundaries)
+    boundaries = whole_numbers(_WHERE, "bucket_boundaries", bucket_boundaries, each="a bucket boundary")
     if any(low >= high for low, high in pairwise(boundaries)):
         raise ArgumentError(_WHERE, "bucket_boundaries", got=boundaries, want="lengths that rise")
-    sizes = tuple(whole_number(_WHERE, "a batch size", size, above=0) for size in bucket_batch_sizes)
+    sizes = whole_numbers(_WHERE, "bucket_batch_sizes", bucket_batch_sizes, each="a batch size", above=0)
     if len(sizes) != len(boundaries) + 1:
         want = f"{len(boundaries) + 1} sizes, one more than bucket_boundaries"
         raise ArgumentError(_WHERE, "bucket_batch_sizes", got=sizes, want=want)

@@ -24,6 +24,7 @@ from penstock.graph.node import (
     transform,
 )
 from penstock.graph.plan import Plan, plan_of
+from penstock.nodes.arguments import flag
 from penstock.nodes.mixing import (
     are_flags,
     common_spec,
@@ -71,7 +72,8 @@ def choose_from_datasets(
         want = "a dataset of scalar int64 numbers"
         got = choices.spec.structure
         raise ArgumentTypeError("choose_from_datasets", "spec of choice_dataset", got=got, want=want)
-    chosen = Plan(ChooseFromDatasets(len(plans), bool(stop_on_empty_dataset)), (choices, *plans))
+    stops = flag("choose_from_datasets", "stop_on_empty_dataset", stop_on_empty_dataset)
+    chosen = Plan(ChooseFromDatasets(len(plans), stops), (choices, *plans))
     _ = chosen.spec_now  # raises where they do not fit
     return chosen
 

@@ -47,6 +47,7 @@ from penstock.trace import call
 __all__ = ["Interleave", "interleaved"]
 
 _CYCLE_LENGTH: Final = 16
+_MOST_OPEN: Final = 1 << 20
 _MOST_PULLS: Final = 256
 
 
@@ -112,10 +113,13 @@ def interleaved(
     return Plan(node, (with_places(plan) if is_at_places else plan,))
 
 
-def _number(name: str, value: int | None, default: int) -> int:
-    if value is None or value == AUTOTUNE:
+def _number(name: str, value: Any, default: int) -> int:
+    if value is None or (isinstance(value, int) and value == AUTOTUNE):
         return default
-    return whole_number("interleave", name, value, above=0)
+    number = whole_number("interleave", name, value, above=0)
+    if number > _MOST_OPEN:
+        raise ArgumentError("interleave", name, got=number, want=f"at most {_MOST_OPEN:,} at a time")
+    return number
 
 
 @transform("interleave")

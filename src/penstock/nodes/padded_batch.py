@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -153,7 +152,8 @@ def _checked_shape(given: Any, leaf: LeafSpec) -> Shape | None:
         raise ArgumentTypeError("padded_batch", "a component", got=leaf, want="arrays", help=help)
     if given is None:
         return None
-    shape = tuple(None if size in (None, -1) else index(size) for size in _listed(given))
+    known = [None if size in (None, -1) else size for size in _listed(given)]
+    shape = tuple(None if n is None else whole_number("padded_batch", "a padded shape", n) for n in known)
     too_small = len(shape) == len(leaf.shape) and any(
         want is not None and size is not None and want < size
         for want, size in zip(shape, leaf.shape, strict=True)

@@ -103,8 +103,10 @@ class Repeat(Node):
     def _several(self, epochs: int, rows: Rows) -> Step | None:
         """Many short epochs at once, where rows have numbers: the input stays at its end."""
         n, source = rows.position, rows.by_number
-        if source is None or not 0 < n <= _SHORT_ROWS or len(source) != n:
+        if source is None or n > _SHORT_ROWS or len(source) != n:
             return None
+        if n == 0:  # no epoch has rows
+            return self.count, None
         times = _TOGETHER_ROWS // n if self.count is None else min(_TOGETHER_ROWS // n, self.count - epochs)
         try:
             return epochs + times - 1, source.gather(np.tile(np.arange(n), times))

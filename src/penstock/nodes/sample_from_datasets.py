@@ -27,6 +27,7 @@ from penstock.graph.node import (
 )
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
+from penstock.nodes.arguments import flag
 from penstock.nodes.drawn import is_seeds, is_whole
 from penstock.nodes.mixing import are_flags, common_spec, plain_choices, plans_of, serve
 from penstock.nodes.sizes import note_rows, rows_at_once
@@ -78,8 +79,9 @@ def sample_from_datasets(
     node = SampleFromDatasets(
         tuple(_cdf(shares[used]).tolist()),
         seed_pair(seed),
-        bool(stop_on_empty_dataset),
-        bool(rerandomize_each_iteration),
+        flag("sample_from_datasets", "stop_on_empty_dataset", stop_on_empty_dataset),
+        rerandomize_each_iteration is not None
+        and flag("sample_from_datasets", "rerandomize_each_iteration", rerandomize_each_iteration),
     )
     mixed = Plan(node, tuple(plans[i] for i in used))
     _ = mixed.spec_now  # raises where they do not fit

@@ -64,7 +64,7 @@ class Window(Node):
     def __post_init__(self) -> None:
         for name in ("size", "shift", "stride"):
             value = getattr(self, name)
-            if value is not None:
+            if value is not None or name != "shift":
                 object.__setattr__(self, name, whole_number("window", name, value, above=0))
         object.__setattr__(self, "drop_remainder", flag("window", "drop_remainder", self.drop_remainder))
         if self.shift is None:

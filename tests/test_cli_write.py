@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 
@@ -281,27 +280,27 @@ def test_verify_of_what_write_wrote_finds_nothing(tmp_path, people):
     assert run(["verify", *map(str, tmp_path.iterdir())]) == 0
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a named pipe")
+# Interrupts itself where the first whole file, still under a temporary name, is about to get its name.
+INTERRUPTED = """
+import signal, sys
+from penstock.cli import main
+
+def interrupt(event, arguments):
+    if event in {"os.link", "os.rename"}:
+        signal.raise_signal(signal.SIGINT)
+
+sys.addaudithook(interrupt)
+main()
+"""
+
+
 def test_ctrl_c_leaves_nothing_behind_and_exits_with_130(tmp_path):
-    os.mkfifo(tmp_path / "a.jsonl")
-    with subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "penstock",
-            "convert",
-            str(tmp_path / "a.jsonl"),
-            str(tmp_path / "a.tfrecord"),
-        ],
-        stderr=subprocess.PIPE,
-    ) as process:
-        # Opening waits until the command reads, so it is in the middle of its work from here on.
-        with open(tmp_path / "a.jsonl", "wb", buffering=0) as file:
-            file.write(b'{"a": 1}\n')
-            process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=600) == 130
-        assert process.stderr is not None
-        assert process.stderr.read() == b""
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
+    arguments = ["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "a.tfrecord")]
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *arguments], stderr=subprocess.PIPE, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, b"")
     assert names(tmp_path) == ["a.jsonl"]
 
 
@@ -376,3 +375,59 @@ def test_progress_on_a_terminal_leaves_stdout_alone(tmp_path, people):
     os.close(screen)
     assert (done.returncode, done.stdout) == (0, f"{people}: 2 good records, {os.path.getsize(people)} B\n")
     assert b"verify" in shown
+
+
+def there_and_back(tmp_path, data, ending):
+    """Rows that went through another format."""
+    path, other, again = tmp_path / "a.tfrecord", tmp_path / f"b{ending}", tmp_path / "c.tfrecord"
+    write(path, data)
+    assert run(["convert", str(path), str(other)]) == 0
+    assert run(["convert", str(other), str(again)]) == 0
+    return open_dataset(again)
+
+
+def test_floats_that_json_lacks_come_back_from_jsonl(tmp_path):
+    data = {
+        "half": np.array([0.5, np.nan, -np.inf], np.float16),
+        "list": [[1.5, np.inf], [], [np.nan]],
+        "text": ["NaN", "Infinity", "x"],
+    }
+    got = list(there_and_back(tmp_path, data, ".jsonl"))
+    assert [row["half"].item() for row in got] == pytest.approx([0.5, np.nan, -np.inf], nan_ok=True)
+    assert [row["list"].tolist() for row in got] == [[1.5, np.inf], [], pytest.approx([np.nan], nan_ok=True)]
+    assert [row["text"] for row in got] == ["NaN", "Infinity", "x"]
+
+
+def test_empty_text_and_missing_text_are_two_things_in_csv(tmp_path):
+    rows_before = [{"a": 1, "b": ""}, {"a": 2, "b": None}, {"a": 3, "b": 'x, "y"\n'}]
+    got = there_and_back(tmp_path, rows_before, ".csv")
+    assert [row["b"] for row in got] == ["", None, 'x, "y"\n']
+    assert (tmp_path / "b.csv").read_bytes() == b'a,b\r\n1,""\r\n2,\r\n3,"x, ""y""\n"\r\n'
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".npz"])
+def test_a_feature_whose_name_is_empty_keeps_it(tmp_path, ending):
+    got = there_and_back(tmp_path, {"": [1, 2], "b": [3, 4]}, ending)
+    assert [(row[""], row["b"]) for row in got] == [(1, 3), (2, 4)]
+
+
+def test_no_rows_come_back_from_npz_with_their_dtypes(tmp_path):
+    data = {"a": np.zeros((0, 2), np.int16), "b": np.zeros(0, np.float32)}
+    got = there_and_back(tmp_path, data, ".npz")
+    assert (len(got), got.element_spec["a"].dtype, got.element_spec["a"].shape) == (0, np.int16, (2,))
+
+
+def test_a_jsonl_file_without_rows_is_told(tmp_path, capsys):
+    (tmp_path / "a.jsonl").write_text("\n  \n")
+    assert run(["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "a.tfrecord")]) == 1
+    assert "a.jsonl: it has no row, wanted a JSON object on each line." in capsys.readouterr().err
+    assert names(tmp_path) == ["a.jsonl"]
+
+
+def test_rows_of_more_axes_than_can_be_read_are_refused(tmp_path, capsys):
+    (tmp_path / "a.jsonl").write_text(f'{{"a": {"[" * 33}1{"]" * 33}}}\n')
+    assert run(["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "a.tfrecord")]) == 1
+    assert "has rows of 33 axes, wanted at most 32" in capsys.readouterr().err
+    (tmp_path / "b.jsonl").write_text(f'{{"a": {"[" * 32}1{"]" * 32}}}\n')
+    assert run(["convert", str(tmp_path / "b.jsonl"), str(tmp_path / "b.tfrecord")]) == 0
+    assert open_dataset(tmp_path / "b.tfrecord")[0]["a"].shape == (1,) * 32

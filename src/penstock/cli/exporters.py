@@ -21,6 +21,7 @@ from penstock.cli.rows import json_row
 from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
+from penstock.column.empty import empty_chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.dataset import Dataset
@@ -30,10 +31,12 @@ from penstock.fs.paths import TEMPORARY_SUFFIX
 from penstock.records.schema import BYTES, Schema
 from penstock.show.media import IMAGE_ENDINGS, what_is
 from penstock.show.render import json_value
-from penstock.spec import flatten, string, text
+from penstock.spec import LeafSpec, flatten, string, text
 
 __all__ = ["write_data"]
 
+# Stands for empty text until the lines are made: half a surrogate pair, which no text holds.
+_EMPTY_TEXT = "\ud800"
 _IMAGE_CONTENTS = {"jpeg", "png", "gif", "webp"}
 _ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "WebP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}
 
@@ -95,7 +98,8 @@ def _as_shown(schema: Schema | None) -> Callable[[Any], Any]:
 
 
 def _names(dataset: Dataset, single: str) -> list[str]:
-    return [name or single for name in dataset.plan.spec.paths()]
+    spec = dataset.plan.spec
+    return spec.paths() if isinstance(spec.structure, dict) else [name or single for name in spec.paths()]
 
 
 def _opaque(dataset: Dataset) -> set[str]:
@@ -104,18 +108,23 @@ def _opaque(dataset: Dataset) -> set[str]:
         leaves = zip(_names(dataset, "value"), dataset.plan.spec.leaves, strict=True)
         return {name for name, leaf in leaves if leaf.dtype == string}
     fields = dataset.schema.fields
-    opaque = {field.name for field in fields if field.kind == BYTES and field.dtype != text}
+    opaque = {field.name for field in fields if field.dtype == string and field.kind == BYTES}
     return opaque - {field.name for field in fields if field.content == "text"}
 
 
 def _json_rows(chunk: Chunk, names: list[str], opaque: set[str]) -> Iterator[dict[str, Any]]:
     """Rows as `penstock head --json` shows them, but bytes of features that are no text never as text.
 
-    Read back, such a feature is bytes in every row, also where the bytes happen to be UTF-8.
+    Read back, such a feature is bytes in every row, also where the bytes happen to be UTF-8. JSON has no NaN and no
+    infinities: among floats they are told from text.
     """
     columns = [
-        map(_bytes_only, column.to_list()) if name in opaque else json_column(column)
-        for name, column in zip(names, chunk.columns, strict=True)
+        map(_bytes_only, column.to_list())
+        if name in opaque
+        else map(_floats_only, json_column(column))
+        if _is_float(leaf)
+        else json_column(column)
+        for name, leaf, column in zip(names, chunk.spec.leaves, chunk.columns, strict=True)
     ]
     for values in zip(*columns, strict=True):
         yield dict(zip(names, values, strict=True))
@@ -131,6 +140,17 @@ def _bytes_only(value: Any) -> Any:
     )
 
 
+def _is_float(leaf: LeafSpec) -> bool:
+    dtype = getattr(leaf, "dtype", None)
+    return dtype is not None and dtype.kind == "f"
+
+
+def _floats_only(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_floats_only(item) for item in value]
+    return {"float": value} if isinstance(value, str) else value
+
+
 def _write_csv(dataset: Dataset, sink: _Sink) -> int:
     n = 0
     names = _names(dataset, "value" if dataset.schema is None else "record")
@@ -138,7 +158,7 @@ def _write_csv(dataset: Dataset, sink: _Sink) -> int:
         lines = io.StringIO()
         columns = [map(_csv_cell, json_column(column)) for column in chunk.columns]
         csv.writer(lines).writerows(zip(*columns, strict=True))
-        sink.write(lines.getvalue().encode())
+        sink.write(lines.getvalue().replace(_EMPTY_TEXT, '""').encode())
         n += len(chunk)
     return n
 
@@ -151,19 +171,19 @@ def _with_header(dataset: Dataset, sink: _Sink, names: list[str]) -> Iterator[Ch
 
 
 def _csv_cell(value: Any) -> Any:
-    """Missing as nothing, bytes that are no text as `base64:...`, lists and arrays as JSON."""
+    """Missing as nothing, empty text as `""`, bytes that are no text as `base64:...`, lists and arrays as JSON."""
+    if value == "":
+        return _EMPTY_TEXT
     if isinstance(value, dict) and value.keys() == {"bytes"}:
         return f"base64:{value['bytes']}"
     return json.dumps(value) if isinstance(value, (bool, list, dict)) else value
 
 
 def _write_npz(dataset: Dataset, sink: _Sink) -> int:
-    chunks = list(dataset.chunks())
-    arrays: dict[str, Any] = {}
-    if chunks:
-        whole = Chunk.concat(chunks)
-        names = _names(dataset, "value" if dataset.schema is None else "record")
-        arrays = {name: _array(name, column) for name, column in zip(names, whole.columns, strict=True)}
+    chunks = list(dataset.chunks()) or [empty_chunk(dataset.plan.spec)]
+    whole = Chunk.concat(chunks)
+    names = _names(dataset, "value" if dataset.schema is None else "record")
+    arrays = {name: _array(name, column) for name, column in zip(names, whole.columns, strict=True)}
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     sink.write(buffer.getbuffer())

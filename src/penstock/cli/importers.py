@@ -59,16 +59,20 @@ def _selected(rows: Iterator[dict[str, Any]], features: Sequence[str], path: str
 
 
 def _read_jsonl(path: str) -> Iterator[dict[str, Any]]:
+    n = 0
     with open(path, "rb") as file:
         for number in count(1):
             line = file.readline(MAX_RECORD_BYTES + 1)
             if not line:
-                return
+                break
             if len(line) > MAX_RECORD_BYTES:
                 found = f"line {number} is longer than {MAX_RECORD_BYTES} bytes, wanted a row on each line."
                 raise InvalidArgumentError(found, path=path)
             if line.strip():
+                n += 1
                 yield _json_row(path, number, line)
+    if not n:
+        raise InvalidArgumentError("it has no row, wanted a JSON object on each line.", path=path)
 
 
 def _json_row(path: str, number: int, line: bytes) -> dict[str, Any]:
@@ -90,9 +94,11 @@ def _json_row(path: str, number: int, line: bytes) -> dict[str, Any]:
 
 
 def _from_json(value: Any) -> Any:
-    """What `json_value` made of bytes, made bytes again."""
+    """What a JSONL file of ours has for bytes, and for floats that JSON lacks, made what it was again."""
     if isinstance(value, dict) and value.keys() == {"bytes"} and isinstance(value["bytes"], str):
         return base64.b64decode(value["bytes"])
+    if isinstance(value, dict) and value.get("float") in ("NaN", "Infinity", "-Infinity") and len(value) == 1:
+        return float(value["float"])
     return [_from_json(item) for item in value] if isinstance(value, list) else value
 
 

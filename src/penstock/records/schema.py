@@ -16,13 +16,15 @@ from penstock.errors import ArgumentError
 from penstock.frozen import frozen
 from penstock.spec import LeafSpec, RaggedSpec, Shape, Spec, TensorSpec, string, text
 
-__all__ = ["BYTES", "FLOAT", "INT64", "UNSET", "Field", "Kind", "RecordKind", "Schema"]
+__all__ = ["BYTES", "FLOAT", "INT64", "MOST_AXES", "UNSET", "Field", "Kind", "RecordKind", "Schema"]
 
 Kind: TypeAlias = Literal["bytes", "float", "int64", "unset"]
 BYTES: Final = "bytes"
 FLOAT: Final = "float"
 INT64: Final = "int64"
 UNSET: Final = "unset"
+# Of a row; NumPy itself has arrays of as many in every version.
+MOST_AXES: Final = 32
 
 RecordKind: TypeAlias = Literal["Example", "SequenceExample", "Event", "ExampleListWithContext", "bytes"]
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from penstock.records.schema import Field, RecordKind, Schema
+from penstock.records.schema import MOST_AXES, Field, RecordKind, Schema
 from penstock.spec import Shape, string, text
 from penstock.spec.small_dtypes import small_dtype
 
@@ -15,7 +15,6 @@ __all__ = ["MalformedError", "schema_from_json", "schema_to_json"]
 
 _RECORDS: Final = ("Example", "SequenceExample", "Event", "ExampleListWithContext", "bytes")
 _KINDS: Final = ("bytes", "float", "int64", "unset")
-_MOST_AXES: Final = 32
 _MOST_NESTED: Final = 16
 # NumPy knows these by name only when the package that defines them has been imported.
 _FLOAT8: Final = ("e3m4", "e4m3", "e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")
@@ -151,7 +150,7 @@ def _structured_part(part: Any, name: str, depth: int) -> tuple[Any, ...]:
 
 
 def _shape(sizes: list[Any], name: str) -> Shape:
-    if len(sizes) > _MOST_AXES:
+    if len(sizes) > MOST_AXES:
         raise MalformedError(f"shape of {name!r} has {len(sizes)} axes")
     return tuple(None if size is None else _size(size, name) for size in sizes)
 

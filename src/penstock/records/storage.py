@@ -12,7 +12,7 @@ from penstock.column.base import Column
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.errors import ArgumentTypeError
-from penstock.records.schema import BYTES, FLOAT, INT64, UNSET, Field, Kind
+from penstock.records.schema import BYTES, FLOAT, INT64, MOST_AXES, UNSET, Field, Kind
 from penstock.spec import LeafSpec, RaggedSpec, Shape, TensorSpec, string, text
 
 __all__ = ["ContradictionError", "field_of", "field_of_spec", "widened"]
@@ -30,9 +30,14 @@ def field_of(name: str, column: Column, before: Field | None = None) -> Field:
 
     Integers, bools and times go to int64 lists, float16 and float32 to float lists, everything else as its
     bytes; so do small integers that come in numbers (images, audio), as `before` decided or as these rows suggest.
+
+    Raises:
+        ContradictionError: The rows have more axes than a schema holds.
     """
     missing = column.valid is not None and column.valid.ndim == 1 and not bool(column.valid.all())
     field = field_of_spec(name, column.spec, _values_in_a_row(column))
+    if len(field.shape) > MOST_AXES:
+        raise ContradictionError(f"has rows of {len(field.shape)} axes, wanted at most {MOST_AXES}")
     if before is not None and before.kind != UNSET and before.dtype == field.dtype:
         field = replace(field, kind=before.kind, raw=before.raw)
     return replace(field, optional=missing)

@@ -19,6 +19,7 @@ from penstock.errors import (
     ArgumentError,
     DataLossError,
     FailedPreconditionError,
+    NotFoundError,
     SidecarError,
 )
 from penstock.fs.disk import Disk, using
@@ -228,3 +229,25 @@ def test_a_folder_in_the_place_of_the_next_manifest_is_told(tmp_path: Path):
     with pytest.raises(AlreadyExistsError, match=r"manifest-2\.json: a folder is in the place of a manifest"):
         ps.Dataset.range(6).save(tmp_path / "d", mode="append")
     assert len(ps.load(tmp_path / "d")) == 6
+
+
+@pytest.mark.parametrize("mode", ["error", "overwrite", "append"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_versions_whose_current_is_lost_are_not_taken_for_what_a_kill_has_left(
+    mode: Any, resume: bool, tmp_path: Path
+):
+    ps.Dataset.range(3).save(tmp_path / "d")
+    ps.Dataset.range(3, 5).save(tmp_path / "d", mode="append")
+    (tmp_path / "d" / "CURRENT").unlink()
+    before = files_of(tmp_path / "d")
+    with pytest.raises(NotFoundError, match=r"its CURRENT is not there.* penstock repair"):
+        ps.load(tmp_path / "d")
+    with pytest.raises(SidecarError, match=r"CURRENT: .* it is not there.* penstock repair"):
+        ps.Dataset.range(9).save(tmp_path / "d", mode=mode, resume=resume)
+    assert files_of(tmp_path / "d") == before
+    SavedFolder(tmp_path / "d").restore(lambda _: None)
+    assert [int(row) for row in ps.load(tmp_path / "d")] == [0, 1, 2, 3, 4]
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

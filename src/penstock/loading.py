@@ -194,6 +194,11 @@ def _what_is(target: SavedFolder) -> str:
         return ", but a file; penstock.open reads files of records"
     if any(os.path.lexists(target.at(name)) for name in TF_FILES):
         return " by penstock, but one that tf.data wrote, which has no versions and no recorded pipeline; load reads it"
+    if target.manifests_there():
+        way_out = (
+            f"to make the latest version that is whole the current one, run: penstock repair {target.path}"
+        )
+        return f", its CURRENT is not there, which names the version; {way_out}"
     unfinished = any(name.startswith("data-") for name in os.listdir(target.path))
     return ", only a save that did not come to its end; run it again with resume=True" if unfinished else ""
 

@@ -223,6 +223,7 @@ class SavedFolder:
 
         Raises:
             AlreadyExistsError: Something else is there: a file, or a folder with files that are not of a saved dataset.
+            SidecarError: CURRENT is not there, and later versions are than the first.
             NotFoundError: The folder above is not there.
         """
         if not os.path.lexists(self.path):
@@ -231,6 +232,9 @@ class SavedFolder:
         if not os.path.isdir(self.path):
             want = "wanted a folder of a saved dataset or a free name"
             raise AlreadyExistsError(f"{self.path}: a file is there, {want}.")
+        if not self.is_saved and max(self.manifests_there(), default=1) > 1:
+            # No save leaves more than the first manifest before there is a CURRENT: what is there is not left over.
+            raise self._damaged(CURRENT, "it is not there, and versions are that it named")
         strange = [name for name in list_folder(self.path) if not _is_ours(name)]
         if strange and not self.is_saved:
             raise AlreadyExistsError(

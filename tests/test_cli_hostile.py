@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from penstock.cli import importers, run
+from penstock.fs.files import ReadFile
 from penstock.writing import write
 
 
@@ -128,9 +129,13 @@ def test_an_image_larger_than_any_record_is_refused_before_it_is_read(tmp_path, 
     assert not (tmp_path / "new.tfrecord").exists()
 
 
-def test_an_error_of_the_system_names_the_file_that_could_not_be_read(tmp_path, capsys):
-    # A file that the system opens and does not read.
-    assert refused(["head", "/proc/self/mem"], capsys) == (
-        3,
-        "penstock: /proc/self/mem: input/output error.\n",
-    )
+def test_an_error_of_the_system_names_the_file_that_could_not_be_read(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    path.write_bytes(b"x")
+    with ReadFile(path) as file:
+        folder = os.open(tmp_path, os.O_RDONLY)
+        os.dup2(folder, file.fileno())  # a folder opens and is not read
+        os.close(folder)
+        with pytest.raises(IsADirectoryError) as caught:
+            file.readinto(bytearray(1))
+    assert caught.value.filename == str(path)

@@ -112,6 +112,11 @@ SAME: dict[str, tuple[Any, Callable[..., Any]]] = {
     "texts that differ from a list": (TEXTS, lambda _, row: row != ["a", "d"]),
     "texts beside an array": (TEXTS, lambda _, row: row == np.array(["a", "d"])),
     "texts and a list": (TEXTS, lambda _, row: row.__add__(["x", "y"])),
+    "sums of products with NumPy's": (FLOATS, lambda its, row: its.einsum("i,i->", row, np.arange(3.0))),
+    "matrix products with NumPy's": (
+        FLOATS,
+        lambda its, row: its.matmul(row[None], np.arange(6.0).reshape(3, 2)),
+    ),
     "where, of NumPy": (FLOATS, lambda its, row: its.where(row > 0, row, np.float64(7))),
     "a number divided and rounded down": (FLOATS, lambda _, row: (row + 2) // 0.1),
     "floats divided and rounded down": (FLOATS, lambda its, row: its.math.floordiv(row, 0.1)),

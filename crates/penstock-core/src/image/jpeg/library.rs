@@ -21,6 +21,10 @@ use crate::image::Wrong;
 const MESSAGE_BYTES: usize = 200;
 /// Passes over a picture in one file: encoders write up to some twenty, hostile files thousands, each of which costs time.
 const MAX_SCANS: c_int = 200;
+/// As many passes as encoders write; more are refused where they would go over too many pixels.
+const USUAL_SCANS: c_int = 30;
+/// Pixels that all passes may go over: some ten seconds of work.
+const MAX_SCANNED_PIXELS: u64 = 1 << 31;
 /// Memory for the coefficients of a progressive picture: two bytes for each of `MAX_SAMPLES`, and some for its edges.
 const MAX_COEFFICIENT_BYTES: c_long = 5 << 28;
 /// Bytes that may be read again where the end of a file is made up; without a limit that would have no end.
@@ -211,7 +215,30 @@ unsafe extern "C-unwind" fn skip(info: &mut jpeg_decompress_struct, count: c_lon
 unsafe extern "C-unwind" fn limit_scans(common: &mut jpeg_common_struct) {
     // SAFETY: only decompressors have this monitor, and their struct begins with the common one.
     let info = unsafe { &*ptr::from_mut(common).cast::<jpeg_decompress_struct>() };
-    if info.input_scan_number > MAX_SCANS {
+    let scans = info.input_scan_number;
+    if scans > MAX_SCANS {
         resume_unwind(Box::new(Stopped(format!("it has more than {MAX_SCANS} scans"))));
+    }
+    let pixels = u64::from(info.image_width).saturating_mul(u64::from(info.image_height));
+    if is_too_much(scans, pixels) {
+        resume_unwind(Box::new(Stopped(format!("it has {scans} scans or more of {pixels} pixels each"))));
+    }
+}
+
+/// Whether scans of so many pixels are more than an encoder writes, and cost too much time.
+fn is_too_much(scans: c_int, pixels: u64) -> bool {
+    let count = u64::from(scans.unsigned_abs());
+    scans > USUAL_SCANS && pixels.saturating_mul(count) > MAX_SCANNED_PIXELS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scans_are_limited_by_what_they_go_over() {
+        assert!(!is_too_much(30, u64::MAX), "as many as encoders write");
+        assert!(!is_too_much(200, 3000 * 3000), "of a photograph");
+        assert!(is_too_much(34, 8000 * 8000), "each of them a fifth of a second");
     }
 }

@@ -207,3 +207,19 @@ IMPORTED = (
 def test_a_first_use_that_was_interrupted_can_be_tried_again(module):
     lines = said(INTERRUPTED, f"penstock.{module}").splitlines()
     assert lines == ["stopped", said(INTERRUPTED, "none").strip()]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "lambda n: ps.strings.as_string(n)",
+        "lambda n: ps.image.adjust_brightness(ps.reshape(ps.cast(n, np.uint8), [1, 1, 1]), 0.1)",
+        "lambda n: ps.io.serialize_tensor(n)",
+        "lambda n: ps.math.square(n)",
+        "lambda n: ps.random.stateless_uniform([2], seed=ps.stack([n, n]))",
+        "lambda n: ps.cast(ps.where(n > 1, n, -n), np.float32)",
+    ],
+)
+def test_a_function_is_traced_that_is_the_first_to_use_a_part_of_penstock(function):
+    code = f"import numpy as np, penstock as ps; print(ps.Dataset.range(3).map({function}).explain())"
+    assert "traced: " in said(code)

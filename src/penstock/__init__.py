@@ -10,7 +10,7 @@ from typing import Any
 from penstock import errors
 from penstock._native import __version__
 from penstock.errors import *  # noqa: F403  (every exception is public)
-from penstock.everything import imported, set_everything
+from penstock.everything import imported, set_imports
 
 # `__init__.pyi` says the same to type checkers.
 _NAMES = {
@@ -42,7 +42,8 @@ _WHERE["INFINITE_CARDINALITY"] = ("penstock.graph.node", "INFINITE")
 _WHERE["UNKNOWN_CARDINALITY"] = ("penstock.graph.node", "UNKNOWN")
 
 _SOURCES = frozenset({"CsvDataset", "FixedLengthRecordDataset", "TFRecordDataset", "TextLineDataset"})
-_PARTS = frozenset({"bridges", "experimental", "image", "io", "math", "random", "strings", "train"})
+_FUNCTIONS = ("io", "image", "math", "random", "strings")
+_PARTS = frozenset({"bridges", "experimental", "train", *_FUNCTIONS})
 
 # Bridges by their framework, each an extra, its extra's name and a file of `bridges`.
 _FRAMEWORKS = frozenset({"grain", "huggingface", "jax", "keras", "orbax", "tensorflow", "torch"})
@@ -81,12 +82,19 @@ def _framework(name: str) -> Any:
         raise errors.DependencyError(f"penstock.{name}", package=str(error.name), extra=name) from error
 
 
+def _import_functions() -> None:
+    _import_all(*_FUNCTIONS)
+
+
 def _import_everything() -> None:
-    """What registers nodes, values and operations."""
-    for part in ("nodes", "sources", "ops", "io", "image", "math", "random", "strings"):
+    _import_all("nodes", "sources", "ops", *_FUNCTIONS)
+
+
+def _import_all(*parts: str) -> None:
+    for part in parts:
         package = import_module(f"penstock.{part}")
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")
 
 
-set_everything(_import_everything)
+set_imports(_import_functions, _import_everything)

@@ -12,9 +12,10 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-__all__ = ["import_everything", "imported", "is_same", "set_everything"]
+__all__ = ["import_everything", "import_functions", "imported", "is_same", "set_imports"]
 
-_imports: list[Callable[[], None]] = []
+_functions: list[Callable[[], None]] = []
+_everything: list[Callable[[], None]] = []
 
 
 class _Importing:
@@ -37,17 +38,29 @@ def imported(name: str) -> Any:
         return import_module(name)
 
 
-def set_everything(imports: Callable[[], None]) -> None:
-    """Say how everything is imported; the package does, which alone knows its parts."""
-    _imports.append(imports)
+def set_imports(functions: Callable[[], None], everything: Callable[[], None]) -> None:
+    """Say how the functions for rows, and everything, are imported; the package does, which alone knows its parts."""
+    _functions.append(functions)
+    _everything.append(everything)
+
+
+def import_functions() -> None:
+    """Import what users' functions may call, before one is looked at: its first call would seem to change things."""
+    _run(_functions)
 
 
 def import_everything() -> None:
-    """Import all that registers nodes, values or operations, where that has not happened."""
-    with _Importing.lock:
-        while _imports:
-            _imports[-1]()
-            _imports.pop()
+    """Import all that registers nodes, values or operations."""
+    _run(_everything)
+
+
+def _run(waiting: list[Callable[[], None]]) -> None:
+    """Once, but for those that were interrupted."""
+    if waiting:
+        with _Importing.lock:
+            while waiting:
+                waiting[-1]()
+                waiting.pop()
 
 
 def is_same(known: Any, new: Any) -> bool:

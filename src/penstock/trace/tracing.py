@@ -17,6 +17,7 @@ from penstock.column.empty import empty_chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.packing import normal_function_result
 from penstock.errors import InvalidArgumentError
+from penstock.everything import import_functions
 from penstock.spec import LeafSpec, NoneSpec, Spec, TensorSpec, flatten, form, map_structure, pack, string
 from penstock.spec.written import leaf_from_json, leaf_to_json, structure_from_json, structure_to_json
 from penstock.trace.calling import call, pack_leaf, same_rows
@@ -60,6 +61,7 @@ def trace(function: Callable[..., Any], spec: Spec) -> Trace:
     if _IS_OLD_NUMPY:
         raise Untraceable("NumPy 1 chooses dtypes by the values of a row; tracing needs NumPy 2")
     recorder = Recorder(spec.leaves, _names(function, spec))
+    import_functions()
     before = states(function)
     try:
         result = _recorded(function, spec, recorder)

@@ -32,3 +32,20 @@ def test_a_program_ends_in_the_middle_of_its_rows(name):
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_thread_that_is_only_about_to_begin_is_not_waited_for():
+    program = """
+        from threading import Thread
+        from penstock.run import threads
+        threads._RUNNING.add(about_to_begin := Thread(target=print))
+        print("ended")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == ("ended\n", "")

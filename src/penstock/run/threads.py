@@ -31,7 +31,8 @@ def _wait() -> None:
     """Wait for threads that were sent home: one that runs native code while the interpreter goes aborts the process."""
     deadline = monotonic() + _MOST_SECONDS
     for thread in list(_RUNNING):
-        thread.join(max(0.0, deadline - monotonic()))
+        if thread.ident is not None:  # the exit may come while another thread begins this one
+            thread.join(max(0.0, deadline - monotonic()))
 
 
 # At exit finalizers run the newest first: this one, older than any of a thread's owner, after all of those.

@@ -223,3 +223,14 @@ def test_a_first_use_that_was_interrupted_can_be_tried_again(module):
 def test_a_function_is_traced_that_is_the_first_to_use_a_part_of_penstock(function):
     code = f"import numpy as np, penstock as ps; print(ps.Dataset.range(3).map({function}).explain())"
     assert "traced: " in said(code)
+
+
+def test_a_class_with_its_own_method_is_asked_once_where_it_is_the_first_to_use_the_one_below():
+    code = """
+import penstock as ps
+class Mine(ps.Dataset):
+    def map(self, function):
+        return super().map(lambda n: function(n) + 1)
+print([int(n) for n in Mine(ps.Dataset.range(3).plan).map(lambda n: n)])
+"""
+    assert said(code) == "[1, 2, 3]\n"

@@ -620,7 +620,8 @@ class _Later:
         imported(self._module)
         if vars(Dataset)[self._name] is self:  # no bridge has put it there
             install(self._name)
-        return getattr(owner if dataset is None else dataset, self._name)
+        # Not by getattr: of a class that has its own method of this name `super()` asks for the one here.
+        return vars(Dataset)[self._name].__get__(dataset, owner)
 
 
 def install(name: str) -> None:

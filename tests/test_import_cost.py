@@ -1,6 +1,7 @@
 """`import penstock` brings NumPy and little else; what is used comes when it is used, and nothing is missed by then."""
 
 import ast
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -234,3 +235,37 @@ class Mine(ps.Dataset):
 print([int(n) for n in Mine(ps.Dataset.range(3).plan).map(lambda n: n)])
 """
     assert said(code) == "[1, 2, 3]\n"
+
+
+FORKED = """
+import os, signal, sys, threading
+import penstock as ps
+
+begun, forking = threading.Event(), threading.Event()
+
+class Wait:
+    def find_spec(self, name, path=None, target=None):
+        if name == "penstock.nodes.batch":
+            begun.set()
+            forking.wait()
+sys.meta_path.insert(0, Wait())
+
+def use():
+    return [batch.tolist() for batch in ps.Dataset.range(3).batch(2)]
+
+os.register_at_fork(before=forking.set)
+thread = threading.Thread(target=use)
+thread.start()
+begun.wait()
+child = os.fork()
+if not child:
+    signal.alarm(30)
+    os._exit(use() != [[0, 1], [2]])
+thread.join()
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX only")
+def test_a_process_that_is_forked_while_a_thread_imports_what_it_uses_can_use_it_too():
+    assert said(FORKED) == "0\n"

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from importlib import import_module
 from threading import RLock
-from typing import Any
+from typing import Any, Final
 
 __all__ = ["import_everything", "import_functions", "imported", "is_same", "set_imports"]
 
@@ -18,23 +18,19 @@ _functions: list[Callable[[], None]] = []
 _everything: list[Callable[[], None]] = []
 
 
-class _Importing:
-    """By one thread at a time: two that import modules of each other's packages can each see half of one.
-
-    No module that is imported so may ask for another one so while it is imported: who imports it by a statement has
-    not waited here.
-    """
-
-    lock = RLock()
-
+# By one thread at a time: two that import modules of each other's packages can each see half of one.
+# No module that is imported so may ask for another one so while it is imported: who imports it by a statement has not
+# waited here.
+_lock: Final = RLock()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: setattr(_Importing, "lock", RLock()))
+    # A module that another thread imports would stay half imported in the child, which would wait for it for ever.
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def imported(name: str) -> Any:
     """A module, for its first user."""
-    with _Importing.lock:
+    with _lock:
         return import_module(name)
 
 
@@ -57,7 +53,7 @@ def import_everything() -> None:
 def _run(waiting: list[Callable[[], None]]) -> None:
     """Once, but for those that were interrupted."""
     if waiting:
-        with _Importing.lock:
+        with _lock:
             while waiting:
                 waiting[-1]()
                 waiting.pop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -175,6 +176,20 @@ def test_a_program_may_go_to_another_folder_between_loading_and_reading(
     ps.Dataset.range(100, 105).save("d", format=format)
     assert [int(row) for row in loaded] == [0, 1, 2, 3, 4]
     assert int(loaded[3]) == 3
+
+
+def test_a_pickled_pipeline_finds_its_rows_by_the_path_it_was_given_where_the_folder_is_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    monkeypatch.chdir(there)
+    ps.Dataset.range(3).save("rows")
+    pickled = pickle.dumps(ps.load("rows"))
+    os.rename("rows", here / "rows")
+    monkeypatch.chdir(here)
+    assert [int(n) for n in pickle.loads(pickled)] == [0, 1, 2]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links")

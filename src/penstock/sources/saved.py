@@ -114,6 +114,12 @@ class SavedRows(Node):
             "it, or load what is there: penstock.load(path)."
         )
 
+    @property
+    def folder(self) -> SavedFolder:
+        """Where it was found; where it is no more, as in a process elsewhere, at its path from the folder there."""
+        is_elsewhere = not os.path.isdir(self.found_at) and os.path.isdir(self.path)
+        return SavedFolder(self.path if is_elsewhere else self.found_at or self.path)
+
     def spec(self) -> Spec:  # type: ignore[override]
         return selected(self.manifest.spec, self.columns)
 
@@ -132,7 +138,7 @@ class SavedRows(Node):
         return f"row {row - int(bounds[number])} of {self.manifest.shards[number].place} in {self.path}"
 
     def places_of(self, rows: IntArray) -> list[FilePlace]:
-        folder = SavedFolder(self.found_at or self.path)
+        folder = self.folder
         paths = [folder.at(*shard.place.split("/")) for shard in self.manifest.shards]
         numbers = np.searchsorted(self._bounds, rows, side="right") - 1
         places = zip(numbers.tolist(), (rows - self._bounds[numbers]).tolist(), strict=True)
@@ -228,7 +234,7 @@ class _Shards:
                 f"not know for the format {format.name!r}. Upgrade it with: pip install -U penstock"
             )
         self._node, self._format = node, format
-        self._folder = SavedFolder(node.found_at or node.path)
+        self._folder = node.folder
         self._lock = Lock()
         self._open: dict[int, ShardReader] = {}
         self._row_bytes = 0

@@ -1,6 +1,7 @@
 """A state belongs to its pipeline: each argument that changes rows, changed alone, is refused by name."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 import penstock as ps
 from penstock.errors import ArgumentError
-from penstock.graph.fingerprint import fingerprint
+from penstock.graph.fingerprint import differences, fingerprint
 from penstock.graph.seeds import Drawn
 
 N = ps.Dataset.range(40)
@@ -186,6 +187,41 @@ def test_files_are_known_by_name_and_size_wherever_they_lie(tmp_path: Path):
     longer, _ = state_in("longer", 10)
     with pytest.raises(ArgumentError, match=r"length_bytes="):
         iter(longer).set_state(state)
+
+
+@pytest.mark.parametrize("change", ["another value", "a row more", "swapped", "a folder"])
+def test_files_that_a_function_opens_by_listed_names_are_known_by_what_is_in_them(
+    tmp_path: Path, change: str
+):
+    def write(i: int, first: int, n: int = 20) -> None:
+        (tmp_path / f"{i}.txt").write_text("".join(f"{first + k}\n" for k in range(n)))
+
+    def lines(folder: Path = tmp_path) -> ps.Dataset:
+        names = ps.Dataset.list_files(f"{folder}/*", shuffle=False)
+        return names.interleave(ps.TextLineDataset, cycle_length=2).shuffle(5, seed=1)
+
+    for i in range(4):
+        write(i, 1000 + 100 * i)
+    state = state_of(lines())
+    moved = tmp_path.with_name(f"{tmp_path.name}-moved")
+    shutil.copytree(tmp_path, moved)
+    iter(lines(moved)).set_state(state, strict=True)
+    if change == "another value":
+        write(2, 1201)
+    elif change == "a row more":
+        write(2, 1200, 21)
+    elif change == "swapped":
+        write(2, 1300)
+        write(3, 1200)
+    else:
+        (tmp_path / "3.txt").unlink()
+        (tmp_path / "3.txt").mkdir()
+    with pytest.raises(ArgumentError, match=r"FilePaths\(blocks="):
+        iter(lines()).set_state(state)
+    # States of before knew of listed files by their names alone.
+    for _, arguments, _ in state["pipeline"]:
+        arguments.pop("blocks", None)
+    assert list(differences(state["pipeline"], lines().plan)) == []
 
 
 @pytest.mark.parametrize(

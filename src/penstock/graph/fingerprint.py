@@ -329,15 +329,23 @@ def files_described(paths: tuple[Any, ...]) -> dict[str, Any]:
     named: dict[str, Any] = {"files": below[0] if is_one else f"{len(below)} #{_digest(below)}"}
     if not is_one and (pattern := names_pattern([os.path.basename(name) for name in below])):
         named["names"] = pattern
-    if any(isinstance(path, bytes) for path in paths):
-        return {**named, "length_bytes": _digest([])}
     sizes = [_size(name) for name in names]
+    if any(isinstance(path, bytes) for path in paths):
+        # Names that are rows, as functions open them: sizes come after what states of before have, which is no size.
+        content = _looked_into(names, _MOST_LOOKED_INTO, _content_of_named)
+        known = {} if content is None else {"blocks": _digest([content, *sizes])}
+        return {**named, "length_bytes": _digest([]), **known}
     named["length_bytes"] = sizes[0] if len(sizes) == 1 else _digest(sizes)
     if (ends := _looked_into(names, _MOST_OPENED, ends_of)) is not None:
         named["ends"] = ends
         if (blocks := _looked_into(names, _MOST_LOOKED_INTO, middle_of)) is not None:
             named["blocks"] = blocks
     return named
+
+
+def _content_of_named(name: str) -> bytes:
+    """Of a file what `middle_of` gives; nothing of what is none, which `list_files` finds too."""
+    return middle_of(name) if os.path.isfile(name) else b""
 
 
 def _posix(name: str) -> str:

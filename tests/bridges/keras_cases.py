@@ -392,3 +392,21 @@ def test_wrong_arguments_are_refused(tmp_path):
         ps.keras.BackupDataState(3, tmp_path)
     with pytest.raises(ArgumentError, match="every is 0"):
         ps.keras.BackupDataState(ps.keras.adapter(points()), tmp_path, every=0)
+
+
+def test_dropout_without_a_seed_goes_on_with_the_numbers_that_were_due(tmp_path: Path):
+    def train(*callbacks: Any) -> list[Any]:
+        keras.utils.set_random_seed(3)  # as a new process does
+        layers = [keras.Input((4,)), keras.layers.Dropout(0.3), keras.layers.Dense(1)]
+        trained = keras.Sequential(layers)
+        trained.compile(optimizer="adam", loss="mse")
+        batches = ps.keras.adapter(points())
+        backup = ps.keras.BackupDataState(batches, tmp_path / "backups", every=2)
+        with contextlib.suppress(Interrupted):
+            trained.fit(batches, epochs=2, callbacks=[backup, *callbacks], verbose=0)
+        return [values(weight) for weight in trained.weights]
+
+    whole = train()
+    for step in (3, 3, 5):
+        train(InterruptAt(step))
+    np.testing.assert_allclose(np.concatenate(train()[0]), np.concatenate(whole[0]), rtol=1e-5)

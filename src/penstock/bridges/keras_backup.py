@@ -23,6 +23,7 @@ _VERSION: Final = 1
 _NAME: Final = "backup-"
 _PARTIAL: Final = ".partial-"
 _WEIGHTS, _METRICS, _SEEDS, _STATE = "model.weights.h5", "metrics.npz", "seeds.npz", "state.json"
+_TORCH: Final = "torch.npz"
 _EPOCH_IS_OVER: Final = object()
 _Arrays: TypeAlias = list[np.ndarray[Any, Any]]
 
@@ -81,6 +82,7 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
         self._epoch = self._offset = self._in_epoch = self._before = self._since = 0
         self._epochs = 0
         self._metrics: _Arrays | None = None
+        self._torch: _Arrays | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Go on from the last backup, where there is one."""
@@ -117,6 +119,8 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
             model.optimizer.build(model.trainable_variables)
         model.load_weights(last / _WEIGHTS)
         _assign(_seeds(model), _read_arrays(last / _SEEDS))
+        if _draws_by_torch() and (last / _TORCH).exists():  # backups of before have none
+            self._torch = _read_arrays(last / _TORCH)
         self._epoch, self._offset = state["epoch"], state["batch"]
         model._initial_epoch = self._epoch  # noqa: SLF001  (as Keras' own BackupAndRestore does)
         if self._offset:
@@ -127,10 +131,12 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
         self._require_own_passes()
         self._epochs += 1
         self._epoch, self._in_epoch = epoch, 0
-        if self._metrics is None:
-            return
-        _assign(self._metric_variables(len(self._metrics)), self._metrics)
-        self._metrics = None
+        if self._metrics is not None:
+            _assign(self._metric_variables(len(self._metrics)), self._metrics)
+            self._metrics = None
+        if self._torch is not None:  # last of all: what comes before may draw
+            _set_generators(self._torch)
+            self._torch = None
 
     def _require_own_passes(self) -> None:
         """Raise where batches of the adapter went elsewhere: they would be counted as trained on."""
@@ -195,6 +201,8 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
             model.save_weights(folder / _WEIGHTS)
             _write_arrays(folder / _METRICS, model.metrics_variables)
             _write_arrays(folder / _SEEDS, _seeds(model))
+            if _draws_by_torch():
+                np.savez(folder / _TORCH, *_generators())
             (folder / _STATE).write_text(json.dumps(state))
 
 
@@ -202,6 +210,27 @@ def _seeds(model: Any) -> list[Any]:
     """States of random numbers, such as those of dropout: Keras does not count them among the weights."""
     weights = set(map(id, model.weights))
     return [variable for variable in model.variables if id(variable) not in weights]
+
+
+def _draws_by_torch() -> bool:
+    """Whether Keras has PyTorch's own generators draw, as it has for a `Dropout` without a seed."""
+    return bool(keras.config.backend() == "torch")
+
+
+def _generators() -> _Arrays:
+    """Where PyTorch's generators stand: that of the processor, and those of its devices."""
+    import torch
+
+    return [state.numpy() for state in (torch.get_rng_state(), *torch.cuda.get_rng_state_all())]
+
+
+def _set_generators(states: _Arrays) -> None:
+    """Have them stand there again, those of the devices that there are."""
+    import torch
+
+    torch.set_rng_state(torch.from_numpy(states[0]))
+    for device, state in zip(range(torch.cuda.device_count()), states[1:], strict=False):
+        torch.cuda.set_rng_state(torch.from_numpy(state), device)
 
 
 def _write_arrays(path: Path, variables: Iterable[Any]) -> None:

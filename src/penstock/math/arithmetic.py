@@ -129,9 +129,14 @@ def floordiv(x: Any, y: Any) -> Any:
     (np.int32(-2), np.float32(10.0))
     """
     left, right = pair("math.floordiv", x, y)
-    if is_known(left) and left.dtype.kind == "f":
+    if is_known(left) and is_float_dtype(left.dtype):
         return floor_divided(left, right)
     return np.floor_divide(left, divisor(left, right))
+
+
+def is_float_dtype(dtype: np.dtype[Any]) -> bool:
+    """Whether values are floats, of NumPy's own dtypes or of those of ml_dtypes, whose kind is V."""
+    return dtype.kind == "f" or (dtype.kind == "V" and "float" in dtype.name)
 
 
 def floor_divided(left: Any, right: Any) -> Any:

@@ -82,7 +82,7 @@ def top_k(input: Any, k: int = 1, sorted: bool = True, index_type: Any = np.int3
     """
     array = tensor_of("top_k", "input", input)
     most = array.shape[-1]
-    if not isinstance(most, Traced) and int(k) > most:
+    if int(k) < 0 or (not isinstance(most, Traced) and int(k) > most):
         raise InvalidArgumentError(f"top_k: there are {most} entries, wanted {int(k)}.")
     places = argsort(array, -1, "DESCENDING")[..., : int(k)]
     return TopK(np.take_along_axis(array, places, -1), places.astype(as_dtype(index_type).dtype))
@@ -317,7 +317,7 @@ def _counted_by_row(
     """Counts of rows, all as long as the longest."""
     most = int(np.max(values, initial=-1)) + 1
     least = max(most if maxlength is None else min(most, maxlength), minlength or 0)
-    by = [None] * len(values) if weights is None else list(np.asarray(weights))
+    by = [None] * len(values) if weights is None else list(tensor_of("bincount", "weights", weights))
     rows = [
         bincount(row, one, least, maxlength, dtype, None, binary) for row, one in zip(values, by, strict=True)
     ]

@@ -35,17 +35,20 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of values as one of tensors. `name=`, which TensorFlow takes everywhere, is taken and not used."""
     takes_name = _takes(function, "name")
     first = _OF_PAIRS.get(function.__name__)
+    names = _names(function)
     # Lists of values are tensors; those of sizes, or of what is unlike, are what they are.
-    n_values = 0 if any(_takes(function, name) for name in _SIZES) else 1 if first is None else 3
+    n_values = 0 if names[:1] in _SIZES else 1 if first is None else 3
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         if not takes_name:
             kwargs.pop("name", None)
         try:
-            given = args if first is None else (*args[:first], *beside_tensors(args[first:]))
+            given, by_name = (args, kwargs) if first is None else _beside(args, kwargs, first, names)
             of_values = (alike_in_lists(value) for value in given[:n_values])
-            values, named = tuple(map(unwrap, (*of_values, *given[n_values:]))), unwrap(kwargs)
+            values = tuple(map(unwrap, (*of_values, *given[n_values:])))
+            lists = {name: alike_in_lists(by_name[name]) for name in names[:n_values] if name in by_name}
+            named = unwrap({**by_name, **lists})
             if is_among((*values, *named.values())):
                 return wrap(across(function, values, named))
             return wrap(function(*values, **named))
@@ -66,7 +69,24 @@ _OF_PAIRS: Final = dict.fromkeys(_PAIRS.split(), 0) | {"where": 1, "einsum": 1, 
 do beside an operator."""
 
 
-_SIZES: Final = ("shape", "dims", "size", "record_defaults")
+_SIZES: Final = (("shape",), ("dims",), ("size",), ("record_defaults",))
+
+
+def _beside(
+    args: tuple[Any, ...], kwargs: dict[str, Any], first: int, names: tuple[str, ...]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with NumPy's in the dtype of the tensors, whether given by place or by name."""
+    by_name = [name for name in names[first:] if name in kwargs]
+    alike = beside_tensors((*args[first:], *(kwargs[name] for name in by_name)))
+    n = max(len(args) - first, 0)
+    return (*args[:first], *alike[:n]), {**kwargs, **dict(zip(by_name, alike[n:], strict=True))}
+
+
+def _names(function: Callable[..., Any]) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except ValueError:
+        return ()
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:

@@ -26,13 +26,15 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
 
 
 def linspace(start: Any, stop: Any, num: int) -> Any:
-    """`num` numbers from `start` to `stop`, evenly spaced: floats, of float64 between whole numbers.
+    """`num` numbers from `start` to `stop`, evenly spaced: floats, as `/` makes them of whole numbers.
 
     >>> linspace(0.0, 1.0, 3)
     array([0. , 0.5, 1. ], dtype=float32)
     """
     first = pack_value(start)
-    kind = np.dtype(np.float64) if first.dtype.kind in "iu" else first.dtype
+    # Of whole numbers below 32 bits `/` makes float32.
+    whole = np.dtype(np.float32 if first.dtype.itemsize < 4 else np.float64)
+    kind = whole if first.dtype.kind in "iu" else first.dtype
     return np.linspace(first, pack_value(stop), int(num), dtype=kind)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock.column.packing import pack_value
 from penstock.errors import InvalidArgumentError
-from penstock.math.arithmetic import divisor, floor_divided
+from penstock.math.arithmetic import divisor, floor_divided, is_float_dtype
 from penstock.ops.ensuring import ensure_shape as ps_ensure_shape
 from penstock.spec import is_structure, map_structure
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
@@ -145,6 +145,8 @@ class Tensor:
         kwargs = {name: unwrap(value) for name, value in kwargs.items()}
         if method == "__call__" and len(inputs) == 2 and not isinstance(inputs[0], Tensor) and not kwargs:
             # An operator whose left side is NumPy's: the result is a tensor, as in TensorFlow.
+            if ufunc in (np.equal, np.not_equal) and not _is_beside(inputs[0], values[1]):
+                return Tensor(np.bool_(ufunc is np.not_equal))
             return wrap(_calculated(ufunc, _like(inputs[0], values[1]), values[1]))
         if any(isinstance(value, Traced) for value in values):
             return wrap(getattr(ufunc, method)(*values, **kwargs))
@@ -267,9 +269,12 @@ def _like(value: Any, tensor: Any) -> Any:
 
 
 def _is_within(value: Any, dtype: Any) -> bool:
-    """Whether a Python number keeps the dtype of an array beside it, as it does not beside bools, or if too large."""
+    """Whether a Python number keeps the dtype of an array beside it.
+
+    It does not beside bools and the floats of ml_dtypes, or if it is too large.
+    """
     if dtype.kind not in "iu":
-        return bool(dtype.kind != "b")
+        return bool(dtype.kind not in "bV")
     return bool(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max)
 
 
@@ -298,7 +303,9 @@ def _filled(value: Any, dtype: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(_filled(part, dtype) for part in value)
     kind = _KINDS.get(type(value)) or (value.dtype.kind if _is_of_numbers(value) else None)
-    return np.asarray(value).astype(dtype)[()] if kind in tuple(_BESIDE.get(dtype.kind, "")) else value
+    is_cut = _is_of_numbers(value) and kind == "f" and dtype.kind in "iu"  # as beside an operator
+    is_fit = is_cut or kind in tuple(_BESIDE.get(dtype.kind, ""))
+    return np.asarray(value).astype(dtype)[()] if is_fit else value
 
 
 def beside_tensors(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -322,8 +329,17 @@ def _has_dtype(tensor: Any) -> bool:
     return not isinstance(tensor, Traced) or (_is_known(tensor) and not _is_size(tensor))
 
 
-_BESIDE: Final = {"b": "biu", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc", "O": "OSU", "S": "OSU"}
-"""Kinds of Python values that stand beside a tensor of a kind."""
+_BESIDE: Final = {
+    "b": "biu",
+    "i": "biu",
+    "u": "biu",
+    "f": "biuf",
+    "c": "biufc",
+    "V": "biuf",
+    "O": "OSU",
+    "S": "OSU",
+}
+"""Kinds of Python values that stand beside a tensor of a kind; V is that of bfloat16 and its like."""
 
 
 _KINDS: Final = {bool: "b", int: "i", float: "f", complex: "c", str: "U", bytes: "S"}
@@ -400,7 +416,7 @@ def _calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> 
 
 
 def _is_floating(value: Any) -> bool:
-    return getattr(None if _is_size(value) else value, "dtype", np.dtype(np.bool_)).kind == "f"
+    return is_float_dtype(getattr(None if _is_size(value) else value, "dtype", np.dtype(np.bool_)))
 
 
 def _as_floats(value: Any) -> Any:

@@ -251,6 +251,18 @@ def test_arrow_text_that_is_not_utf8_is_refused_before_a_file_is_there(tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("shift", range(4))
+def test_characters_across_the_pieces_that_are_looked_at_are_text(tmp_path, shift):
+    value = "a" * shift + "\N{GRINNING FACE}" * 40_000
+    ps.write(tmp_path / "a.tfrecord", pa.table({"s": [value]}))
+    assert [row["s"] for row in ps.open(tmp_path / "a.tfrecord")] == [value]
+
+
+def test_text_that_ends_within_a_character_is_refused_also_behind_many_pieces(tmp_path):
+    with pytest.raises(FeatureError, match=r"^record 0: .* not UTF-8"):
+        ps.write(tmp_path / "a.tfrecord", pa.table({"s": text_of(b"a" * (1 << 17) + b"\xc3")}))
+
+
 def test_half_a_character_in_each_of_two_arrow_strings_is_not_utf8(tmp_path):
     with pytest.raises(FeatureError, match=r"^record 0: .* not UTF-8"):
         ps.write(tmp_path / "a.tfrecord", pa.table({"s": text_of(b"\xc3", b"\xa9")}))

@@ -269,3 +269,51 @@ print(os.waitpid(child, 0)[1])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX only")
 def test_a_process_that_is_forked_while_a_thread_imports_what_it_uses_can_use_it_too():
     assert said(FORKED) == "0\n"
+
+
+def test_a_function_that_is_the_first_to_draw_at_random_draws_by_the_numbers_of_rows():
+    code = """
+import numpy as np, penstock as ps
+ps.set_seed(1)
+ds = ps.Dataset.from_tensor_slices(np.zeros((6, 4, 4, 3))).map(lambda x: ps.image.random_brightness(x, 0.5)[0, 0, 0])
+it = iter(ds)
+first = [float(next(it)) for _ in range(3)]
+again = iter(ds)
+again.set_state(it.get_state())
+print([*first, *map(float, again)] == list(map(float, ds.take(6))) or "other rows", len(set(first)))
+print("Places" in ds.explain())
+"""
+    lines = said(code).splitlines()
+    assert lines[1] == "True"
+    assert lines[0].endswith(" 3")
+
+
+@pytest.mark.parametrize("workers", ["", ", workers='process', num_parallel_calls=1"])
+def test_rows_that_are_datasets_are_datasets_in_worker_processes_too(tmp_path, workers):
+    (tmp_path / "functions_of_a_user.py").write_text(
+        "def total(rows):\n    return sum(int(n) for n in rows) * 10 + (type(rows).__name__ == 'Dataset')\n"
+    )
+    code = f"""
+import sys
+sys.path.insert(0, sys.argv[1])
+import penstock as ps
+from functions_of_a_user import total
+if __name__ == "__main__":
+    print(list(map(int, ps.Dataset.range(6).window(3).map(total{workers}))))
+"""
+    assert said(code, str(tmp_path)) == "[31, 121]\n"
+
+
+@pytest.mark.parametrize("module", ["store.tf_format", "io.tensors", "image.with_pad", "strings.splitting"])
+def test_modules_that_register_may_be_interrupted_behind_that(module):
+    code = """
+import sys
+import penstock as ps
+from penstock.everything import import_everything
+import_everything()
+module = sys.modules.pop(sys.argv[1])
+import importlib
+importlib.import_module(sys.argv[1])
+print("imported again")
+"""
+    assert said(code, f"penstock.{module}") == "imported again\n"

@@ -88,6 +88,7 @@ def _import_functions() -> None:
 
 def _import_everything() -> None:
     _import_all("nodes", "sources", "ops", *_FUNCTIONS)
+    import_module("penstock.dataset")
 
 
 def _import_all(*parts: str) -> None:

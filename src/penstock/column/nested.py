@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.column.base import Column, IntArray, offsets_of, ranges
+from penstock.everything import import_everything
 from penstock.spec import DatasetSpec
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _maker: list[Callable[[Chunk], Any]] = []
 
 
 def set_dataset_maker(make: Callable[[Chunk], Any]) -> None:
-    """Say how rows become a dataset; the floor that has datasets says it once. Until then they stay chunks."""
+    """Say how rows become a dataset; the floor that has datasets says it."""
     _maker[:] = [make]
 
 
@@ -74,7 +75,9 @@ class NestedColumn(Column):
         raise AssertionError("a dataset has no batched spec")
 
     def present(self) -> list[Any]:
-        make = _maker[0] if _maker else _as_it_is
+        if not _maker:
+            import_everything()
+        make = _maker[0]
         return [make(self.rows.slice(start, stop)) for start, stop in pairwise(self.offsets.tolist())]
 
     def items(self) -> NDArray[np.object_]:
@@ -132,7 +135,3 @@ def _objects(values: Sequence[Any]) -> NDArray[np.object_]:
     for i, value in enumerate(values):  # assigning the list would look into datasets
         objects[i] = value
     return objects
-
-
-def _as_it_is(rows: Chunk) -> Chunk:
-    return rows

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from penstock.everything import import_functions
 from penstock.frozen import frozen
 from penstock.graph.adapted import Adapted, wrapped_in
 from penstock.graph.mixing import mixes_unseeded
@@ -146,6 +147,7 @@ def is_placed(function: Any, *, makes_datasets: bool = False) -> bool:
     What takes functions of penstock by a text, such as `getattr`, may. So may what shuffles or mixes rows and gives no
     seed for that, in a function that makes datasets.
     """
+    import_functions()
     return _Search(_package(function), makes_datasets=makes_datasets).draws(function, _DEEPEST)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
 from penstock.errors import InvalidArgumentError
+from penstock.everything import import_everything
 from penstock.frozen import frozen
 from penstock.spec import Spec
 
@@ -75,6 +76,7 @@ class RecordedFunction:
     @cached_property
     def trace(self) -> Any:
         """The trace. InvalidArgumentError where it cannot be read."""
+        import_everything()
         return _reader[0](self.form)
 
     def __call__(self, *parts: Any) -> Any:

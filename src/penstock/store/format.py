@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.everything import is_same
 from penstock.spec import Spec
 
 __all__ = ["Format", "ShardFile", "ShardReader", "ShardWriter", "format_named", "formats", "register"]
@@ -126,7 +127,9 @@ _FORMATS: dict[str, Format] = {}
 
 def register(format: Format) -> None:
     """Make a format known by its name."""
-    assert format.name not in _FORMATS, f"{format.name} is registered twice"
+    assert is_same(type(_FORMATS.get(format.name, format)), type(format)), (
+        f"{format.name} is registered twice"
+    )
     _FORMATS[format.name] = format
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from penstock.everything import import_functions, is_same
 from penstock.trace.steps import Step
 
 __all__ = ["Merge", "fused", "fuses"]
@@ -17,7 +18,7 @@ _MERGES: dict[tuple[str, str], Merge] = {}
 
 def fuses(first: str, second: str, merge: Merge) -> None:
     """Have two operations run as one wherever the second alone uses what the first gives."""
-    assert (first, second) not in _MERGES, f"{first} and {second} are fused twice"
+    assert is_same(_MERGES.get((first, second), merge), merge), f"{first} and {second} are fused twice"
     _MERGES[first, second] = merge
 
 
@@ -28,6 +29,7 @@ def fused(steps: Sequence[Step | None], outputs: Iterable[int]) -> list[Step | N
         steps: None for input leaves.
         outputs: Numbers of the values that are given out.
     """
+    import_functions()
     uses = Counter(outputs)
     uses.update(index for step in steps if step for index in step.inputs)
     made = list(steps)

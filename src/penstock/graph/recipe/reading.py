@@ -13,6 +13,7 @@ import numpy as np
 from penstock.column.batches import RowsInMemory
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import InvalidArgumentError
+from penstock.everything import import_everything
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.recipe.arrays import array_from_json, bytes_from_json, chunk_from_json
@@ -39,6 +40,7 @@ def set_dataset_reader(make: Callable[[Plan], Any]) -> None:
 
 def dataset_of(plan: Plan) -> Any:
     """A plan as the dataset that users have."""
+    import_everything()
     return _dataset[0](plan)
 
 

@@ -130,6 +130,12 @@ def test_zero_and_one_are_flags():
     assert NUMBERS.batch(3, drop_remainder=np.bool_(0)).cardinality() == 4
 
 
+@pytest.mark.parametrize("name", ["cycle_length", "num_parallel_calls"])
+def test_autotune_may_be_a_number_of_numpy(name: str):
+    mixed = NUMBERS.interleave(lambda _: NUMBERS, **{name: np.int64(ps.AUTOTUNE)})
+    assert len(list(mixed)) == 100
+
+
 @pytest.mark.parametrize("shards", [True, 1.5, "2", None])
 def test_shards_are_a_whole_number(tmp_path: Path, shards: Any):
     with pytest.raises(ArgumentTypeError, match=r"^write: shards is"):

@@ -114,7 +114,7 @@ def interleaved(
 
 
 def _number(name: str, value: Any, default: int) -> int:
-    if value is None or (isinstance(value, int) and value == AUTOTUNE):
+    if value is None or whole_number("interleave", name, value) == AUTOTUNE:
         return default
     number = whole_number("interleave", name, value, above=0)
     if number > _MOST_OPEN:

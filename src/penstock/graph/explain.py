@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import PenstockError
-from penstock.graph.fingerprint import fields_of
-from penstock.graph.node import INFINITE, UNKNOWN, Node, method_of
+from penstock.graph.fingerprint import fields_of, name_of
+from penstock.graph.node import INFINITE, UNKNOWN, Node
 from penstock.graph.plan import Plan
 
 __all__ = ["call_of", "explain"]
@@ -58,8 +58,7 @@ def call_of(node: Node) -> str:
     >>> call_of(registered()["ragged_batch"](3))
     'ragged_batch(3)'
     """
-    name = method_of(type(node)) or type(node).__name__
-    return f"{name}({', '.join(_arguments(node))})"
+    return f"{name_of(node)}({', '.join(_arguments(node))})"
 
 
 def _arguments(node: Node) -> Iterator[str]:

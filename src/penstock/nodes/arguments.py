@@ -9,8 +9,9 @@ import numpy as np
 
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import AUTOTUNE
+from penstock.spec import Spec, flatten
 
-__all__ = ["flag", "is_count", "parallel_calls", "whole_number", "whole_numbers"]
+__all__ = ["flag", "is_count", "parallel_calls", "signature", "whole_number", "whole_numbers"]
 
 _INT64 = np.iinfo(np.int64)
 
@@ -51,6 +52,18 @@ def whole_numbers(
     if isinstance(values, str | bytes | dict) or not np.iterable(values):
         raise ArgumentTypeError(where, name, got=values, want="a list of whole numbers")
     return tuple(whole_number(where, each, value, above=above) for value in values)
+
+
+def signature(where: str, given: Any, kinds: Any, want: str) -> Spec:
+    """The argument `output_signature`, whose leaves are specs of some kinds: classes, as `isinstance` takes them.
+
+    Raises:
+        ArgumentTypeError: A leaf is something else; `want` says what is wanted.
+    """
+    for leaf in flatten(given):
+        if not isinstance(leaf, kinds):
+            raise ArgumentTypeError(where, "output_signature", got=leaf, want=want)
+    return Spec(given).in_native_order()
 
 
 def flag(where: str, name: str, value: Any) -> bool:

@@ -12,7 +12,6 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result
-from penstock.errors import ArgumentTypeError
 from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
@@ -30,6 +29,7 @@ from penstock.graph.node import (
 )
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import AsOne, Plan
+from penstock.nodes.arguments import signature
 from penstock.nodes.calls import (
     HOW,
     Calls,
@@ -43,7 +43,7 @@ from penstock.nodes.maps import joined_maps
 from penstock.nodes.pieces import in_pieces
 from penstock.nodes.places import at_places, with_places
 from penstock.nodes.processes import calls_at_a_time, group_of, how_called, threads_for
-from penstock.spec import LeafSpec, Spec, flatten
+from penstock.spec import LeafSpec, Spec
 from penstock.trace import call
 
 __all__ = ["Map", "map_"]
@@ -97,18 +97,11 @@ def map_(
     [(np.int64(0), np.int64(0)), (np.int64(1), np.int64(2)), (np.int64(2), np.int64(4))]
     """
     calls = calls_at_a_time("map", "map_func", map_func, num_parallel_calls, workers)
-    result = None if output_signature is None else _signature(output_signature)
+    want = "specs in the structure of a result, such as ps.TensorSpec(shape, dtype)"
+    result = None if output_signature is None else signature("map", output_signature, LeafSpec, want)
     if is_placed(map_func, makes_datasets=True):
         return Plan(MapAtPlaces(map_func, calls, result, workers), (with_places(plan),))
     return Plan(Map(map_func, calls, result, workers), (plan,))
-
-
-def _signature(given: Any) -> Spec:
-    for leaf in flatten(given):
-        if not isinstance(leaf, LeafSpec):
-            want = "specs in the structure of a result, such as ps.TensorSpec(shape, dtype)"
-            raise ArgumentTypeError("map", "output_signature", got=leaf, want=want)
-    return Spec(given).in_native_order()
 
 
 @transform("map")

@@ -26,6 +26,7 @@ from penstock.errors import (
 )
 from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Node, SpecUnknown, State, Step, source
+from penstock.nodes.arguments import signature
 from penstock.sources.yielded import as_leaf, cast_row, refusal
 from penstock.spec import (
     DatasetSpec,
@@ -111,7 +112,8 @@ def from_generator(
         if output_types is not None or output_shapes is not None:
             want = "left out where output_signature is given"
             raise ArgumentError("from_generator", "output_types", got=output_types, want=want)
-        return Generated(generator, packed, _signature(output_signature))
+        want = "ps.TensorSpec, ps.RaggedSpec or ps.SparseSpec in the structure of a row"
+        return Generated(generator, packed, signature("from_generator", output_signature, _SPECS, want))
     if output_types is None and output_shapes is not None:
         raise ArgumentError("from_generator", "output_types", got=None, want="dtypes for output_shapes")
     if output_types is None:
@@ -119,14 +121,6 @@ def from_generator(
     if output_shapes is None:
         return Generated(generator, packed, None, map_structure(_dtype_of, output_types))
     return Generated(generator, packed, Spec(_typed(output_types, output_shapes)))
-
-
-def _signature(given: Any) -> Spec:
-    for leaf in flatten(given):
-        if not isinstance(leaf, _SPECS):
-            want = "ps.TensorSpec, ps.RaggedSpec or ps.SparseSpec in the structure of a row"
-            raise ArgumentTypeError("from_generator", "output_signature", got=leaf, want=want)
-    return Spec(given).in_native_order()
 
 
 def _dtype_of(given: Any) -> np.dtype[Any]:

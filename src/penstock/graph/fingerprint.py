@@ -34,6 +34,7 @@ from penstock.graph.recorded import CodeMark, RecordedFunction
 from penstock.graph.seeds import Drawn
 from penstock.graph.shortened import is_alike
 from penstock.graph.uses import uses_of
+from penstock.graph.which_files import marks_of_files, which_files
 from penstock.graph.whole import whole_digest
 from penstock.spec import Spec
 
@@ -63,6 +64,10 @@ _DIGITS: Final = 12
 
 # Of files: not in states of before, and not known of files elsewhere.
 _WHERE_KNOWN: Final = frozenset({"names", "ends", "blocks"})
+
+# Which of several files is another: it only says more of what others tell.
+_EACH: Final = "each"
+_OF_FILES: Final = frozenset({"files", "names", "length_bytes", "ends", "blocks"})
 
 # Behind the name of an argument whose values are in memory: a digest of all of them, which states of before have not.
 _VALUES: Final = ".values"
@@ -101,6 +106,7 @@ class Difference:
         argument: The argument, as `node.argument`; the node alone where that is another one.
         theirs: What the state says, as a call.
         ours: What this pipeline says.
+        which: Which files are others, as a sentence; empty where it is not about files.
         is_function: Whether it is the code of a function.
         is_node: Whether there is another node.
     """
@@ -108,6 +114,7 @@ class Difference:
     argument: str
     theirs: str
     ours: str
+    which: str = ""
     is_function: bool = False
     is_node: bool = False
 
@@ -137,6 +144,8 @@ def _arguments_that_differ(
     name: str, theirs: Mapping[str, Any], ours: Mapping[str, Any], node: Node
 ) -> Iterator[Difference]:
     for argument in {**ours, **theirs}:
+        if argument == _EACH and "files" in ours:
+            continue
         other, mine = theirs.get(argument), ours.get(argument)
         is_new = (argument in _WHERE_KNOWN and "files" in ours) or argument.endswith(_VALUES)
         if is_alike(argument, theirs, ours) or (is_new and None in (other, mine)):
@@ -151,7 +160,19 @@ def _arguments_that_differ(
         texts = call_text(name, {argument: other}), call_text(name, {argument: mine})
         if texts[0] == texts[1]:
             texts = f"{texts[0]} that uses other functions or values", texts[1]
-        yield Difference(f"{name}.{argument}", *texts, is_function)
+        which = ""
+        if argument in _OF_FILES and (names := list(_files_of(node))):
+            which = which_files(theirs.get(_EACH), ours.get(_EACH), _below(names))
+        yield Difference(f"{name}.{argument}", *texts, which, is_function)
+
+
+def _files_of(node: Node) -> Iterator[str]:
+    for part in fields_of(node):
+        value = getattr(node, part.name)
+        if part.name == "paths":
+            yield from map(os.fsdecode, value)
+        elif isinstance(value, Node):
+            yield from _files_of(value)
 
 
 def chain(pipeline: Any) -> str:
@@ -197,6 +218,7 @@ def call_text(name: str, arguments: Mapping[str, Any]) -> str:
     shown = (
         f"{argument}={value['function'] + ' #' + value['code'] if _is_function(value) else value}"
         for argument, value in arguments.items()
+        if argument != _EACH
     )
     return f"{name}({', '.join(shown)})"
 
@@ -323,8 +345,7 @@ def _function_name(function: Any) -> str:
 def files_described(paths: tuple[Any, ...]) -> dict[str, Any]:
     """Files as a fingerprint has them: names below the directory that they share, sizes, digests of some content."""
     names = [os.fsdecode(path) for path in paths]
-    shared = os.path.commonpath(set(map(os.path.dirname, names))) if _can_share(names) else ""
-    below = [_posix(name[len(shared) :].lstrip("/\\")) for name in names]
+    below = _below(names)
     is_one = len(below) == 1 and len(below[0]) <= 2 * _SHORT
     named: dict[str, Any] = {"files": below[0] if is_one else f"{len(below)} #{_digest(below)}"}
     if not is_one and (pattern := names_pattern([os.path.basename(name) for name in below])):
@@ -332,15 +353,27 @@ def files_described(paths: tuple[Any, ...]) -> dict[str, Any]:
     sizes = [_size(name) for name in names]
     if any(isinstance(path, bytes) for path in paths):
         # Names that are rows, as functions open them: sizes come after what states of before have, which is no size.
-        content = _looked_into(names, _MOST_LOOKED_INTO, _content_of_named)
-        known = {} if content is None else {"blocks": _digest([content, *sizes])}
+        looked = _looked_into(names, _MOST_LOOKED_INTO, _content_of_named)
+        known = {} if looked is None else {"blocks": _digest([looked.digest, *sizes]), **_each(looked, sizes)}
         return {**named, "length_bytes": _digest([]), **known}
     named["length_bytes"] = sizes[0] if len(sizes) == 1 else _digest(sizes)
     if (ends := _looked_into(names, _MOST_OPENED, ends_of)) is not None:
-        named["ends"] = ends
+        named["ends"] = ends.digest
         if (blocks := _looked_into(names, _MOST_LOOKED_INTO, middle_of)) is not None:
-            named["blocks"] = blocks
+            named |= {"blocks": blocks.digest, **_each(blocks, sizes)}
     return named
+
+
+def _below(names: list[str]) -> list[str]:
+    """Names below the directory that all share."""
+    shared = os.path.commonpath(set(map(os.path.dirname, names))) if _can_share(names) else ""
+    return [_posix(name[len(shared) :].lstrip("/\\")) for name in names]
+
+
+def _each(looked: _Looked, sizes: list[int | None]) -> dict[str, str]:
+    """What tells which of several files is another."""
+    contents = [f"{size} ".encode() + looked.parts.get(i, b"") for i, size in enumerate(sizes)]
+    return {_EACH: marks_of_files(contents)} if len(contents) > 1 else {}
 
 
 def _content_of_named(name: str) -> bytes:
@@ -366,19 +399,29 @@ def _size(name: str) -> int | None:
         return None
 
 
-def _looked_into(names: list[str], most: int, read: Callable[[str], bytes]) -> str | None:
-    """A digest of parts of files, of a few where there are many; None where one cannot be read."""
+@frozen
+class _Looked:
+    """Digests of parts of files: of all together, and of each by its number."""
+
+    digest: str
+    parts: dict[int, bytes]
+
+
+def _looked_into(names: list[str], most: int, read: Callable[[str], bytes]) -> _Looked | None:
+    """Digests of parts of files, of a few where there are many; None where one cannot be read."""
     n = len(names)
     few = range(n) if n <= most else [i * (n - 1) // (most - 1) for i in range(most)]
-    digest = blake2b(digest_size=6)
+    digest, parts = blake2b(digest_size=6), {}
     for i in few:
         if "://" in names[i]:
             return None
         try:
-            digest.update(read(names[i]))
+            part = read(names[i])
         except (PenstockError, OSError):
             return None
-    return digest.hexdigest()
+        digest.update(part)
+        parts[i] = blake2b(part, digest_size=6).digest()
+    return _Looked(digest.hexdigest(), parts)
 
 
 # --- digests ---

@@ -17,6 +17,9 @@ _DIGEST: Final = re.compile(r"(?s:.* #)?[0-9a-f]{12}")
 _LEFT_OUT: Final = 4
 _LEFT_OUT_OF_NAMES: Final = 8
 
+# What only says more of what others tell.
+_MORE: Final = frozenset({"names", "each"})
+
 # Arguments that are a digest alone; all others say before it what it is of.
 _BARE: Final = ("blocks", "ends", "length_bytes", "code", "uses")
 
@@ -28,7 +31,7 @@ def shortened(pipeline: list[Any]) -> list[Any]:
     [['TFRecordFiles', {'files': '1 #f8a7', 'length_bytes': 7, 'blocks': '01234567'}, 0]]
     """
     return [
-        [name, {key: _short(key, arguments) for key in arguments if key != "names"}, n]
+        [name, {key: _short(key, arguments) for key in arguments if key not in _MORE}, n]
         for name, arguments, n in pipeline
     ]
 

@@ -56,7 +56,8 @@ def check_pipeline(
         raise _refusal(refused, pipeline, fingerprint(plan))
     for one in found:
         what = "a function has changed" if one.is_function else "the state is of another pipeline"
-        warnings.warn(f"set_state: {what}. {_told(one)}", stacklevel=stacklevel + 1)
+        told = f"{_told(one)} {one.which}".rstrip()
+        warnings.warn(f"set_state: {what}. {told}", stacklevel=stacklevel + 1)
 
 
 def _told(difference: Difference) -> str:
@@ -64,7 +65,8 @@ def _told(difference: Difference) -> str:
 
 
 def _refusal(refused: Sequence[Difference], theirs: Any, ours: Any) -> ArgumentError:
-    help = " ".join(map(_told, refused))
+    files = dict.fromkeys(one.which for one in refused if one.which)
+    help = " ".join([*map(_told, refused), *files])
     if any(one.is_node for one in refused):
         help += f" It is of {chain(theirs)}; this is {chain(ours)}."
     else:

@@ -243,4 +243,6 @@ def test_count_of_a_damaged_file_is_no_number(people, capsys):
     assert run(["count", people]) == 1
     assert capsys.readouterr().out == ""
     assert run(["count", "--json", people]) == 1
-    assert json.loads(capsys.readouterr().out) == {"records": 0, "files": [{"file": people, "records": None}]}
+    document = json.loads(capsys.readouterr().out)
+    assert (document["records"], document["files"]) == (0, [{"file": people, "records": None}])
+    assert document["error"]["file"] == people

@@ -253,11 +253,11 @@ class OutOfRangeError(PenstockError, IndexError):
     """A row or position that does not exist."""
 
 
-class NotFoundError(PenstockError, FileNotFoundError):
+class NotFoundError(_Located, FileNotFoundError):
     """No such file, or a pattern that matches no file."""
 
 
-class AlreadyExistsError(PenstockError, FileExistsError):
+class AlreadyExistsError(_Located, FileExistsError):
     """Writing would replace something that is already there."""
 
 

@@ -183,7 +183,7 @@ def saved_folder(path: str | os.PathLike[str], where: str = "load") -> SavedFold
     """
     target = SavedFolder(path, where)
     if not target.is_saved:
-        raise NotFoundError(f"{target.path}: no saved dataset is there{_what_is(target)}.")
+        raise NotFoundError(f"no saved dataset is there{_what_is(target)}.", path=target.path)
     return target
 
 

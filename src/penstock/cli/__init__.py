@@ -9,7 +9,8 @@ from importlib import import_module
 import click
 
 from penstock import _native
-from penstock.cli.failure import BROKEN_PIPE, INTERRUPTED, complain, status_of
+from penstock.cli.failure import BROKEN_PIPE, INTERRUPTED, complain, json_error, status_of
+from penstock.cli.output import print_json
 
 __all__ = ["main"]
 
@@ -91,29 +92,37 @@ def penstock() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    _open_streams()
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command; returns its exit code."""
+    """Run one command; returns its exit code.
+
+    Where it fails and --json is given, the last line on stdout is an object with `error`, of whatever kind the
+    failure is: a script looks for it in one place.
+    """
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    as_json = "--json" in options
     try:
         return _invoke(arguments)
-    except click.UsageError as error:
-        _usage(error)
-        return 2
-    except (KeyboardInterrupt, click.Abort):
-        return INTERRUPTED
     except BrokenPipeError:
-        _forget_stdout()
-        return BROKEN_PIPE
+        return _pipe_closed()
+    except (click.ClickException, click.Abort, KeyboardInterrupt) as error:
+        return _failed(error, as_json=as_json)
     except Exception as error:
         if os.environ.get("PENSTOCK_DEBUG", "0") not in {"", "0"}:
             raise
-        complain(error)
-        return status_of(error)
+        return _failed(error, as_json=as_json)
+
+
+def _open_streams() -> None:
+    # Python has None for a stream that was closed before the program began.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _invoke(arguments: list[str]) -> int:
@@ -121,16 +130,32 @@ def _invoke(arguments: list[str]) -> int:
     try:
         with penstock.make_context("penstock", list(arguments)) as ctx:
             penstock.invoke(ctx)
-        return 0
+        status = 0
     except click.exceptions.Exit as end:
-        return end.exit_code
-    finally:
+        status = end.exit_code
+    sys.stdout.flush()
+    return status
+
+
+def _failed(error: BaseException, *, as_json: bool) -> int:
+    """Tell of the error that ended a verb; returns its exit code."""
+    status = status_of(error)
+    try:
+        if status != INTERRUPTED:
+            complain(error)
+        if as_json:
+            print_json({"error": json_error(error)})
         sys.stdout.flush()
+    except BrokenPipeError:
+        return _pipe_closed()
+    except OSError:  # a full disk, of which was told
+        _forget_stdout()
+    return status
 
 
-def _usage(error: click.UsageError) -> None:
-    path = error.ctx.command_path if error.ctx else "penstock"
-    complain(error, prefix=path, help=f"See {path} --help.")
+def _pipe_closed() -> int:
+    _forget_stdout()
+    return BROKEN_PIPE
 
 
 def _forget_stdout() -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from penstock.cli.failure import complain, status_of
+from penstock.cli.failure import GOOD, complain, json_errors, status_of
 from penstock.cli.inputs import files_of
 from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, say, sources_argument
@@ -35,7 +33,7 @@ def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_jso
     saved, files = loadable_among(sources)
     counts: dict[str, int | None] = {path: len(load(path)) for path in saved}
     paths = files_of(files) if files or not saved else []
-    status = 0
+    failed: list[BaseException] = []
     for path, future in for_each_file(
         "count", lambda path, tell: len(index_for(path, "memory", progress=tell, **limits)), paths
     ):
@@ -43,18 +41,19 @@ def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_jso
             counts[path] = future.result()
         except (PenstockError, OSError) as error:
             counts[path] = None
+            failed.append(error)
             complain(error)
-            status = max(status, status_of(error))
-    _show(counts, as_json)
-    ctx.exit(status)
-
-
-def _show(counts: dict[str, int | None], as_json: bool) -> None:
     total = sum(count or 0 for count in counts.values())
     if as_json:
-        files: list[dict[str, Any]] = [{"file": path, "records": count} for path, count in counts.items()]
-        print_json({"records": total, "files": files})
-    elif len(counts) == 1:
+        counted = [{"file": path, "records": count} for path, count in counts.items()]
+        print_json({"records": total, "files": counted} | json_errors(failed))
+    else:
+        _show(counts, total)
+    ctx.exit(max(map(status_of, failed), default=GOOD))
+
+
+def _show(counts: dict[str, int | None], total: int) -> None:
+    if len(counts) == 1:
         if None not in counts.values():
             say(str(total))
     else:

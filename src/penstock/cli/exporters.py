@@ -224,7 +224,7 @@ def _write_images(dataset: Dataset, folder: str) -> int:
     folder = folder.rstrip("/")
     if os.path.lexists(folder):
         raise AlreadyExistsError(
-            f"{folder}: it is already there. Wanted a folder that is not; name another one."
+            "it is already there. Wanted a folder that is not; name another one.", path=folder
         )
     names = _names(dataset, "value")
     feature = _image_leaf(dataset, names) if dataset.schema is None else _image_feature(dataset.schema)

@@ -1,23 +1,39 @@
-"""From an error to one line on stderr and an exit code."""
+"""From an error to one line on stderr, one JSON object on stdout, and an exit code."""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from operator import itemgetter
+from typing import Any
 
 import click
 
 from penstock import errors
 from penstock.show.render import escape
 
-__all__ = ["BROKEN_PIPE", "DAMAGE", "GOOD", "INTERRUPTED", "IO", "USAGE", "complain", "one_line", "status_of"]
+__all__ = [
+    "BROKEN_PIPE",
+    "DAMAGE",
+    "GOOD",
+    "INTERRUPTED",
+    "IO",
+    "USAGE",
+    "complain",
+    "json_error",
+    "json_errors",
+    "one_line",
+    "status_of",
+]
 
 GOOD, DAMAGE, USAGE, IO = 0, 1, 2, 3
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports a process ended by SIGINT and SIGPIPE
 _BUG = 70
 
 # The first that fits counts: a missing shard is damage although it is also an OSError.
-_STATUS: tuple[tuple[type[BaseException], int], ...] = (
+_STATUS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], int], ...] = (
     (errors.DataLossError, DAMAGE),
     (errors.InvalidArgumentError, DAMAGE),
     (errors.LimitError, DAMAGE),
@@ -28,6 +44,7 @@ _STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (click.UsageError, USAGE),
     (OSError, IO),
     (MemoryError, IO),
+    ((KeyboardInterrupt, click.Abort), INTERRUPTED),
 )
 
 _AS_THEY_ARE = "To see the records as they are, use penstock head --raw."
@@ -54,6 +71,41 @@ def status_of(error: BaseException) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), _BUG)
 
 
+def json_error(error: BaseException) -> dict[str, Any]:
+    """An error as a JSON value, the same for every verb; documented in docs/cli.md."""
+    name = type(error).__name__
+    return {
+        "kind": "UsageError" if isinstance(error, click.UsageError) else name,
+        "message": one_line(error),
+        "file": _file_of(error),
+        "record": getattr(error, "record", None),
+        "offset": getattr(error, "offset", None),
+        "feature": getattr(error, "feature", None),
+        "damage": error.kind if isinstance(error, errors.DataLossError) else None,
+        "exit_code": status_of(error),
+    }
+
+
+def json_errors(found: Sequence[BaseException]) -> dict[str, Any]:
+    """What the document of a verb that went on after errors has of them: `error`, the worst, and `errors`, all."""
+    errors = [json_error(error) for error in found]
+    return {"error": max(errors, key=itemgetter("exit_code")), "errors": errors} if errors else {}
+
+
+def _file_of(error: BaseException) -> str | None:
+    if isinstance(error, errors.ArgumentError):
+        file = error.got if error.name == "path" else None
+    else:
+        file = (
+            getattr(error, "path", None)
+            or getattr(error, "filename2", None)
+            or getattr(error, "filename", None)
+        )
+    if isinstance(file, bytes):
+        return file.decode(errors="surrogateescape")
+    return file if isinstance(file, str) else None
+
+
 def one_line(error: BaseException) -> str:
     """What an error says, in one line without control characters, with the ways out that a command line has."""
     text = _text(error)
@@ -62,9 +114,14 @@ def one_line(error: BaseException) -> str:
     return escape(" ".join(text.split()))
 
 
-def complain(error: BaseException, *, prefix: str = "penstock", help: str = "") -> None:
+def complain(error: BaseException) -> None:
     """Say on stderr what went wrong."""
-    sys.stdout.flush()
+    with suppress(OSError):  # a full disk under stdout is to silence no error
+        sys.stdout.flush()
+    prefix, help = "penstock", ""
+    if isinstance(error, click.UsageError):
+        prefix = error.ctx.command_path if error.ctx else "penstock"
+        help = f"See {prefix} --help."
     label = click.style(f"{prefix}:", fg="red", bold=True) if sys.stderr.isatty() else f"{prefix}:"
     print(label, f"{one_line(error)} {help}".rstrip(), file=sys.stderr)
 
@@ -76,6 +133,8 @@ def _text(error: BaseException) -> str:
         return str(_explained(error))
     if isinstance(error, OSError):
         return _system_text(error)
+    if isinstance(error, (KeyboardInterrupt, click.Abort)):
+        return "interrupted."
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}." if str(error) else "not enough memory."
     kind = type(error).__name__
@@ -87,11 +146,11 @@ def _explained(error: errors.PenstockError) -> BaseException:
         return error
     from penstock.cli.looks import explained  # it reads files, which only this error asks for
 
-    return explained(error)
+    with suppress(errors.PenstockError, OSError):  # the file can be gone by now
+        return explained(error)
+    return error
 
 
 def _system_text(error: OSError) -> str:
-    what = (error.strerror or str(error)).lower()
-    path = error.filename2 or error.filename
-    where = f"{path.decode(errors='surrogateescape') if isinstance(path, bytes) else path}: " if path else ""
-    return f"{where}{what}."
+    path = _file_of(error)
+    return f"{path}: " * bool(path) + f"{(error.strerror or str(error)).lower()}."

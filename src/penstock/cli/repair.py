@@ -13,6 +13,7 @@ from penstock.cli.output import json_option, overwrite_option, print_json, say
 from penstock.cli.parallel import for_each_file
 from penstock.cli.writing import written_to
 from penstock.errors import ArgumentError, SidecarError
+from penstock.fs.paths import regular_path
 from penstock.records.repair import repair_file
 from penstock.show.render import count_text, escape
 from penstock.store.digests import check_shard
@@ -52,7 +53,7 @@ def command(
     [(_, future)] = for_each_file(
         "repair",
         lambda path, tell: repair_file(path, target, overwrite=overwrite, progress=tell, **limits),
-        [source],
+        [regular_path(source)],
     )
     with written_to(target):
         report = future.result()

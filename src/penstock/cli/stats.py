@@ -7,7 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
-from penstock.cli.failure import complain, status_of
+from penstock.cli.failure import complain, json_errors, status_of
 from penstock.cli.features import FeatureSummary
 from penstock.cli.inputs import Opened, open_files, total_bytes
 from penstock.cli.limits import Limits, limits_options
@@ -91,7 +91,8 @@ def _summarize(subject: _Subject, top: int, *, as_json: bool) -> PenstockError |
     if as_json:
         features = {name: _json(summary, top) for name, summary in zip(subject.names, summaries, strict=True)}
         head = {"files": subject.paths, "records": rows, "complete": error is None}
-        print_json({**head, "record": subject.record, "features": features})
+        failed = [error] if error is not None else []
+        print_json({**head, "record": subject.record, "features": features} | json_errors(failed))
         return error
     say(f"{count_text(rows, 'record')}{' before the damage' if error else ''} in {subject.where}")
     if rows:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from penstock.cli.damage import json_damage, say_damage
-from penstock.cli.failure import DAMAGE, GOOD, complain, one_line, status_of
+from penstock.cli.failure import DAMAGE, GOOD, complain, json_errors, one_line, status_of
 from penstock.cli.inputs import files_of
 from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, progress, say, sources_argument
@@ -43,7 +43,8 @@ def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_jso
     saved, files = loadable_among(sources)
     checked = [_verified(SavedFolder(path), as_json) for path in saved]
     paths = files_of(files) if files or not saved else []
-    reports, status = [], GOOD
+    reports: list[FileReport] = []
+    failed: list[BaseException] = []
     for _, future in for_each_file(
         "verify", lambda path, tell: verify_file(path, progress=tell, **limits), paths
     ):
@@ -51,18 +52,19 @@ def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_jso
             reports.append(future.result())
         except (PenstockError, OSError) as error:
             complain(error)
-            status = max(status, status_of(error))
+            failed.append(error)
             continue
         if not as_json:
             _show(reports[-1])
     with progress("verify shards", shard_bytes(paths)) as advance:
         others = list(beside(paths, whole=is_whole(files), advance=advance))
     if as_json:
-        print_json(_json(reports, others) | {"saved": [asdict(found) for found in checked]})
+        versions = [asdict(found) for found in checked]
+        print_json(_json(reports, others) | {"saved": versions} | json_errors(failed))
     else:
         _summarize(reports, others)
     is_damaged = others or any(found.faults for found in checked) or any(report.damage for report in reports)
-    ctx.exit(max(status, DAMAGE if is_damaged else GOOD))
+    ctx.exit(max([DAMAGE if is_damaged else GOOD, *map(status_of, failed)]))
 
 
 def _verified(folder: SavedFolder, as_json: bool) -> Verified:

@@ -61,7 +61,7 @@ class ReadFile:
             # Between the two calls the name can come to mean a FIFO; O_NONBLOCK keeps even that from waiting.
             self._file = io.FileIO(self.path, "r", opener=_open_without_waiting)
         except FileNotFoundError:
-            raise NotFoundError(f"{self.path}: no such file.") from None
+            raise NotFoundError("no such file.", path=self.path) from None
         # An iterator that is dropped in the middle of a file leaves it to this, without a warning.
         weakref.finalize(self, self._file.close)
         status = os.fstat(self._file.fileno())
@@ -207,7 +207,7 @@ class AtomicWriter:
         try:
             self._descriptor = self._disk.open(self.temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         except FileNotFoundError:
-            raise NotFoundError(f"{self.path}: its folder is not there; make it first.") from None
+            raise NotFoundError("its folder is not there; make it first.", path=self.path) from None
         hold(self._descriptor)
         # The process matters: a forked child that drops its copy must not take the parent's file away.
         self._discard = weakref.finalize(
@@ -312,7 +312,7 @@ class AtomicWriter:
         require_regular(self.path, mode)
         if not self.overwrite:
             raise AlreadyExistsError(
-                f"{self.path}: there is such a file already. To replace it, pass overwrite=True."
+                "there is such a file already. To replace it, pass overwrite=True.", path=self.path
             )
 
     def _rename_to_free_name(self) -> None:
@@ -332,7 +332,7 @@ class AtomicWriter:
 
     def _made_meanwhile(self) -> AlreadyExistsError:
         help = "To replace it, pass overwrite=True."
-        return AlreadyExistsError(f"{self.path}: such a file was made meanwhile. {help}")
+        return AlreadyExistsError(f"such a file was made meanwhile. {help}", path=self.path)
 
     def _rename_to_taken_name(self) -> None:
         """Without hard links: an empty file takes the name, if that is free, and is replaced by ours."""

@@ -50,9 +50,9 @@ def make_folder(path: str, *, durable: bool = True) -> None:
     try:
         the_disk().make_folder(path)
     except FileExistsError:
-        raise AlreadyExistsError(f"{path}: something of that name is there already.") from None
+        raise AlreadyExistsError("something of that name is there already.", path=path) from None
     except FileNotFoundError:
-        raise NotFoundError(f"{path}: the folder above it is not there; make it first.") from None
+        raise NotFoundError("the folder above it is not there; make it first.", path=path) from None
     except OSError as error:
         raise no_way_to(path, error) from None
     if durable:
@@ -100,9 +100,9 @@ def name_again(old: str, new: str, *, durable: bool = True) -> None:
     try:
         the_disk().link(old, new)
     except FileExistsError:
-        raise AlreadyExistsError(f"{new}: something of that name is there already.") from None
+        raise AlreadyExistsError("something of that name is there already.", path=new) from None
     except FileNotFoundError:
-        raise NotFoundError(f"{old}: no such file, or {os.path.dirname(new)} is not there.") from None
+        raise NotFoundError(f"no such file, or {os.path.dirname(new)} is not there.", path=old) from None
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
@@ -183,7 +183,7 @@ def open_regular(folder: str, name: str) -> int:
     try:
         descriptor = _opened(folder or ".", parts)
     except FileNotFoundError:
-        raise NotFoundError(f"{path}: no such file.") from None
+        raise NotFoundError("no such file.", path=path) from None
     except OSError as error:
         if error.errno not in {errno.ELOOP, errno.ENOTDIR, errno.ENXIO}:
             raise

@@ -155,7 +155,7 @@ def _expand_one(item: str | os.PathLike[str]) -> list[str]:
         return _of_folder(path) if os.path.isdir(path) else [path]
     if isinstance(item, str) and ("{" in path or glob.has_magic(path)):
         return sorted({found for one in _braces(path) for found in _of_pattern(one)})
-    raise NotFoundError(f"{path}: no such file. {_nearest(path)}")
+    raise NotFoundError(f"no such file. {_nearest(path)}", path=path)
 
 
 def matching(pattern: str) -> list[str]:
@@ -175,7 +175,7 @@ def _of_pattern(pattern: str) -> list[str]:
             names = [name for name in names if not os.path.isdir(name)]
         if names:
             return names
-    raise NotFoundError(f"{pattern}: no file matches. {_nearest(pattern)}")
+    raise NotFoundError(f"no file matches. {_nearest(pattern)}", path=pattern)
 
 
 def _globbed(pattern: str) -> list[str]:
@@ -206,7 +206,7 @@ def _of_folder(folder: str) -> list[str]:
     data = sorted(name for name in names if not name.lower().endswith(_BESIDE_DATA))
     if not data:
         raise NotFoundError(
-            f"{folder}: the folder has no data files, wanted at least one. {_listing(folder)}"
+            f"the folder has no data files, wanted at least one. {_listing(folder)}", path=folder
         )
     return [os.path.join(folder, name) for name in data]
 
@@ -253,8 +253,8 @@ def regular_status(path: str) -> os.stat_result:
         status = os.stat(path)
     except FileNotFoundError:
         if not os.path.islink(path):
-            raise NotFoundError(f"{path}: no such file. {_nearest(path)}") from None
-        raise NotFoundError(f"{path}: a link to {os.readlink(path)}, which is not there.") from None
+            raise NotFoundError(f"no such file. {_nearest(path)}", path=path) from None
+        raise NotFoundError(f"a link to {os.readlink(path)}, which is not there.", path=path) from None
     except OSError as error:
         raise no_way_to(path, error) from None
     require_regular(path, status.st_mode)
@@ -264,9 +264,9 @@ def regular_status(path: str) -> os.stat_result:
 def no_way_to(path: str, error: OSError) -> OSError:
     """What to raise where the system finds no way to a path; the error itself where it is another one."""
     if error.errno == errno.ELOOP:
-        return NotFoundError(f"{path}: links that lead in a circle, and to no file.")
+        return NotFoundError("links that lead in a circle, and to no file.", path=path)
     if error.errno == errno.ENOTDIR:
-        return NotFoundError(f"{path}: no folder is above it, but a file.")
+        return NotFoundError("no folder is above it, but a file.", path=path)
     return error
 
 

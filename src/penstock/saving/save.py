@@ -92,7 +92,7 @@ def save(
         )
     if base is None and os.path.lexists(target.at("snapshot.metadata")) and mode != "overwrite":
         help = "Save to another folder, or replace it with mode='overwrite'."
-        raise AlreadyExistsError(f"{target.path}: a dataset of tf.data is saved there already. {help}")
+        raise AlreadyExistsError(f"a dataset of tf.data is saved there already. {help}", path=target.path)
     appended_to = base if mode == "append" else None
     if appended_to is not None:
         _check_appended(appended_to, made.name, packing, plan.spec)

@@ -68,7 +68,7 @@ def from_image_folder(
         raise ArgumentError(_WHERE, "max_image_bytes", got=max_image_bytes, want="at least 1")
     folder = local_path(directory)
     if not os.path.isdir(folder):
-        raise NotFoundError(f"{folder}: no such folder.")
+        raise NotFoundError("no such folder.", path=folder)
     names = _folders(folder) if class_names is None else list(class_names)
     files = [(path, label) for label, name in enumerate(names) for path in _images(folder, name)]
     if not files:
@@ -88,7 +88,9 @@ def _folders(folder: str) -> list[str]:
 def _images(folder: str, name: str) -> Iterator[str]:
     inner = os.path.join(folder, name)
     if not os.path.isdir(inner):
-        raise NotFoundError(f"{inner}: no such folder. Class folders there: {', '.join(_folders(folder))}.")
+        raise NotFoundError(
+            f"no such folder. Class folders there: {', '.join(_folders(folder))}.", path=inner
+        )
     for root, _, files in sorted(os.walk(inner)):
         yield from (os.path.join(root, file) for file in sorted(files) if file.lower().endswith(_ENDINGS))
 

@@ -58,7 +58,7 @@ def cache_entries(folder: str) -> list[CacheEntry]:
         NotFoundError: There is no such folder.
     """
     if not os.path.isdir(folder):
-        raise NotFoundError(f"{folder}: there is no such folder.")
+        raise NotFoundError("there is no such folder.", path=folder)
     found = map(_ENTRY.match, sorted(list_folder(folder)))
     return [CacheEntry(folder, match[1]) for match in found if match]
 

@@ -127,11 +127,11 @@ class SavedFolder:
         there = self.numbers()
         try:
             if number not in there:
-                raise NotFoundError
+                raise NotFoundError("it is not there.", path=self.path)
             manifest = self._read(_manifest_name(number), None)
         except NotFoundError:  # from the beginning, or since gc has removed it meanwhile
             known = ", ".join(str(other) for other in there if other != number) or "none"
-            raise NotFoundError(f"{self.path}: there is no version {number}, only {known}.") from None
+            raise NotFoundError(f"there is no version {number}, only {known}.", path=self.path) from None
         if manifest.version != number:
             raise self._damaged(f"manifest-{number}.json", f"it is of version {manifest.version}")
         return manifest
@@ -231,7 +231,7 @@ class SavedFolder:
             return True
         if not os.path.isdir(self.path):
             want = "wanted a folder of a saved dataset or a free name"
-            raise AlreadyExistsError(f"{self.path}: a file is there, {want}.")
+            raise AlreadyExistsError(f"a file is there, {want}.", path=self.path)
         if not self.is_saved and max(self.manifests_there(), default=1) > 1:
             # No save leaves more than the first manifest before there is a CURRENT: what is there is not left over.
             raise self._damaged(CURRENT, "it is not there, and versions are that it named")

@@ -120,7 +120,7 @@ class ShardedWriter:
         for path in (*paths, sidecar):
             if not overwrite and os.path.lexists(path):
                 help = "To replace it, pass overwrite=True."
-                raise AlreadyExistsError(f"{path}: there is such a file already. {help}")
+                raise AlreadyExistsError(f"there is such a file already. {help}", path=path)
 
     @property
     def nbytes(self) -> int:

@@ -168,10 +168,10 @@ def _metadata(folder: str) -> Metadata:
         data = read_regular(path, _MOST_BYTES)
     except NotFoundError:
         if not os.path.isdir(folder):
-            raise NotFoundError(f"{folder}: no such folder.") from None
+            raise NotFoundError("no such folder.", path=folder) from None
         help = "It may be another folder, or the file was left behind when it was copied."
         raise NotFoundError(
-            f"{folder}: tf.data saved no dataset here, {METADATA} is not there. {help}"
+            f"tf.data saved no dataset here, {METADATA} is not there. {help}", path=folder
         ) from None
     try:
         metadata = parse_metadata(data)
@@ -205,7 +205,7 @@ def _structure(folder: str, metadata: Metadata, element_spec: Any) -> Any:
         return parse_spec(read_regular(path, _MOST_BYTES))
     except NotFoundError:
         help = "Pass element_spec=, leaf specs in the structure of the rows, such as ps.TensorSpec((3,), np.float32)."
-        raise NotFoundError(f"{path}: what the rows look like is not there. {help}") from None
+        raise NotFoundError(f"what the rows look like is not there. {help}", path=path) from None
     except MalformedError as error:
         if _is_refused(error):
             help = "Change such values in TensorFlow before saving, for example into tensors."

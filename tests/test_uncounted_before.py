@@ -136,6 +136,38 @@ def test_states_of_before_of_a_shuffle_without_a_seed_go_on_as_they_did(monkeypa
         assert len([first, *it]) == 15
 
 
+KEYED = {
+    "bucket_by_sequence_length": lambda rows: rows.bucket_by_sequence_length(drawn, [5], [2, 2]).unbatch(),
+    "group_by_reducer": lambda rows: rows.group_by_reducer(
+        drawn, ps.experimental.Reducer(lambda key: key, lambda state, _: state, lambda state: state)
+    ),
+    "group_by_window": lambda rows: rows.group_by_window(drawn, lambda _, window: window, 2),
+    "rejection_resample": lambda rows: rows.rejection_resample(lambda x: drawn(x) % 2, [0.5, 0.5], seed=1),
+}
+
+
+def drawn(_):
+    return int(ps.random.uniform([], 0, 10, "i8"))
+
+
+@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.filterwarnings("ignore::penstock.errors.UncountedWarning")
+def test_states_of_before_of_functions_of_keys_that_draw_go_on_as_they_did(name, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(f"penstock.nodes.{name}.is_placed", lambda *_, **__: False)
+        before = KEYED[name](D.range(40))
+    it = iter(before)
+    next(it)
+    state = json.loads(json.dumps(it.get_state()))
+    assert state["uncounted"] == [name]
+    it = iter(KEYED[name](D.range(40)))
+    it.set_state(state)
+    assert ps.describe_state(it.get_state()).uncounted == (name,)
+    assert list(it)
+    it.set_state(iter(KEYED[name](D.range(40))).get_state())  # and back
+    assert list(it)
+
+
 def test_states_of_another_pipeline_are_refused_all_the_same():
     state = iter(D.range(9).flat_map(SEEDED["by place"])).get_state()
     with pytest.raises(ArgumentError, match="another pipeline"):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from penstock.column.dense import each_group
 from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
+from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import flag, whole_numbers
 from penstock.nodes.batch import Batch
@@ -23,6 +24,7 @@ from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_w
 from penstock.nodes.groups import Groups
 from penstock.nodes.inner import check_function
 from penstock.nodes.padded_batch import PaddedBatch
+from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, with_places
 from penstock.nodes.whole import WholeNumbers, holding
 from penstock.spec import Spec, TensorSpec, pack
 
@@ -50,7 +52,8 @@ def bucket_by_sequence_length(
 
     Args:
         element_length_func: Takes a row (the parts of a tuple as several arguments) and returns its length. Traced
-            as in `map`, which makes it much faster: `lambda tokens: np.shape(tokens)[0]`.
+            as in `map`, which makes it much faster: `lambda tokens: np.shape(tokens)[0]`. What draws at random in it
+            is counted by row as there.
         bucket_boundaries: Rising lengths.
         bucket_batch_sizes: Rows in a batch of each bucket, one more than there are boundaries.
         padded_shapes: As in `padded_batch`; by default to the longest of each batch.
@@ -84,7 +87,10 @@ def bucket_by_sequence_length(
     if len(sizes) != len(boundaries) + 1:
         want = f"{len(boundaries) + 1} sizes, one more than bucket_boundaries"
         raise ArgumentError(_WHERE, "bucket_batch_sizes", got=sizes, want=want)
-    node = BucketBySequenceLength(
+    kind = BucketBySequenceLength
+    if is_placed(element_length_func):
+        kind, _plan = BucketBySequenceLengthAtPlaces, with_places(_plan)
+    node = kind(
         element_length_func,
         boundaries,
         sizes,
@@ -108,6 +114,7 @@ class BucketBySequenceLength(Node):
     The state is (the buckets and the positions of the rows on hold, whether the input has ended).
     """
 
+    form: ClassVar[Form] = ALONE
     length_func: Callable[..., Any]
     boundaries: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -126,8 +133,9 @@ class BucketBySequenceLength(Node):
 
     def lengths(self, rows: Spec) -> WholeNumbers:
         """The function over rows of a spec; traced once."""
+        function = self.form.function(self.length_func)
         _, lengths = self._lengths.get(id(rows)) or self._lengths.setdefault(
-            id(rows), (rows, WholeNumbers(_WHERE, self.length_func, rows, name="element_length_func"))
+            id(rows), (rows, WholeNumbers(_WHERE, function, rows, name="element_length_func"))
         )
         return lengths
 
@@ -138,6 +146,7 @@ class BucketBySequenceLength(Node):
         return {"length_func": self.lengths(rows)}
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        rows = self.form.spec(rows)
         if self.no_padding:
             return rows.stacked(None)
         return PaddedBatch(1, self.padded_shapes, self.padding_values).spec(rows)
@@ -243,14 +252,15 @@ class BucketBySequenceLength(Node):
         firsts = full.offsets[mine]
         size = int(full.offsets[mine[0] + 1] - firsts[0])
         chunk = rows.take(full.positions[(firsts[:, None] + np.arange(size)).reshape(-1)])
-        batch, spec = self._batch(bucket, rows.spec), rows.spec
+        chunk, spec = self.form.chunk(chunk), self.form.spec(rows.spec)
+        batch = self._batch(bucket, spec)
         try:
             return batch.put_together(chunk, size, spec), []
         except (InvalidArgumentError, DataLossError):
             return each_group(chunk, size, partial(batch.put_together, size=size, spec=spec))
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        lengths = self.lengths(rows.spec)
+        lengths, spec = self.lengths(rows.spec), self.form.spec(rows.spec)
         buckets: dict[int, list[Any]] = {}
         for number, row in enumerate(rows):
             length = lengths.of_row(row, number)
@@ -258,11 +268,11 @@ class BucketBySequenceLength(Node):
             if self.to_boundary and bucket == len(self.boundaries):
                 raise self._too_long(length, number)
             waiting = buckets.setdefault(bucket, [])
-            waiting.append(row)
+            waiting.append(self.form.row(row))
             if len(waiting) == self.sizes[bucket]:
-                yield self._batch(bucket, rows.spec).plain_group(buckets.pop(bucket), rows.spec)
+                yield self._batch(bucket, spec).plain_group(buckets.pop(bucket), spec)
         for bucket in sorted(() if self.drop_remainder else buckets):
-            yield self._batch(bucket, rows.spec).plain_group(buckets[bucket], rows.spec)
+            yield self._batch(bucket, spec).plain_group(buckets[bucket], spec)
 
     @classmethod
     def examples(cls) -> list[Node]:
@@ -273,6 +283,16 @@ class BucketBySequenceLength(Node):
             ),
             cls(_number, (3, 9), (2, 3, 2), {"number": (), "text": (), "list": [4]}, drop_remainder=True),
         ]
+
+
+@frozen
+class BucketBySequenceLengthAtPlaces(BucketBySequenceLength):
+    """As `BucketBySequenceLength`, over rows with their places: what draws in the function counts from the place."""
+
+    form: ClassVar[Form] = AT_PLACES
+
+    def before_places(self, *inputs: Plan) -> Plan:
+        return before_places(self, BucketBySequenceLength, *inputs)
 
 
 def _length(row: dict[str, Any]) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
+from functools import partial
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
@@ -26,16 +27,20 @@ from penstock.graph.node import (
     method,
     transform,
 )
+from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
 from penstock.nodes.calls import CallsBySpec, InOrder, function_error, sampled
 from penstock.nodes.inner import check_function
 from penstock.nodes.owned import owned
+from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, called_at, with_places
 from penstock.nodes.whole import WholeNumbers
 from penstock.spec import Spec, relax
 from penstock.trace import call
 
 __all__ = ["GroupByReducer", "Reducer", "group_by_reducer"]
+
+_Run: TypeAlias = Callable[..., Any]
 
 _WHERE: Final = "group_by_reducer"
 _STEP_SECONDS: Final = 0.008
@@ -64,24 +69,24 @@ class Reducer:
         for name in ("init_func", "reduce_func", "finalize_func"):
             check_function("Reducer", name, getattr(self, name))
 
-    def first(self, key: int) -> Any:
-        """The first state of a key, packed."""
-        return pack_row(self.init_func(np.int64(key)))
+    def first(self, key: int, run: _Run) -> Any:
+        """The first state of a key, packed. `run` calls functions."""
+        return pack_row(run(self.init_func, np.int64(key)))
 
-    def after(self, state: Any, row: Any) -> Any:
+    def after(self, state: Any, row: Any, run: _Run) -> Any:
         """The state after a row, packed.
 
         Raises:
             ArgumentTypeError: It is of another structure or dtype.
         """
-        after = pack_row(self.reduce_func(owned(state), row))
+        after = pack_row(run(self.reduce_func, owned(state), row))
         if type(after) is not type(state) or not isinstance(after, np.generic):
             relax(spec_of(state), spec_of(after), where=f"{_WHERE}, state")
         return after
 
-    def last(self, state: Any) -> Any:
+    def last(self, state: Any, run: _Run) -> Any:
         """The row of a key, packed."""
-        return normal_function_result(call(self.finalize_func, owned(state)))
+        return normal_function_result(run(call, self.finalize_func, owned(state)))
 
 
 @method("group_by_reducer")
@@ -94,6 +99,8 @@ def group_by_reducer(_plan: Plan, key_func: Callable[..., Any], reducer: Reducer
     Args:
         key_func: Takes a row (the parts of a tuple as several arguments) and returns an int64. Traced as in `map`.
         reducer: How rows of a key become one, a `ps.experimental.Reducer`. Its functions are called for every row.
+            What draws at random in them is counted by row, as in `map`: by the first row of a key where its state
+            begins, and by the last where it ends.
 
     Raises:
         ArgumentTypeError: `key_func` is no function or gives no whole number, or `reducer` is no `Reducer`.
@@ -109,7 +116,11 @@ def group_by_reducer(_plan: Plan, key_func: Callable[..., Any], reducer: Reducer
     check_function(_WHERE, "key_func", key_func)
     if not isinstance(reducer, Reducer):
         raise ArgumentTypeError(_WHERE, "reducer", got=reducer, want="a Reducer")
-    node = GroupByReducer(key_func, reducer)
+    functions = (key_func, reducer.init_func, reducer.reduce_func, reducer.finalize_func)
+    kind = GroupByReducer
+    if any(map(is_placed, functions)):
+        kind, _plan = GroupByReducerAtPlaces, with_places(_plan)
+    node = kind(key_func, reducer)
     WholeNumbers.check(_plan, node.keys)
     return Plan(node, (_plan,))
 
@@ -127,6 +138,7 @@ class GroupByReducer(Node):
         reducer: How rows become one.
     """
 
+    form: ClassVar[Form] = ALONE
     key_func: Callable[..., Any]
     reducer: Reducer
     _keys: dict[int, tuple[Spec, WholeNumbers]] = field(
@@ -137,7 +149,7 @@ class GroupByReducer(Node):
     def keys(self, rows: Spec) -> WholeNumbers:
         """The key function over rows of a spec; traced once."""
         _, keys = self._keys.get(id(rows)) or self._keys.setdefault(
-            id(rows), (rows, WholeNumbers(_WHERE, self.key_func, rows))
+            id(rows), (rows, WholeNumbers(_WHERE, self.form.function(self.key_func), rows))
         )
         return keys
 
@@ -154,6 +166,18 @@ class GroupByReducer(Node):
         """What the last function gives, over rows of a spec."""
         where = f"{_WHERE}, finalize_func"
         return self._results.of(rows, lambda: InOrder.of(where, self.reducer.finalize_func))
+
+    def first(self, key: int, row: Any) -> Any:
+        """The state of a key before its first row."""
+        return self.reducer.first(key, _run)
+
+    def after(self, state: Any, row: Any) -> Any:
+        """The state of a key after a row."""
+        return self.reducer.after(state, row, _run)
+
+    def last(self, state: Any) -> Any:
+        """The row that the last state of a key becomes."""
+        return self.reducer.last(state, _run)
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
         return self.keys(rows).how()
@@ -191,8 +215,7 @@ class GroupByReducer(Node):
             if i in failed:
                 continue
             try:
-                before = states[key] if key in states else self.reducer.first(key)
-                states[key] = self.reducer.after(before, row)
+                states[key] = self.after(states[key] if key in states else self.first(key, row), row)
             except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
                 failed[i] = function_error(error, _WHERE, first + i)
         return states, [error for _, error in sorted(failed.items())]
@@ -206,7 +229,7 @@ class GroupByReducer(Node):
         errors: list[tuple[int, Exception]] = []
         for i, key in enumerate(keys):
             try:
-                results.append(self.reducer.last(states[key]))
+                results.append(self.last(states[key]))
             except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
                 errors.append((i, function_error(error, f"{_WHERE}, finalize_func", i)))
         last = self.results(rows.spec)
@@ -222,16 +245,15 @@ class GroupByReducer(Node):
         states: dict[int, Any] = {}
         for number, row in enumerate(rows):
             key = keys.of_row(row, number)
-            before = states[key] if key in states else self.reducer.first(key)
-            states[key] = self.reducer.after(before, row)
+            states[key] = self.after(states[key] if key in states else self.first(key, row), row)
         for key in sorted(states):
-            yield self.reducer.last(states[key])
+            yield self.last(states[key])
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         keys = self.keys(rows.spec)
 
         def made(row: Any) -> Any:
-            return self.reducer.last(self.reducer.after(self.reducer.first(keys.of_row(row, 0)), row))
+            return self.last(self.after(self.first(keys.of_row(row, 0), row), row))
 
         return sampled(made, rows, _WHERE)
 
@@ -241,6 +263,39 @@ class GroupByReducer(Node):
             cls(_by_third, Reducer(_none_yet, _counted, _counts)),
             cls(_by_length, Reducer(_no_text, _longer, _as_it_is)),
         ]
+
+
+@frozen
+class GroupByReducerAtPlaces(GroupByReducer):
+    """As `GroupByReducer`, over rows with their places: what draws in the functions counts from these.
+
+    The states of keys are pairs of the user's and the place of the last row.
+
+    Args:
+        key_func: As of `GroupByReducer`.
+        reducer: As of `GroupByReducer`.
+    """
+
+    form: ClassVar[Form] = AT_PLACES
+
+    def first(self, key: int, row: Any) -> Any:
+        _, place = row
+        return self.reducer.first(key, partial(called_at, place, 1)), place
+
+    def after(self, state: Any, row: Any) -> Any:
+        row, place = row
+        return self.reducer.after(state[0], row, partial(called_at, place, 2)), place
+
+    def last(self, state: Any) -> Any:
+        state, place = state
+        return self.reducer.last(state, partial(called_at, place, 3))
+
+    def before_places(self, *inputs: Plan) -> Plan:
+        return before_places(self, GroupByReducer, *inputs)
+
+
+def _run(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
 
 
 def _by_third(row: dict[str, Any]) -> Any:

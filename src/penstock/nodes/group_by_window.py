@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.following import opened_by
-from penstock.graph.named import Named
+from penstock.graph.named import Named, is_unseeded
 from penstock.graph.node import (
     END,
     UNKNOWN,
@@ -33,12 +34,22 @@ from penstock.graph.node import (
     method,
     transform,
 )
+from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.calls import function_error
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows
-from penstock.nodes.inner import check_function, inner_plan
+from penstock.nodes.inner import check_function, inner_plan, seeded_call
+from penstock.nodes.places import (
+    ALONE,
+    AT_PLACES,
+    PLACE_NUMBERS,
+    Form,
+    before_places,
+    called_at,
+    with_places,
+)
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.nodes.whole import WholeNumbers, holding
 from penstock.spec import Spec
@@ -63,8 +74,11 @@ def group_by_window(
     Rows of a window that `reduce_func` does not use are lost.
 
     Args:
-        key_func: Takes a row (the parts of a tuple as several arguments) and returns an int64. Traced as in `map`.
-        reduce_func: Takes a key (int64) and a dataset of at most `window_size` rows, and returns a dataset.
+        key_func: Takes a row (the parts of a tuple as several arguments) and returns an int64. Traced as in `map`;
+            what draws at random in it is counted by row as there.
+        reduce_func: Takes a key (int64) and a dataset of at most `window_size` rows, and returns a dataset. What it
+            draws, and with which seeds it shuffles or mixes where it gives none, is counted by the last row of the
+            window.
         window_size: Rows in a full window, at least 1.
         window_size_func: Takes a key and returns the rows in its full windows, in place of `window_size`. Called
             anew where a saved state is taken up, so it must always say the same.
@@ -88,7 +102,10 @@ def group_by_window(
     if window_size_func is not None:
         check_function(where, "window_size_func", window_size_func)
     size = None if window_size is None else whole_number(where, "window_size", window_size, above=0)
-    node = GroupByWindow(key_func, reduce_func, size, window_size_func)
+    kind = GroupByWindow
+    if is_placed(key_func) or is_placed(reduce_func, makes_datasets=True) or is_unseeded(reduce_func):
+        kind, _plan = GroupByWindowAtPlaces, with_places(_plan)
+    node = kind(key_func, reduce_func, size, window_size_func)
     WholeNumbers.check(_plan, node.keys)
     return Plan(node, (_plan,))
 
@@ -111,6 +128,7 @@ class GroupByWindow(Node):
     """
 
     bound_by: ClassVar[str] = "datasets of which its rank was given a part"
+    form: ClassVar[Form] = ALONE
     key_func: Callable[..., Any]
     reduce_func: Callable[[Any, Any], Any]
     size: int | None = None
@@ -122,7 +140,7 @@ class GroupByWindow(Node):
     def keys(self, rows: Spec) -> WholeNumbers:
         """The key function over rows of a spec; traced once."""
         _, keys = self._keys.get(id(rows)) or self._keys.setdefault(
-            id(rows), (rows, WholeNumbers("group_by_window", self.key_func, rows))
+            id(rows), (rows, WholeNumbers("group_by_window", self.form.function(self.key_func), rows))
         )
         return keys
 
@@ -255,8 +273,14 @@ class GroupByWindow(Node):
             window: The rows.
             number: The position of its last row, for errors.
         """
-        dataset = NestedColumn(np.array([0, len(window)]), window).row(0)
-        return inner_plan(self.reduce_func, (np.int64(key), dataset), where="group_by_window", number=number)
+        rows = self.form.chunk(window)
+        dataset = NestedColumn(np.array([0, len(rows)]), rows).row(0)
+        function = self.reduce_over(window)
+        return inner_plan(function, (np.int64(key), dataset), where="group_by_window", number=number)
+
+    def reduce_over(self, window: Chunk) -> Callable[[Any, Any], Any]:
+        """The function of windows as it is called for one."""
+        return self.reduce_func
 
     def first_epochs(self, made: Plan, number: int) -> dict[int, int]:
         """The first epochs of what the function has made of a window of a number, through all passes."""
@@ -281,6 +305,33 @@ class GroupByWindow(Node):
             cls(_by_length, _numbered, None, _length_and_one),
             cls(_by_length, _shuffled, 4),
         ]
+
+
+@frozen
+class GroupByWindowAtPlaces(GroupByWindow):
+    """As `GroupByWindow`, over rows with their places: what draws in the function of keys counts from the place of the
+    row, and what draws in that of windows and its datasets from the place of the last row of the window.
+
+    Args:
+        key_func: As of `GroupByWindow`.
+        reduce_func: As of `GroupByWindow`.
+        size: As of `GroupByWindow`.
+        size_func: As of `GroupByWindow`.
+    """
+
+    form: ClassVar[Form] = AT_PLACES
+
+    def reduce_over(self, window: Chunk) -> Callable[[Any, Any], Any]:
+        # An empty window has no row: one is made only to learn the spec.
+        place = window.row(len(window) - 1)[1] if len(window) else np.zeros(PLACE_NUMBERS, np.int64)
+        return partial(called_at, place, 1, partial(_seeded, self.reduce_func))
+
+    def before_places(self, *inputs: Plan) -> Plan:
+        return before_places(self, GroupByWindow, *inputs)
+
+
+def _seeded(function: Callable[[Any, Any], Any], key: Any, window: Any) -> Any:
+    return seeded_call(function, (key, window))
 
 
 class _Reading:

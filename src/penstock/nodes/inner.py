@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.errors import ArgumentTypeError
+from penstock.frozen import frozen
+from penstock.graph.named import seeded_here
 from penstock.graph.plan import Plan
 from penstock.nodes.calls import function_error
 from penstock.trace import call
 
-__all__ = ["check_function", "inner_plan"]
+__all__ = ["check_function", "inner_plan", "seeded_call"]
 
 
 def check_function(where: str, name: str, function: Any) -> None:
@@ -40,3 +42,17 @@ def inner_plan(function: Callable[..., Any], row: Any, *, where: str, number: in
     if not isinstance(plan, Plan):
         raise ArgumentTypeError(where, "result of the function", got=result, want="a Dataset")
     return plan
+
+
+@frozen
+class _Opened:
+    """A dataset that a function returned, with the seeds of its row."""
+
+    plan: Plan
+
+
+def seeded_call(function: Callable[..., Any], row: Any) -> Any:
+    """As `call`, of a function that returns a dataset: where that has no seeds, it has those of the row made here."""
+    made = call(function, row)
+    plan = getattr(made, "plan", None)
+    return _Opened(seeded_here(plan)) if isinstance(plan, Plan) else made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, fields
+from dataclasses import field
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.following import opened_by
-from penstock.graph.named import Named, is_unseeded, seeded_here
+from penstock.graph.named import Named, is_unseeded
 from penstock.graph.node import (
     AUTOTUNE,
     END,
@@ -36,13 +36,12 @@ from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
-from penstock.nodes.inner import check_function, inner_plan
-from penstock.nodes.places import at_places, with_places
+from penstock.nodes.inner import check_function, inner_plan, seeded_call
+from penstock.nodes.places import at_places, before_places, with_places
 from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.same_form import chunk_in_form
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.spec import Spec
-from penstock.trace import call
 
 __all__ = ["Interleave", "interleaved"]
 
@@ -264,25 +263,10 @@ class InterleaveAtPlaces(Interleave):
 
     @property
     def function(self) -> Callable[..., Any]:
-        return at_places(self.map_func, _seeded_call)
+        return at_places(self.map_func, seeded_call)
 
     def before_places(self, *inputs: Plan) -> Plan:
-        return Plan(
-            Interleave(*(getattr(self, each.name) for each in fields(self) if each.init)), inputs[0].inputs
-        )
-
-
-@frozen
-class _Opened:
-    """A dataset that a function returned, with the seeds of its row."""
-
-    plan: Plan
-
-
-def _seeded_call(function: Callable[..., Any], row: Any) -> Any:
-    made = call(function, row)
-    plan = getattr(made, "plan", None)
-    return _Opened(seeded_here(plan)) if isinstance(plan, Plan) else made
+        return before_places(self, Interleave, *inputs)
 
 
 def _is_over(state: State) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import count
 from typing import Any, ClassVar, Final
 
@@ -24,10 +24,24 @@ from penstock.nodes.drawn import is_seeds, is_whole
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import call
 
-__all__ = ["Places", "WithoutPlaces", "at_places", "with_places"]
+__all__ = [
+    "ALONE",
+    "AT_PLACES",
+    "PLACE_NUMBERS",
+    "Form",
+    "Places",
+    "WithoutPlaces",
+    "at_places",
+    "before_places",
+    "called_at",
+    "with_places",
+]
 
-_WIDTH: Final = 5
+PLACE_NUMBERS: Final = 5
+"""The numbers of a place."""
+
 _BITS: Final = (1 << 61) - 1  # sums of a few of them stay in int64
+_FUNCTION: Final = 0x5851F42D4C95  # from the numbers of one function of a row to those of the next
 
 
 def with_places(plan: Plan) -> Plan:
@@ -51,6 +65,77 @@ def at_places(
         call: How it is called with a row.
     """
     return function if isinstance(function, RecordedFunction) else AtPlace(function, call)
+
+
+def before_places(node: Any, kind: type[Node], plan: Plan) -> Plan:
+    """The plan of a node whose fields are those of one that takes rows with their places, over the rows alone.
+
+    Args:
+        node: The one that takes them.
+        kind: The class of the other.
+        plan: What `with_places` has made for it.
+    """
+    rows = Plan(plan.node, plan.inputs[0].inputs) if isinstance(plan.node, Share) else plan.inputs[0]
+    return Plan(kind(*(getattr(node, each.name) for each in fields(node) if each.init)), (rows,))
+
+
+def called_at(place: IntArray, nth: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function returns, where what draws in it counts from the place of a row.
+
+    Args:
+        place: Of the row.
+        nth: Which of the functions that count from it this is: all draw other numbers.
+        function: The user's.
+        *arguments: What it is called with.
+    """
+    return AtPlace(function, lambda function, given: function(*given))(arguments, _shifted(place, nth))
+
+
+def _shifted(place: IntArray, nth: int) -> IntArray:
+    """The place of a row for the nth further function that counts from it."""
+    place = place.copy()
+    place[2] += nth * _FUNCTION
+    return place
+
+
+class Form:
+    """How the rows of a node come: alone."""
+
+    def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A user's function of rows as one of what comes."""
+        return function
+
+    def spec(self, rows: Spec) -> Spec:
+        """The spec of the rows alone."""
+        return rows
+
+    def chunk(self, rows: Chunk) -> Chunk:
+        """The rows alone."""
+        return rows
+
+    def row(self, row: Any) -> Any:
+        """A row alone."""
+        return row
+
+
+class _AtPlaces(Form):
+    """As pairs of a row and its place."""
+
+    def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return at_places(function)
+
+    def spec(self, rows: Spec) -> Spec:
+        return Spec(rows.structure[0])
+
+    def chunk(self, rows: Chunk) -> Chunk:
+        return Chunk(rows.structure[0], len(rows)).came_from(rows)
+
+    def row(self, row: Any) -> Any:
+        return row[0]
+
+
+ALONE: Final = Form()
+AT_PLACES: Final = _AtPlaces()
 
 
 @frozen
@@ -86,7 +171,7 @@ class Places(Node):
         return replace(self, pair=state[0], every_epoch=False, epoch=state[1])
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
-        return Spec((rows.structure, TensorSpec((_WIDTH,), np.int64)))
+        return Spec((rows.structure, TensorSpec((PLACE_NUMBERS,), np.int64)))
 
     def cardinality(self, n: int) -> int:  # type: ignore[override]
         return n
@@ -124,7 +209,7 @@ class Places(Node):
     def _places(self, numbers: IntArray, state: State) -> IntArray:
         pair: SeedPair = state[0]
         words = _native.philox(*pair, 0, 4).astype(np.int64)
-        places = np.empty((len(numbers), _WIDTH), np.int64)
+        places = np.empty((len(numbers), PLACE_NUMBERS), np.int64)
         places[:, 0] = numbers
         places[:, 1] = state[1]
         places[:, 2:4] = (words[::2] | words[1::2] << 31) & _BITS
@@ -155,14 +240,14 @@ class WithoutPlaces(Node):
     by_itself: ClassVar[bool] = True
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
-        return Spec(rows.structure[0])
+        return AT_PLACES.spec(rows)
 
     def cardinality(self, n: int) -> int:  # type: ignore[override]
         return n
 
     def step(self, state: State, rows: Rows) -> Step:
         chunk = rows.pull()
-        return state, chunk if chunk is END else _without_places(chunk)
+        return state, chunk if chunk is END else AT_PLACES.chunk(chunk)
 
     def before(self, state: State, row: int, *n: int) -> Before:
         return state, (row,)
@@ -174,10 +259,6 @@ class WithoutPlaces(Node):
         return _Unplaced(rows)
 
 
-def _without_places(chunk: Chunk) -> Chunk:
-    return Chunk(chunk.structure[0], len(chunk)).came_from(chunk)
-
-
 @frozen
 class _Unplaced:
     rows: RowSource
@@ -186,4 +267,4 @@ class _Unplaced:
         return len(self.rows)
 
     def gather(self, rows: IntArray) -> Chunk:
-        return _without_places(self.rows.gather(rows))
+        return AT_PLACES.chunk(self.rows.gather(rows))

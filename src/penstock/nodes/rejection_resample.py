@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,11 +29,13 @@ from penstock.graph.node import (
     method,
     transform,
 )
+from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
 from penstock.nodes.calls import function_error, pulled
 from penstock.nodes.drawn import is_seeds, is_whole
 from penstock.nodes.inner import check_function
+from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, with_places
 from penstock.nodes.whole import WholeNumbers
 from penstock.spec import Spec, TensorSpec
 
@@ -64,7 +66,7 @@ def rejection_resample(
     Args:
         plan: The rows.
         class_func: Takes a row (the parts of a tuple as several arguments) and returns its class, a whole number from 0
-            on. Traced as in `map`.
+            on. Traced as in `map`; what draws at random in it is counted by row as there.
         target_dist: float[classes], the share that each class is to have.
         initial_dist: float[classes], the share that each class has. None to estimate it from the rows seen so far,
             anew after every 32.
@@ -90,7 +92,10 @@ def rejection_resample(
     if initial is not None and len(initial) != len(target):
         want = f"one share for each of the {len(target)} classes of target_dist"
         raise ArgumentError(_WHERE, "initial_dist", got=initial_dist, want=want)
-    node = RejectionResample(class_func, target, initial, seed_pair(seed))
+    kind = RejectionResample
+    if is_placed(class_func):
+        kind, plan = RejectionResampleAtPlaces, with_places(plan)
+    node = kind(class_func, target, initial, seed_pair(seed))
     WholeNumbers.check(plan, node.classes)
     return Plan(node, (plan,))
 
@@ -127,6 +132,7 @@ class RejectionResample(Node):
         pair: The seeds.
     """
 
+    form: ClassVar[Form] = ALONE
     class_func: Callable[..., Any]
     target: tuple[float, ...]
     initial: tuple[float, ...] | None
@@ -137,8 +143,9 @@ class RejectionResample(Node):
 
     def classes(self, rows: Spec) -> WholeNumbers:
         """The class function over rows of a spec; traced once."""
+        function = self.form.function(self.class_func)
         _, classes = self._classes.get(id(rows)) or self._classes.setdefault(
-            id(rows), (rows, WholeNumbers(_WHERE, self.class_func, rows, name="class_func"))
+            id(rows), (rows, WholeNumbers(_WHERE, function, rows, name="class_func"))
         )
         return classes
 
@@ -149,7 +156,7 @@ class RejectionResample(Node):
         return {"class_func": self.classes(rows)}
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
-        return Spec((TensorSpec((), np.int64), rows.structure))
+        return Spec((TensorSpec((), np.int64), self.form.spec(rows).structure))
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
         return f"classes {self.classes(rows).how()}"
@@ -195,7 +202,7 @@ class RejectionResample(Node):
         good = np.delete(np.arange(len(chunk)), [place for place, _ in errors])
         is_kept, state = self._draw(classes[good], state)
         kept = good[is_kept]
-        resampled = chunk.gather(kept)
+        resampled = self.form.chunk(chunk).gather(kept)
         made = Chunk((FixedColumn(classes[kept]), resampled.structure), len(kept)).came_from(resampled)
         if not errors:
             return state, made if len(made) else None
@@ -256,10 +263,10 @@ class RejectionResample(Node):
             label = calls.of_row(row, i)
             counts[label] += 1
             if int(_native.philox(*self.pair, i, 1)[0]) / 2**32 < chances[label]:
-                yield np.int64(label), row
+                yield np.int64(label), self.form.row(row)
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        return ((np.int64(0), row) for row in rows)
+        return ((np.int64(0), self.form.row(row)) for row in rows)
 
     @classmethod
     def examples(cls) -> list[Node]:
@@ -267,6 +274,23 @@ class RejectionResample(Node):
             cls(_by_third, (0.5, 0.25, 0.25), (0.2, 0.4, 0.4), (1, 2)),
             cls(_by_length, (0.7, 0.1, 0.1, 0.1), None, (3, 4)),
         ]
+
+
+@frozen
+class RejectionResampleAtPlaces(RejectionResample):
+    """As `RejectionResample`, over rows with their places: what draws in the function counts from the place.
+
+    Args:
+        class_func: As of `RejectionResample`.
+        target: As of `RejectionResample`.
+        initial: As of `RejectionResample`.
+        pair: As of `RejectionResample`.
+    """
+
+    form: ClassVar[Form] = AT_PLACES
+
+    def before_places(self, *inputs: Plan) -> Plan:
+        return before_places(self, RejectionResample, *inputs)
 
 
 def _by_third(row: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ from penstock.run.told import Told
 __all__ = ["elements_of"]
 
 _BATCHES: Final = frozenset({"batch", "padded_batch", "ragged_batch", "sparse_batch"})
-_GROUPS: Final = frozenset({"rebatch", "bucket_by_sequence_length"})
+_GROUPS: Final = frozenset({"BucketBySequenceLengthAtPlaces", "bucket_by_sequence_length", "rebatch"})
 
 # Nodes that give the elements of their input, or one for each.
 _LIKE_THEIR_INPUT: Final = frozenset(

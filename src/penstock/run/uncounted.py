@@ -20,7 +20,20 @@ __all__ = ["Uncounted", "uncounted_in"]
 _T = TypeVar("_T")
 
 # Those that give a function the places of rows where they find that it draws.
-_COUNT: Final = frozenset({"filter", "flat_map", "interleave", "map", "scan", "take_while"})
+_COUNT: Final = frozenset(
+    {
+        "bucket_by_sequence_length",
+        "filter",
+        "flat_map",
+        "group_by_reducer",
+        "group_by_window",
+        "interleave",
+        "map",
+        "rejection_resample",
+        "scan",
+        "take_while",
+    }
+)
 
 
 class Uncounted:

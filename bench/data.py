@@ -6,6 +6,8 @@ big.tfrecord    raw.tfrecord eight times, 2 GB
 jpeg.tfrecord   2,000 Examples {image: JPEG of uint8[375,500,3], quality 90, label: int64}, slight noise on gradients,
                 written by penstock, whose JPEG files have the bytes of TensorFlow's
 many            10,000 files of 8 records of small.tfrecord each
+shards          raw.tfrecord in 200 files
+arrays          its images in 200 .npy files
 pictures        1,000 Examples {image: a JPEG of 500x375, label: int64} in 4 files, clouds with some grain
 thumbnails      8,000 of them with a side of 40 to 89, as tutorial 4 makes them
 """
@@ -25,7 +27,7 @@ import numpy as np
 from crc32c import crc32c
 
 FOLDER = Path(__file__).resolve().parents[1] / ".cache" / "bench"
-SMALL_ROWS, RAW_ROWS, BIG_COPIES, JPEG_ROWS = 500_000, 20_000, 8, 2000
+SMALL_ROWS, RAW_ROWS, RAW_SHARDS, BIG_COPIES, JPEG_ROWS = 500_000, 20_000, 200, 8, 2000
 IMAGE_SHAPE = (64, 64, 3)
 PICTURES, THUMBNAILS, PICTURE_SHARDS, PICTURE_SHAPE = 1_000, 8_000, 4, (375, 500)
 
@@ -169,9 +171,8 @@ def _write(partial: Path, pieces: Iterable[bytes]) -> None:
         file.writelines(pieces)
 
 
-def _spread(partial: Path, files: int, rows: int) -> None:
+def _spread(partial: Path, records: Iterator[bytes], files: int, rows: int) -> None:
     partial.mkdir()
-    records = small_records()
     for i in range(files):
         _write(partial / f"part-{i:05d}.tfrecord", islice(records, rows))
 
@@ -199,7 +200,9 @@ def _index(partial: Path, source: Path) -> None:
 
 
 MAKERS: dict[str, Callable[[Path], None]] = {
-    "many": lambda partial: _spread(partial, 10_000, 8),
+    "many": lambda partial: _spread(partial, small_records(), 10_000, 8),
+    "shards": lambda partial: _spread(partial, raw_records(), RAW_SHARDS, RAW_ROWS // RAW_SHARDS),
+    "arrays": lambda partial: _spread_arrays(partial, np.split(raw_columns()["image"], RAW_SHARDS)),
     "pictures": lambda partial: _spread_pictures(partial, picture_sizes()),
     "thumbnails": lambda partial: _spread_pictures(partial, thumbnail_sizes()),
     "small.tfrecord": lambda partial: _write(partial, small_records()),
@@ -220,6 +223,12 @@ MAKERS: dict[str, Callable[[Path], None]] = {
 def _save(partial: Path, values: np.ndarray) -> None:
     with partial.open("wb") as file:
         np.save(file, values)
+
+
+def _spread_arrays(partial: Path, parts: list[np.ndarray]) -> None:
+    partial.mkdir()
+    for i, part in enumerate(parts):
+        _save(partial / f"part-{i:05d}.npy", part)
 
 
 if __name__ == "__main__":

@@ -101,10 +101,15 @@ def _() -> Iterator[int]:
     return decoded(None)
 
 
-def decoded(buffer_size: int | None) -> Iterator[int]:
+@measure("shards shuffle", PEER)
+def _() -> Iterator[int]:
+    return decoded(None, "shards")
+
+
+def decoded(buffer_size: int | None, name: str = "raw.tfrecord") -> Iterator[int]:
     import penstock as ps
 
-    rows = ps.open(data.path("raw.tfrecord"))
+    rows = ps.open(data.path(name))
     rows = rows.map(lambda r: (ps.io.decode_raw(r["image"], np.uint8).reshape(64, 64, 3), r["label"]))
     rows = rows.shuffle(buffer_size, seed=1).batch(64)
     yield START
@@ -177,6 +182,18 @@ def _() -> Iterator[int]:
         order = np.random.default_rng(3).permutation(data.RAW_ROWS)
         for first in range(0, data.RAW_ROWS - 63, 64):
             np.stack([images[i] for i in order[first : first + 64].tolist()])
+            yield 64
+
+
+@measure("shards shuffle", "memory-mapped .npy files, row by row and stacked (a torch Dataset)")
+def _() -> Iterator[int]:
+    parts = [np.load(file, mmap_mode="r") for file in sorted(data.path("arrays").iterdir())]
+    rows = data.RAW_ROWS // data.RAW_SHARDS
+    yield START
+    while True:
+        order = np.random.default_rng(3).permutation(data.RAW_ROWS)
+        for first in range(0, data.RAW_ROWS - 63, 64):
+            np.stack([parts[i // rows][i % rows] for i in order[first : first + 64].tolist()])
             yield 64
 
 

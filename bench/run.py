@@ -66,6 +66,7 @@ QUESTIONS = {
     "pipeline plain": Question("the same with functions that cannot be traced", "elements/s"),
     "decode shuffle": Question("raw images: decode_raw, reshape, shuffle(10_000), batch(64)", "rows/s"),
     "global shuffle": Question("the same in a full shuffle by index", "rows/s"),
+    "shards shuffle": Question("the same of 200 files", "rows/s"),
     "slices": Question("from_tensor_slices of small rows, batch(32)", "rows/s"),
     "first batch": Question("first batch of a pipeline over 10,000 files", "s", False),
     "jpeg": Question("JPEG 500x375: parse, decode, resize to 128x128, /255, batch(32)", "rows/s"),

@@ -70,7 +70,9 @@ def test_a_record_in_a_file_reads_as_one_in_memory(case, tmp_path):
         read, n, end = plan.read(
             file.fileno(), 0, verify=True, limit=10, limit_bytes=1 << 20, max_record_bytes=1 << 20
         )
-        taken = plan.gather(file.fileno(), np.array([0]), np.array([len(record)]), max_record_bytes=1 << 20)
+        taken = plan.gather(
+            np.array([file.fileno()]), np.array([0]), np.array([len(record)]), max_record_bytes=1 << 20
+        )
     assert (n, end) == ((rows, len(framed)) if error is None else (0, 0))
     assert parts_of(read) == parts_of(parts)
     assert taken is None if error is not None else parts_of(taken) == parts_of(parts)
@@ -158,9 +160,19 @@ def test_a_length_that_lies_beyond_the_file_is_an_error(tmp_path):
     with path.open("rb") as file:
         for offset, length in [(0, 1 << 40), (99, 50), (1 << 60, 1), (0, (1 << 63) - 1)]:
             with pytest.raises(OSError, match="file ends"):
-                plan.gather(file.fileno(), np.array([offset]), np.array([length]), max_record_bytes=1 << 20)
+                plan.gather(
+                    np.array([file.fileno()]),
+                    np.array([offset]),
+                    np.array([length]),
+                    max_record_bytes=1 << 20,
+                )
         with pytest.raises(OSError):
-            plan.gather(file.fileno(), np.array([-1]), np.array([1]), max_record_bytes=1 << 20)
+            plan.gather(np.array([file.fileno()]), np.array([-1]), np.array([1]), max_record_bytes=1 << 20)
+        with pytest.raises(OSError, match="2 files, 1 offsets and 1 lengths"):
+            plan.gather(np.zeros(2, np.int64), np.array([0]), np.array([1]), max_record_bytes=1 << 20)
+    for descriptor in (-1, 1 << 40):
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            plan.gather(np.array([descriptor]), np.array([0]), np.array([1]), max_record_bytes=1 << 20)
 
 
 def test_more_rows_than_memory_holds_are_an_error_not_a_crash(tmp_path):

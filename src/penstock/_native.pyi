@@ -299,10 +299,11 @@ class ExamplePlan:
             position: The byte behind the last of them.
         """
 
-    def gather(self, fd: int, offsets: I64, lengths: I64, *, max_record_bytes: int) -> list[Parts] | None:
-        """Decode the records of an open uncompressed file whose headers are at `offsets`, with payloads of `lengths`.
+    def gather(self, fds: I64, offsets: I64, lengths: I64, *, max_record_bytes: int) -> list[Parts] | None:
+        """Decode records of open uncompressed files: the descriptor of each, the place of its header, its payload bytes.
 
-        None where one of them has a fault, another length, or does not fit. OSError, also when the file is shorter.
+        None where one of them has a fault, another length, or does not fit. OSError, also when a file is shorter. Where
+        reading one has to wait for a disk, the system is asked for the next ones together.
         """
 
 @final

@@ -123,18 +123,18 @@ impl ExamplePlan {
         Ok((all_parts(py, columns), rows, position))
     }
 
-    #[pyo3(signature = (fd, offsets, lengths, *, max_record_bytes))]
+    #[pyo3(signature = (fds, offsets, lengths, *, max_record_bytes))]
     fn gather<'py>(
         &self,
         py: Python<'py>,
-        fd: i32,
+        fds: PyReadonlyArray1<'py, i64>,
         offsets: PyReadonlyArray1<'py, i64>,
         lengths: PyReadonlyArray1<'py, i64>,
         max_record_bytes: u64,
     ) -> PyResult<Option<Vec<Parts<'py>>>> {
-        let (offsets, lengths) = (values(&offsets)?, values(&lengths)?);
+        let (fds, offsets, lengths) = (values(&fds)?, values(&offsets)?, values(&lengths)?);
         let rules = Rules { verify: true, limit: offsets.len(), max_record_bytes };
-        let mut gathering = Gathering::new(&self.0, fd, offsets, lengths, rules).map_err(unread)?;
+        let mut gathering = Gathering::new(&self.0, fds, offsets, lengths, rules).map_err(unread)?;
         loop {
             match py.detach(|| gathering.step()).map_err(unread)? {
                 None => return Ok(None),

@@ -1,6 +1,8 @@
 //! Ranges of an open file, without the interpreter.
 
-use std::io::{Error, Result};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::UNIX_EPOCH;
@@ -23,9 +25,7 @@ pub fn ranges(offsets: &[i64], lengths: &[i64]) -> penstock_core::Result<Vec<Ran
     let mut ranges: Vec<Range> = Vec::new();
     for (i, (&offset, &length)) in offsets.iter().zip(lengths).enumerate() {
         let (Ok(offset), Ok(length)) = (u64::try_from(offset), usize::try_from(length)) else {
-            let message =
-                format!("range {i} begins at {offset} and has {length} bytes, wanted neither negative");
-            return Err(CoreError::Argument(message.into()));
+            return Err(CoreError::Argument(negative(i, offset, length).into()));
         };
         match ranges.last_mut() {
             Some(last) if last.0 + last.1 as u64 == offset => last.1 = last.1.saturating_add(length),
@@ -46,6 +46,38 @@ pub fn total_bytes(fd: i32, ranges: &[Range]) -> Result<usize> {
         total = total.checked_add(length).ok_or_else(|| cut(size, offset, length))?;
     }
     Ok(total)
+}
+
+/// The sum of records, each with its header at such a place of such a file, once each is known to lie inside its file.
+pub fn total_of_frames(fds: &[i64], offsets: &[i64], lengths: &[i64]) -> Result<usize> {
+    if fds.len() != offsets.len() || offsets.len() != lengths.len() {
+        let (i, k, n) = (fds.len(), offsets.len(), lengths.len());
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            format!("{i} files, {k} offsets and {n} lengths, wanted as many of each"),
+        ));
+    }
+    let mut sizes: HashMap<i64, u64> = HashMap::new();
+    let mut total = 0_usize;
+    for (i, ((&fd, &offset), &length)) in fds.iter().zip(offsets).zip(lengths).enumerate() {
+        let size = match sizes.entry(fd) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => *new.insert(size_of_file(i32::try_from(fd).unwrap_or(-1))?),
+        };
+        let (Ok(offset), Ok(length)) = (u64::try_from(offset), usize::try_from(length)) else {
+            return Err(Error::new(ErrorKind::InvalidInput, negative(i, offset, length)));
+        };
+        let length = length.saturating_add(HEADER_BYTES + FOOTER_BYTES);
+        if length as u64 > size.saturating_sub(offset) {
+            return Err(cut(size, offset, length));
+        }
+        total = total.checked_add(length).ok_or_else(|| cut(size, offset, length))?;
+    }
+    Ok(total)
+}
+
+fn negative(i: usize, offset: i64, length: i64) -> String {
+    format!("range {i} begins at {offset} and has {length} bytes, wanted neither negative")
 }
 
 /// The ranges in reads of at most `STEP_BYTES`.
@@ -99,7 +131,7 @@ pub fn payload_lengths(fd: i32, offset: u64, limit: usize, max_record_bytes: u64
 
 /// Have the system begin to read bytes of a file, without waiting. A hint: what fails, reading tells later.
 #[cfg(target_os = "linux")]
-fn begin_read(fd: i32, offset: u64, nbytes: u64) {
+pub fn begin_read(fd: i32, offset: u64, nbytes: u64) {
     let (offset, nbytes) = (offset as libc::off_t, nbytes as libc::off_t);
     // SAFETY: four numbers; a descriptor that is none is refused.
     unsafe { libc::posix_fadvise(fd, offset, nbytes, libc::POSIX_FADV_WILLNEED) };
@@ -107,7 +139,7 @@ fn begin_read(fd: i32, offset: u64, nbytes: u64) {
 
 /// Other systems read when they are asked to.
 #[cfg(not(target_os = "linux"))]
-fn begin_read(_fd: i32, _offset: u64, _nbytes: u64) {}
+pub fn begin_read(_fd: i32, _offset: u64, _nbytes: u64) {}
 
 /// Bytes of a regular file, and when it was last changed, in nanoseconds; None for what is none or not to be seen.
 pub fn version(path: &Path) -> Option<(u64, i64)> {
@@ -172,7 +204,7 @@ pub fn append(fd: i32, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<
             // SAFETY: the system has just filled `count` bytes behind the end.
             1.. => unsafe { out.set_len(out.len() + count as usize) },
             _ => match Error::last_os_error() {
-                error if error.kind() == std::io::ErrorKind::Interrupted => {}
+                error if error.kind() == ErrorKind::Interrupted => {}
                 error => return Err(error),
             },
         }

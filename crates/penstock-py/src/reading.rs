@@ -3,6 +3,7 @@
 //! Only whole records without any fault are taken. At whatever else comes, the reader that tells of damage begins.
 
 use std::io::{Error, ErrorKind, Result};
+use std::time::{Duration, Instant};
 
 use penstock_core::Error as CoreError;
 use penstock_core::column::Column;
@@ -70,30 +71,37 @@ fn next_bytes(rows: usize, taken: usize, limits: Limits) -> usize {
     left.clamp(SMALL_BYTES, BLOCK_BYTES)
 }
 
+/// A read of so many bytes a microsecond or fewer, and of no less time than this, was not served from memory.
+const SLOW_BYTES_A_MICROSECOND: u128 = 500;
+const SLOW_MICROSECONDS: u128 = 40;
+/// Bytes of records that the system is asked for at once before they are read.
+const AHEAD_BYTES: u64 = 8 << 20;
+
 /// Records that are asked for by place, while they are being decoded.
 pub struct Gathering<'a> {
-    fd: i32,
+    fds: &'a [i64],
     offsets: &'a [i64],
     lengths: &'a [i64],
     rules: Rules,
     filling: Filling<'a>,
     block: Vec<u8>,
+    /// Records that were read, or that the system was asked for.
+    expected: usize,
 }
 
 impl<'a> Gathering<'a> {
-    /// Of payloads of these lengths, with their headers at these places, which all have to lie in the file.
+    /// Of payloads of these lengths, each with its header at such a place of such a file, in which all have to lie.
     pub fn new(
         plan: &'a Plan,
-        fd: i32,
+        fds: &'a [i64],
         offsets: &'a [i64],
         lengths: &'a [i64],
         rules: Rules,
     ) -> Result<Self> {
-        let frames: Vec<i64> = lengths.iter().map(|&length| length.saturating_add(FRAME_BYTES)).collect();
-        let ranges = files::ranges(offsets, &frames).map_err(refused)?;
-        let bytes = files::total_bytes(fd, &ranges)?;
+        let bytes = files::total_of_frames(fds, offsets, lengths)?;
         let filling = Filling::new(plan, offsets.len(), bytes).map_err(refused)?;
-        Ok(Self { fd, offsets, lengths, rules, filling, block: Vec::with_capacity(BLOCK_BYTES) })
+        let block = Vec::with_capacity(BLOCK_BYTES);
+        Ok(Self { fds, offsets, lengths, rules, filling, block, expected: 0 })
     }
 
     /// Decode some more of them: whether there may be others. None where one has a fault.
@@ -116,19 +124,39 @@ impl<'a> Gathering<'a> {
     fn read_block(&mut self) -> Result<usize> {
         self.block.clear();
         let first = self.filling.rows();
-        let left = self.offsets.iter().zip(self.lengths).skip(first);
         let mut count = 0;
-        for (&offset, &length) in left {
-            let size = length.saturating_add(FRAME_BYTES) as usize;
+        while let Some((fd, offset, size)) = self.frame(first + count) {
             if count > 0 && self.block.len().saturating_add(size) > BLOCK_BYTES {
                 break;
             }
-            if files::append(self.fd, offset as u64, size, &mut self.block)? < size {
+            let start = Instant::now();
+            if files::append(fd, offset, size, &mut self.block)? < size {
                 break; // the file was cut meanwhile
             }
             count += 1;
+            if first + count > self.expected && is_slow(size, start.elapsed()) {
+                self.expect(first + count);
+            }
         }
         Ok(count)
+    }
+
+    /// The descriptor, the place and the bytes of a record.
+    fn frame(&self, row: usize) -> Option<(i32, u64, usize)> {
+        let (fd, offset) = (*self.fds.get(row)?, *self.offsets.get(row)?);
+        let size = self.lengths.get(row)?.saturating_add(FRAME_BYTES);
+        Some((fd as i32, offset as u64, size as usize))
+    }
+
+    /// Have the system begin to read the records from `row` on, many at a time, as a disk serves them fastest.
+    fn expect(&mut self, row: usize) {
+        self.expected = row;
+        let mut asked = 0;
+        while let Some((fd, offset, size)) = self.frame(self.expected).filter(|_| asked < AHEAD_BYTES) {
+            files::begin_read(fd, offset, size as u64);
+            asked += size as u64;
+            self.expected += 1;
+        }
     }
 
     fn take_block(&mut self, count: usize) -> Result<bool> {
@@ -148,6 +176,11 @@ impl<'a> Gathering<'a> {
         let rows = self.filling.rows();
         Ok((self.filling.finish().map_err(refused)?, rows))
     }
+}
+
+/// Whether so many bytes came from a disk or from afar.
+fn is_slow(bytes: usize, took: Duration) -> bool {
+    took.as_micros() > SLOW_MICROSECONDS + bytes as u128 / SLOW_BYTES_A_MICROSECOND
 }
 
 const FRAME_BYTES: i64 = (HEADER_BYTES + FOOTER_BYTES) as i64;

@@ -122,7 +122,7 @@ class Batches:
         return (self.row(i) for i in range(len(self)))
 
     def _of_piece(self, number: int, rows: IntArray) -> Chunk:
-        return self._piece(number).gather(rows - self._bounds[number])
+        return self._piece(number).gather(rows)
 
     def _piece(self, number: int) -> Chunk:
         with self._lock:

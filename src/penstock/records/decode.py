@@ -82,12 +82,12 @@ class Decoder:
         return chunk, offset if chunk is None else position
 
     def gather(
-        self, descriptor: int, offsets: IntArray, lengths: IntArray, *, max_record_bytes: int
+        self, descriptors: IntArray, offsets: IntArray, lengths: IntArray, *, max_record_bytes: int
     ) -> Chunk | None:
-        """The rows of an uncompressed file at the places of their records; None where one has a fault. OSError."""
+        """The rows of uncompressed files at the places of their records; None where one has a fault. OSError."""
         if self.schema.record != "Example":
             return None
-        parts = self._plan.gather(descriptor, offsets, lengths, max_record_bytes=max_record_bytes)
+        parts = self._plan.gather(descriptors, offsets, lengths, max_record_bytes=max_record_bytes)
         return None if parts is None else self._fitting(parts, len(offsets))
 
     def _fitting(self, parts: list[Any], n: int) -> Chunk | None:

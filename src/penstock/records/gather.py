@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from collections.abc import Sequence
 from typing import NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from penstock import _native
+from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import CorruptRecordError, LimitError, OutOfRangeError, TruncatedRecordError
 from penstock.fs.files import ReadFile
@@ -19,7 +21,7 @@ from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
 from penstock.records.index_file import RecordIndex
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 
-__all__ = ["RecordFile", "read_records"]
+__all__ = ["RecordFile", "decode_records", "read_records"]
 
 _FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
 # Why a scan stopped, as in `_native.scan_frames`.
@@ -34,6 +36,10 @@ class RecordFile:
         index: Of this file.
         max_record_bytes: Refuse longer payloads.
         max_ratio: Refuse a compressed stream that passes 16 MiB and this many times its compressed size.
+
+    Attributes:
+        index: As given.
+        max_record_bytes: As given.
 
     >>> import os, tempfile
     >>> from penstock.records.index import build_index
@@ -56,7 +62,7 @@ class RecordFile:
         max_ratio: int = 1000,
     ) -> None:
         self.index = index
-        self._max_record_bytes = max_record_bytes
+        self.max_record_bytes = max_record_bytes
         self._lock = threading.Lock()
         self._file = ReadFile(path)
         self._reader: FrameReader | None = None
@@ -72,21 +78,14 @@ class RecordFile:
         """The records of these numbers. Arguments and errors as for `read_records`."""
         numbers = _checked(rows, self.index, self._file.path)
         if self._reader is None:
-            return _read_plain(self._file, self.index, numbers, self._max_record_bytes)
+            return _read_plain(self._file, self.index, numbers, self.max_record_bytes)
         with self._lock:
             return _read_compressed(self._reader, self.index, numbers)
 
-    def decoded(self, rows: ArrayLike, decoder: Decoder) -> Chunk | None:
-        """The rows of these records where all are without a fault; None where `read` has to tell."""
-        numbers = _checked(rows, self.index, self._file.path)
-        if self._reader is not None:
-            return None
-        offsets, lengths = self.index.offsets[numbers], self.index.lengths[numbers]
-        with contextlib.suppress(OSError):  # it comes again
-            return decoder.gather(
-                self._file.fileno(), offsets, lengths, max_record_bytes=self._max_record_bytes
-            )
-        return None
+    @property
+    def path(self) -> str:
+        """Of the file."""
+        return self._file.path
 
     @property
     def descriptor(self) -> int:
@@ -131,6 +130,40 @@ def read_records(
         return _read_plain(file, index, numbers, max_record_bytes)
     with FrameReader(file.path, compression=index.compression, max_record_bytes=max_record_bytes) as reader:
         return _read_compressed(reader, index, numbers)
+
+
+def decode_records(
+    files: Sequence[RecordFile], which: IntArray, records: IntArray, decoder: Decoder
+) -> Chunk | None:
+    """Row i is record records[i] of files[which[i]], where all are without a fault; None where `read` has to tell.
+
+    Args:
+        files: At least one. The rows of a compressed one are not decoded here.
+        which: int64[k], each in [0, len(files)).
+        records: int64[k], each in [0, records of its file).
+        decoder: Of the records.
+
+    Raises:
+        OutOfRangeError: A number is out of range.
+    """
+    if any(file.index.compression != "none" for file in files):
+        return None
+    if len(files) == 1:
+        numbers = _checked(records, files[0].index, files[0].path)
+        offsets, lengths = files[0].index.offsets[numbers], files[0].index.lengths[numbers]
+    else:
+        offsets = _of_each([file.index.offsets for file in files], which, records)
+        lengths = _of_each([file.index.lengths for file in files], which, records)
+    descriptors = np.array([file.descriptor for file in files])[which]
+    with contextlib.suppress(OSError):  # it comes again
+        return decoder.gather(
+            descriptors, offsets, lengths, max_record_bytes=min(file.max_record_bytes for file in files)
+        )
+    return None
+
+
+def _of_each(numbers: list[IntArray], which: IntArray, records: IntArray) -> IntArray:
+    return _native.gather_fixed_from(numbers, 8, which, records).view(np.int64)
 
 
 def _checked(rows: ArrayLike, index: RecordIndex, path: str) -> NDArray[np.int64]:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
-from threading import Lock
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -15,9 +14,10 @@ from penstock import _native
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
-from penstock.column.spread import gather_spread
+from penstock.column.spread import gather_together
 from penstock.errors import FailedPreconditionError
 from penstock.frozen import frozen
+from penstock.fs.kept_open import KeptOpen, most_open
 from penstock.fs.locks import FolderLock
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, Work
 from penstock.spec import Spec, pack
@@ -33,7 +33,6 @@ _FIRST_ROWS: Final = 256
 _FIRST_COMPRESSED_ROWS: Final = 4
 _CHUNK_ROWS: Final = 16384
 _CHUNK_BYTES: Final = 4 << 20
-_OPEN_SHARDS: Final = 256
 _MANY_ROWS: Final = 1 << 20
 
 
@@ -235,22 +234,14 @@ class _Shards:
             )
         self._node, self._format = node, format
         self._folder = node.folder
-        self._lock = Lock()
-        self._open: dict[int, ShardReader] = {}
+        self._readers = KeptOpen[ShardReader]()
         self._row_bytes = 0
         self._is_first = True
         self._template = node.spec().structure if node.columns is not None else None
 
     def reader(self, number: int) -> ShardReader:
         """A shard, whose bytes were compared with the digest in the manifest when it was opened first."""
-        with self._lock:
-            reader = self._open.pop(number, None)
-            if reader is None:
-                reader = self._opened(number)
-            self._open[number] = reader  # the latest is the last
-            while len(self._open) > _OPEN_SHARDS:
-                self._open.pop(next(iter(self._open)))
-            return reader
+        return self._readers.get(number, self._opened)
 
     def _opened(self, number: int) -> ShardReader:
         node = self._node
@@ -264,6 +255,12 @@ class _Shards:
             return self._format.reader(
                 path, shard.rows, node.manifest.spec, node.manifest.compression, node.columns
             )
+
+    def gather(self, numbers: list[int], which: IntArray, rows: IntArray) -> Chunk:
+        """Row i is row rows[i] of shard numbers[which[i]], at least one."""
+        readers = [self.reader(number) for number in numbers]
+        with with_way_out():
+            return self.formed(self._format.gather(readers, which, rows))
 
     def limit(self, number: int) -> int:
         """Rows for the next chunk: few for the first, so that it comes at once."""
@@ -295,9 +292,4 @@ class _ByNumber:
     def gather(self, rows: IntArray) -> Chunk:
         if not len(rows):
             return empty_chunk(self._node.spec())
-        return gather_spread(self._bounds, rows, self._of_shard)
-
-    def _of_shard(self, number: int, rows: IntArray) -> Chunk:
-        reader = self._shards.reader(number)
-        with with_way_out():
-            return self._shards.formed(reader.gather(rows - self._bounds[number]))
+        return gather_together(self._bounds, rows, most_open(), self._shards.gather)

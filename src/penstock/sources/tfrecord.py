@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property, partial
-from threading import Lock
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,16 +14,17 @@ from penstock import _native
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
-from penstock.column.spread import gather_spread
+from penstock.column.spread import gather_spread, gather_together
 from penstock.errors import DataLossError, LimitError, PenstockError, TruncatedRecordError, WireError
 from penstock.frozen import frozen
+from penstock.fs.kept_open import KeptOpen, most_open
 from penstock.fs.paths import regular_status
 from penstock.graph.node import END, UNKNOWN, Broken, FilePlace, Node, RowSource, State, Step, Work
 from penstock.graph.recipe import recorded
 from penstock.records.damage import DamageLog
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, Damage, FrameReader, Frames
-from penstock.records.gather import RecordFile
+from penstock.records.gather import RecordFile, decode_records
 from penstock.records.index import RecordIndex, build_indexes, load_index, teach_points
 from penstock.records.schema import Field, Schema
 from penstock.records.stream import compression_of
@@ -39,7 +39,6 @@ _CHUNK_ROWS = 32768
 _CHUNK_BYTES = 4 << 20
 # A record of few bytes may stand for many values that it does not have.
 _DECODED_BYTES = 16 << 20
-_OPEN_FILES = 256
 
 # An index of a few files is worth making where they have so many times the bytes of the rows that it saves at most.
 _FEW_FILES = 64
@@ -428,8 +427,7 @@ class IndexedRows:
     def __init__(self, node: TFRecordFiles) -> None:
         self._node = node
         self._decoder = Decoder(node.schema, node.strict)
-        self._lock = Lock()
-        self._open: dict[int, RecordFile] = {}
+        self._files = KeptOpen[RecordFile]()
 
     @cached_property
     def indexes(self) -> list[RecordIndex]:
@@ -459,9 +457,7 @@ class IndexedRows:
         """The rows asked for, in that order; only their records are read."""
         if not len(rows):
             return empty_chunk(self._node.spec())
-        if len(self._node.paths) == 1:
-            return self._of_file(0, rows)
-        return gather_spread(self._bounds, rows, self._of_file)
+        return gather_together(self._bounds, rows, most_open(), self._of_files)
 
     def places(self, rows: IntArray) -> list[FilePlace]:
         """The file, the record and its byte offset of each row."""
@@ -472,11 +468,15 @@ class IndexedRows:
             for number, record in zip(numbers.tolist(), records, strict=True)
         ]
 
-    def _of_file(self, number: int, rows: IntArray) -> Chunk:
-        file, records = self._file(number), rows - self._bounds[number]
-        if (decoded := file.decoded(records, self._decoder)) is not None:
+    def _of_files(self, numbers: list[int], which: IntArray, records: IntArray) -> Chunk:
+        files = [self._file(number) for number in numbers]
+        if (decoded := decode_records(files, which, records, self._decoder)) is not None:
             return decoded
-        frames = file.read(records)
+        starts = self._bounds[numbers]
+        return gather_spread(self._bounds, starts[which] + records, self._of_file)
+
+    def _of_file(self, number: int, records: IntArray) -> Chunk:
+        frames = self._file(number).read(records)
         chunk, error = self._decoder.decode(frames)
         if error is not None:
             at, error.record = error.record or 0, None
@@ -486,23 +486,18 @@ class IndexedRows:
         return chunk
 
     def _file(self, number: int) -> RecordFile:
-        """A file that stays open for the next rows; of many files only the latest do."""
-        with self._lock:
-            file = self._open.pop(number, None)
-            if file is None:
-                if (error := _other_count(self._node, number, len(self.indexes[number]))) is not None:
-                    raise error
-                _check_version(self._node, number)
-                file = RecordFile(
-                    self._node.paths[number],
-                    self.indexes[number],
-                    max_record_bytes=self._node.options.max_record_bytes,
-                    max_ratio=self._node.options.max_ratio,
-                )
-            self._open[number] = file  # the latest is the last
-            while len(self._open) > _OPEN_FILES:
-                self._open.pop(next(iter(self._open)))
-            return file
+        return self._files.get(number, self._opened)
+
+    def _opened(self, number: int) -> RecordFile:
+        if (error := _other_count(self._node, number, len(self.indexes[number]))) is not None:
+            raise error
+        _check_version(self._node, number)
+        return RecordFile(
+            self._node.paths[number],
+            self.indexes[number],
+            max_record_bytes=self._node.options.max_record_bytes,
+            max_ratio=self._node.options.max_ratio,
+        )
 
 
 recorded(Schema)

@@ -17,7 +17,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.fitted import in_order_of
-from penstock.column.spread import gather_spread
+from penstock.column.spread import gather_spread, gather_together
 from penstock.errors import DataLossError
 from penstock.fs.mapped import mapped
 from penstock.spec import Spec, pack
@@ -28,7 +28,7 @@ from penstock.store.arrow_types import check_leaf, is_view, schema_of
 from penstock.store.arrow_write import array_of
 from penstock.store.format import Format, ShardFile, ShardReader, ShardWriter, register
 
-__all__ = ["ArrowFormat", "ArrowReader"]
+__all__ = ["ArrowFormat", "ArrowReader", "gather_arrow"]
 
 _SMALL_BYTES: Final = 1 << 16
 _MOST_KEPT: Final = 8
@@ -62,8 +62,34 @@ class ArrowFormat(Format):
     ) -> ShardReader:
         return ArrowReader(path, rows, spec, compression, columns)
 
+    def gather(self, readers: Sequence[Any], which: IntArray, rows: IntArray) -> Chunk:
+        return gather_arrow(readers, which, rows)
+
 
 register(ArrowFormat())
+
+
+def gather_arrow(readers: Sequence[ArrowReader], which: IntArray, rows: IntArray) -> Chunk:
+    """Row i is row rows[i] of readers[which[i]], at least one. DataLossError."""
+    starts = np.cumsum([0, *map(len, readers)])
+    bounds, counts = readers[0].bounds, [len(reader.bounds) - 1 for reader in readers]
+    if len(readers) > 1:
+        begins = [reader.bounds[:-1] + start for reader, start in zip(readers, starts.tolist(), strict=False)]
+        bounds = np.concatenate([*begins, starts[-1:]])
+    firsts = np.cumsum([0, *counts])
+
+    def batch(place: int) -> Chunk:
+        number = int(np.searchsorted(firsts, place, side="right")) - 1
+        return readers[number].batch(place - int(firsts[number]))
+
+    def of_batches(places: list[int], which: IntArray, inner: IntArray) -> Chunk:
+        return Chunk.gather_from([batch(place) for place in places], which, inner)
+
+    wanted = starts[which] + rows
+    if all(reader.is_mapped for reader in readers):
+        return gather_together(bounds, wanted, len(bounds), of_batches)
+    # Batches that were decompressed are let go one by one.
+    return gather_spread(bounds, wanted, lambda place, inner: batch(place).gather(inner))
 
 
 class _ArrowWriter:
@@ -131,6 +157,7 @@ class ArrowReader:
 
     Attributes:
         bounds: int64[batches + 1]: where the record batches begin.
+        is_mapped: Whether batches take no memory, so that all of them can be kept.
     """
 
     def __init__(
@@ -150,8 +177,7 @@ class ArrowReader:
             raise self._loss(f"It holds {sum(sizes)} rows, where {rows} belong.")
         self.bounds: IntArray = np.fromiter(accumulate(sizes, initial=0), np.int64, len(sizes) + 1)
         self._is_part_read = compression != "none" and 0 < len(self._fields) < len(spec.leaves)
-        # Then batches take no memory, and all of them can be kept.
-        self._is_mapped = compression == "none" and all(map(is_view, self._leaves))
+        self.is_mapped = compression == "none" and all(map(is_view, self._leaves))
 
     def __len__(self) -> int:
         return int(self.bounds[-1])
@@ -171,20 +197,14 @@ class ArrowReader:
             begin, end = int(self.bounds[i]), int(self.bounds[i + 1])
             low, high = max(start, begin), min(stop, end)
             if low < high:
-                parts.append(self._batch(i).slice(low - begin, high - begin))
+                parts.append(self.batch(i).slice(low - begin, high - begin))
         return Chunk.concat(parts)
 
     def gather(self, rows: IntArray) -> Chunk:
         """The rows asked for, in that order, repeats allowed, at least one."""
-        places = np.searchsorted(self.bounds, rows, side="right") - 1
-        batches, which = np.unique(places, return_inverse=True)
-        inner = rows - self.bounds[places]
-        if self._is_mapped or len(batches) == 1:
-            return Chunk.gather_from([self._batch(i) for i in batches.tolist()], which, inner)
-        # Batches that were decompressed are let go one by one.
-        return gather_spread(self.bounds, rows, lambda i, some: self._batch(i).gather(some - self.bounds[i]))
+        return gather_arrow([self], np.zeros(len(rows), np.int64), rows)
 
-    def _batch(self, i: int) -> Chunk:
+    def batch(self, i: int) -> Chunk:
         """All rows of a record batch. Where they take no memory they are kept, else those that were last asked for."""
         with self._lock:
             chunk = self._kept.get(i)
@@ -194,7 +214,7 @@ class ArrowReader:
         chunk = self._checked(lambda: self._read_batch(i))
         with self._lock:
             self._kept[i] = chunk
-            if not self._is_mapped and len(self._kept) > _MOST_KEPT:
+            if not self.is_mapped and len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
         return chunk
 

@@ -12,21 +12,21 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Final
 
 import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.column.spread import gather_spread
+from penstock.column.spread import gather_together
 from penstock.errors import AlreadyExistsError, ArgumentError, MissingShardError, NotFoundError, SidecarError
 from penstock.fs.folders import list_folder, make_folder, remove_file, remove_tree
+from penstock.fs.kept_open import KeptOpen, most_open
 from penstock.fs.locks import FolderLock, lock_folder
 from penstock.fs.paths import local_path
 from penstock.graph.state import from_json
 from penstock.spec import Spec
-from penstock.store.arrow_format import ArrowReader
+from penstock.store.arrow_format import ArrowReader, gather_arrow
 from penstock.store.cache_record import Filled
 from penstock.store.digests import check_shard
 from penstock.store.folder import CURRENT, SavedFolder
@@ -35,7 +35,6 @@ from penstock.store.manifest import Manifest, SavedShard
 __all__ = ["CacheEntry", "KeptRows", "cache_entries", "check_cache_folder", "locks_work"]
 
 _ENTRY: Final = re.compile(r"cache-([0-9a-f]{32})\Z")
-_OPEN_SHARDS: Final = 64
 
 
 def check_cache_folder(where: str, path: str | os.PathLike[str]) -> str:
@@ -225,8 +224,7 @@ class KeptRows:
 
     def __post_init__(self) -> None:
         self._bounds = np.cumsum([0, *(shard.rows for shard in self.shards)])
-        self._open: dict[int, ArrowReader] = {}
-        self._lock = Lock()
+        self._open = KeptOpen[ArrowReader]()
 
     @property
     def rows(self) -> int:
@@ -249,8 +247,11 @@ class KeptRows:
 
     def gather(self, rows: IntArray) -> Chunk:
         """The rows asked for, in that order, repeats allowed, at least one. Errors as for `from_row`."""
-        return gather_spread(
-            self._bounds, rows, lambda i, some: self._reader(i).gather(some - self._bounds[i])
+        return gather_together(
+            self._bounds,
+            rows,
+            most_open(),
+            lambda numbers, which, inner: gather_arrow([self._reader(i) for i in numbers], which, inner),
         )
 
     def close(self) -> None:
@@ -261,12 +262,7 @@ class KeptRows:
                 lock.release()
 
     def _reader(self, number: int) -> ArrowReader:
-        with self._lock:
-            reader = self._open.pop(number, None) or self._opened(number)
-            self._open[number] = reader  # the latest is the last
-            if len(self._open) > _OPEN_SHARDS:
-                self._open.pop(next(iter(self._open)))
-            return reader
+        return self._open.get(number, self._opened)
 
     def _opened(self, number: int) -> ArrowReader:
         shard = self.shards[number]

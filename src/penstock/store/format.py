@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.column.spread import gather_spread
 from penstock.everything import is_same
 from penstock.spec import Spec
 
@@ -109,6 +110,11 @@ class Format(ABC):
             columns: The leaves to read, by their place in `spec.leaves`, rising; the chunks then hold a flat tuple of
                 these. None for all, in their structure.
         """
+
+    def gather(self, readers: Sequence[Any], which: IntArray, rows: IntArray) -> Chunk:
+        """Row i is row rows[i] of readers[which[i]], at least one. The readers are its own, of one dataset."""
+        bounds = np.cumsum([0, *map(len, readers)])
+        return gather_spread(bounds, bounds[which] + rows, lambda i, some: readers[i].gather(some))
 
     def most_rows(self, nbytes: int, compression: str) -> int:
         """How many rows a shard of so many bytes can have, at the very most."""

@@ -13,6 +13,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.spread import gather_spread
 from penstock.errors import DataLossError
+from penstock.fs.kept_open import KeptOpen
 from penstock.records.frames import Frames
 from penstock.records.gather import RecordFile
 from penstock.records.index import build_index
@@ -164,8 +165,7 @@ class NumberedRows:
             )
             for path in paths
         ]
-        self._files: dict[int, RecordFile] = {}
-        self._lock = Lock()
+        self._files = KeptOpen[RecordFile]()
         for path, index in zip(paths, self._indexes, strict=True):
             if len(index) % form.size:
                 raise DataLossError(
@@ -192,22 +192,14 @@ class NumberedRows:
 
     def _of_file(self, number: int, rows: IntArray) -> Chunk:
         size = self._form.size
-        records = (rows - self._bounds[number])[:, None] * size + np.arange(size)
-        frames = self._file(number).read(records.reshape(-1))
+        records = rows[:, None] * size + np.arange(size)
+        frames = self._files.get(number, self._opened).read(records.reshape(-1))
         return _whole(self._form, frames, self._paths[number])
 
-    def _file(self, number: int) -> RecordFile:
-        """A file that stays open for the next rows; of many files only the latest do."""
-        with self._lock:
-            file = self._files.pop(number, None)
-            if file is None:
-                file = RecordFile(
-                    self._paths[number],
-                    self._indexes[number],
-                    max_record_bytes=MOST_RECORD_BYTES,
-                    max_ratio=MOST_RATIO,
-                )
-            self._files[number] = file
-            while len(self._files) > 256:
-                self._files.pop(next(iter(self._files)))
-            return file
+    def _opened(self, number: int) -> RecordFile:
+        return RecordFile(
+            self._paths[number],
+            self._indexes[number],
+            max_record_bytes=MOST_RECORD_BYTES,
+            max_ratio=MOST_RATIO,
+        )

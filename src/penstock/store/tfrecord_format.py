@@ -26,7 +26,7 @@ from penstock.frozen import frozen
 from penstock.records.decode import Decoder
 from penstock.records.encode import Encoder
 from penstock.records.frames import FrameReader, Frames
-from penstock.records.gather import RecordFile
+from penstock.records.gather import RecordFile, decode_records
 from penstock.records.index import build_index
 from penstock.records.schema import Field, Schema
 from penstock.records.storage import field_of_spec
@@ -63,6 +63,10 @@ class TFRecordFormat(Format):
         self, path: str, rows: int, spec: Spec, compression: str, columns: Sequence[int] | None
     ) -> ShardReader:
         return _Reader(path, rows, spec, compression, columns)
+
+    def gather(self, readers: Sequence[_Reader], which: IntArray, rows: IntArray) -> Chunk:
+        chunk = decode_records([reader.file for reader in readers], which, rows, readers[0].decoder)
+        return super().gather(readers, which, rows) if chunk is None else readers[0].formed(chunk)
 
 
 @frozen
@@ -152,7 +156,7 @@ class _Reader:
         self._template = spec.structure if columns is None else (None,) * len(columns)
         self._leaves = leaves if columns is None else [leaves[i] for i in columns]
         schema = Schema("Example", tuple(f for leaf in self._leaves for f in leaf.fields))
-        self._decoder = Decoder(schema, strict=columns is None)
+        self.decoder = Decoder(schema, strict=columns is None)
         self._lock = Lock()
         self._stream: tuple[FrameReader, int] | None = None
 
@@ -160,7 +164,7 @@ class _Reader:
         return self._rows
 
     def check_rows(self) -> None:
-        self._check_count(len(self._file.index))
+        self._check_count(len(self.file.index))
 
     def piece_end(self, row: int) -> None:
         return None
@@ -173,15 +177,14 @@ class _Reader:
         return self._decoded(frames)
 
     def gather(self, rows: IntArray) -> Chunk:
-        chunk = self._file.decoded(rows, self._decoder)
-        return self._decoded(self._file.read(rows)) if chunk is None else self._formed(chunk)
+        return self._decoded(self.file.read(rows))
 
     def _read_directly(self, start: int, stop: int) -> Chunk | None:
         """Rows decoded as they are read; None where one of them has a fault, which reading it again tells of."""
-        file, parts = self._file, list[Chunk]()
+        file, parts = self.file, list[Chunk]()
         position = int(file.index.offsets[start])
         while start < stop:
-            chunk, position = self._decoder.read(
+            chunk, position = self.decoder.read(
                 file.descriptor,
                 position,
                 limit=stop - start,
@@ -191,12 +194,13 @@ class _Reader:
             )
             if chunk is None:
                 return None
-            parts.append(self._formed(chunk))
+            parts.append(self.formed(chunk))
             start += len(chunk)
         return Chunk.concat(parts)
 
     @cached_property
-    def _file(self) -> RecordFile:
+    def file(self) -> RecordFile:
+        """The open shard."""
         index = build_index(self._path, **_LIMITS)
         self._check_count(len(index))
         return RecordFile(self._path, index, **_LIMITS)
@@ -236,14 +240,14 @@ class _Reader:
         return Chunk.concat(parts)
 
     def _one(self, frames: Frames) -> Chunk:
-        chunk, error = self._decoder.decode(frames)
+        chunk, error = self.decoder.decode(frames)
         if error is not None:
             at, error.record = error.record or 0, None
             raise error.at(path=self._path, record=frames.number(at), offset=int(frames.offsets[at]))
         assert chunk is not None
-        return self._formed(chunk)
+        return self.formed(chunk)
 
-    def _formed(self, chunk: Chunk) -> Chunk:
+    def formed(self, chunk: Chunk) -> Chunk:
         """The leaves of the rows, in their structure, of the fields that were read."""
         named, n = chunk.structure, len(chunk)
         columns = [leaf.column([named[f.name] for f in leaf.fields], n) for leaf in self._leaves]

@@ -1,0 +1,54 @@
+"""Files of a dataset that stay open between reads."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable
+from threading import Lock
+from typing import Generic, TypeVar
+
+__all__ = ["KeptOpen", "most_open"]
+
+_MOST = 4096
+
+_File = TypeVar("_File")
+
+
+def most_open() -> int:
+    """How many files one dataset keeps open: a quarter of those that the system allows the process, at most 4096."""
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return _MOST if allowed < 0 else max(1, min(_MOST, allowed // 4))
+
+
+class KeptOpen(Generic[_File]):
+    """Open files by number, of which the latest that were asked for stay open. Many threads may ask at once.
+
+    A file that is let go is closed when nobody uses it any more.
+
+    >>> import os
+    >>> files = KeptOpen()
+    >>> with open(os.devnull) as file:
+    ...     files.get(3, lambda number: file) is files.get(3, open)
+    True
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._files: dict[int, _File] = {}
+        self._most = most_open()
+
+    def get(self, number: int, opened: Callable[[int], _File]) -> _File:
+        """The file of a number, which `opened` opens where it is not open."""
+        with self._lock:
+            file = self._files.pop(number, None)
+            if file is None:
+                file = opened(number)
+            self._files[number] = file  # the latest is the last
+            while len(self._files) > self._most:
+                self._files.pop(next(iter(self._files)))
+            return file
+
+    def clear(self) -> None:
+        """Let go of all of them."""
+        with self._lock:
+            self._files.clear()

@@ -1,0 +1,112 @@
+"""Rows by number of datasets that lie in many files."""
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import penstock as ps
+
+FILES, ROWS = 40, 400
+
+
+def columns():
+    lengths = [row % 5 for row in range(ROWS)]
+    return {
+        "n": np.arange(ROWS),
+        "image": np.arange(ROWS * 12, dtype=np.uint8).reshape(ROWS, 2, 6),
+        "name": [f"row {row}" for row in range(ROWS)],
+        "ids": [list(range(row, row + length)) for row, length in zip(range(ROWS), lengths, strict=True)],
+    }
+
+
+def in_files(tmp_path, how):
+    """The rows in many files, each with its own number of rows."""
+    rows = ps.Dataset.from_generator(
+        lambda: ({name: part[row] for name, part in columns().items()} for row in range(ROWS)),
+        output_signature={
+            "n": ps.TensorSpec((), np.int64),
+            "image": ps.TensorSpec((2, 6), np.uint8),
+            "name": ps.TensorSpec((), ps.string),
+            "ids": ps.TensorSpec((None,), np.int64),
+        },
+    )
+    if how in {"arrow", "tfrecord"}:
+        rows.save(tmp_path / how, format=how, shard_func=lambda row: row["n"] % 7 * row["n"] % FILES)
+        return ps.load(tmp_path / how)
+    if how == "arrow zstd":
+        rows = rows.assert_cardinality(ROWS)
+        rows.save(tmp_path / "zstd", format="arrow", compression="zstd", shards=FILES)
+        return ps.load(tmp_path / "zstd")
+    ps.write(tmp_path / "a", rows, shards=FILES, compression=how)
+    return ps.open(str(tmp_path / "a-*"))
+
+
+@pytest.mark.parametrize("how", [None, "gzip", "tfrecord", "arrow", "arrow zstd"])
+def test_rows_come_in_the_order_asked_for_whatever_file_they_lie_in(tmp_path, how):
+    rows = in_files(tmp_path, how)
+    in_order = list(rows)
+    assert sorted(int(row["n"]) for row in in_order) == list(range(ROWS))
+    random = np.random.default_rng(1)
+    for count in (1, 2, 64, 1000):
+        wanted = random.integers(0, ROWS, count).tolist()
+        together = rows[wanted]
+        for place, number in enumerate(wanted):
+            for name, value in in_order[number].items():
+                np.testing.assert_array_equal(together[name][place], value)
+
+
+@pytest.mark.parametrize("how", [None, "tfrecord", "arrow"])
+def test_rows_of_more_files_than_may_be_open(tmp_path, how):
+    rows = in_files(tmp_path, how)
+    wanted = np.random.default_rng(2).permutation(ROWS).tolist()
+    opened = f"ps.open({str(tmp_path / 'a-*')!r})" if how is None else f"ps.load({str(tmp_path / how)!r})"
+    program = f"""
+    import resource
+    import numpy, pyarrow.ipc
+    import penstock as ps
+    rows = {opened}
+    rows[[0]]
+    soft = len(__import__("os").listdir("/proc/self/fd")) + 20
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    rows = {opened}
+    print(rows[{wanted}]["n"].tolist())
+    print([int(n) for batch in rows.shuffle(seed=1).ragged_batch(100) for n in batch["n"]])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    by_number, shuffled = map(eval, done.stdout.splitlines())
+    numbers = [int(row["n"]) for row in rows]
+    assert by_number == [numbers[i] for i in wanted]
+    assert shuffled == [int(row["n"]) for row in rows.shuffle(seed=1)]
+    assert sorted(shuffled) == list(range(ROWS))
+
+
+def test_a_damaged_record_in_one_of_many_files_is_named_and_the_others_come(tmp_path):
+    ps.write(tmp_path / "a", {"n": np.arange(ROWS)}, shards=FILES)
+    rows = ps.open(str(tmp_path / "a-*"))
+    wanted = [399, 3, 215, 214]
+    assert rows[wanted]["n"].tolist() == wanted
+    damaged = tmp_path / f"a-00021-of-{FILES:05}.tfrecord"
+    data = bytearray(damaged.read_bytes())
+    data[len(data) // 10 * 5 + 14] ^= 4  # within the payload of record 5
+    damaged.write_bytes(data)
+    rows = ps.open(str(tmp_path / "a-*"))
+    with pytest.raises(ps.errors.CorruptRecordError, match=r"a-00021-of-00040.tfrecord.*record 5"):
+        rows[wanted]
+    assert rows[[399, 3, 214]]["n"].tolist() == [399, 3, 214]
+
+
+def test_a_file_that_was_cut_since_it_was_indexed_is_named(tmp_path):
+    ps.write(tmp_path / "a", {"n": np.arange(ROWS)}, shards=FILES)
+    rows = ps.open(str(tmp_path / "a-*"))
+    rows[[0, 399]]
+    cut = tmp_path / f"a-00030-of-{FILES:05}.tfrecord"
+    with open(cut, "r+b") as file:
+        file.truncate(cut.stat().st_size - 20)
+    with pytest.raises(ps.DataLossError, match=r"a-00030-of-00040\.tfrecord"):
+        rows[[5, 305, 309, 100]]

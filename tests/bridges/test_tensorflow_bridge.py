@@ -298,6 +298,46 @@ def test_a_dataset_of_tensorflow_whose_order_is_not_fixed_has_no_state(tmp_path)
         rows.get_state()
 
 
+COUNTED = tf.Variable(0, dtype=tf.int64)
+DRAWS = tf.random.Generator.from_seed(1)
+ANOTHER_EACH_TIME = {
+    "draws by RandomUniform without a seed": lambda _: tf.random.uniform([]),
+    "draws by RandomUniformInt without": lambda n: tf.image.random_crop(tf.fill([4, 4], n), [2, 2]),
+    "draws by a tf.random.Generator": lambda _: DRAWS.normal([]),
+    "draws by RandomStandardNormal without": lambda n: tf.cond(
+        n > 2, lambda: tf.random.normal([]), lambda: 0.0
+    ),
+    "changes a variable by AssignAddVariableOp": COUNTED.assign_add,
+}
+
+
+@pytest.mark.parametrize("why", ANOTHER_EACH_TIME)
+@pytest.mark.parametrize("large", [False, True])
+def test_elements_that_are_others_each_time_are_warned_of(why, large):
+    made = tf.data.Dataset.from_tensor_slices(np.arange(2_200_000 if large else 9))
+    made = made.map(lambda n: n + 1).map(ANOTHER_EACH_TIME[why])
+    with pytest.warns(UserWarning, match=f"from_tf: a function of the tf.data.Dataset {why}"):
+        iter(ps.from_tf(made)).get_state()
+
+
+def test_elements_in_any_order_are_warned_of_and_drawn_by_a_seed_are_not():
+    numbers = tf.data.Dataset.range(9)
+    loose = numbers.map(lambda n: n + 1, num_parallel_calls=2, deterministic=False)
+    with pytest.warns(UserWarning, match=r"its ParallelMap.* has deterministic=False"):
+        iter(ps.from_tf(loose)).get_state()
+    for drawn in (
+        numbers.map(lambda n: n + COUNTED),
+        numbers.map(lambda _: tf.random.uniform([], seed=3)),
+        numbers.map(lambda n: tf.random.stateless_uniform([], [n, n])),
+        numbers.map(lambda n: n + 1, num_parallel_calls=2),
+    ):
+        rows = iter(ps.from_tf(drawn))
+        next(rows)
+        again = iter(ps.from_tf(drawn))
+        again.set_state(rows.get_state())
+        assert list(again) == list(rows)
+
+
 def test_cardinality_and_skip_are_those_of_tensorflow():
     assert ps.from_tf(tf.data.Dataset.range(7)).cardinality() == 7
     assert ps.from_tf(tf.data.Dataset.range(7).repeat()).cardinality() == ps.INFINITE_CARDINALITY

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from itertools import chain
 from re import sub
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ _CHANGES_NO_ROW: Final = frozenset(
 )
 _SHUFFLES: Final = ("ShuffleDataset", "ShuffleAndRepeatDataset")
 _RANDOM: Final = "RandomDataset"
+_DRAWN: Final = ("Rng", "Stateful")  # by a tf.random.Generator
+_ASSIGNED: Final = "Assign"
 _MOST_BYTES: Final = 1 << 24
 
 
@@ -42,6 +45,7 @@ class Graph:
         parts = list(_with_inputs(self._dataset))
         if sum(map(_held_bytes, parts)) > _MOST_BYTES:
             _check_attributes(parts)
+            _warn(_nodes_of_functions(parts))
             return [type(part).__name__ for part in parts]
         try:
             written = self._dataset._as_serialized_graph().numpy()  # noqa: SLF001 (there is no public name)
@@ -51,6 +55,9 @@ class Graph:
         bodies = [function.node_def for function in graph.library.function]
         for nodes in (graph.node, *bodies):
             _check_seeds(nodes)
+        # Variables that functions only read are filled in the graph itself.
+        around = (node for node in graph.node if not node.op.startswith(_ASSIGNED))
+        _warn(chain(around, *bodies))
         if any(node.attr["reshuffle_each_iteration"].b for node in _shuffles(graph.node)):
             warnings.warn(
                 "from_tf: a shuffle of the tf.data.Dataset gives another order in each iteration. A state goes on "
@@ -76,6 +83,40 @@ def _check_seeds(nodes: Any) -> None:
         found = [by_name.get(name.split(":")[0]) for name in seeds]
         if all(seed is not None and seed.op == "Const" and _is_zero(seed) for seed in found):
             raise _no_seed(node.op)
+
+
+def _warn(nodes: Iterable[Any]) -> None:
+    """Warn of what makes elements others each time, where an element is still one: a state goes on at its number."""
+    found = dict.fromkeys(reason for node in nodes if (reason := _why_another(node)))
+    for reason in found:
+        warnings.warn(
+            f"from_tf: {reason}. A state goes on at the right element, which is another one each time then.",
+            stacklevel=2,
+        )
+
+
+def _why_another(node: Any) -> str:
+    """Why the elements are others in each iteration, as far as one operation tells."""
+    function = "a function of the tf.data.Dataset"
+    is_drawn = "seed" in node.attr and "seed2" in node.attr
+    if is_drawn and not (node.attr["seed"].i or node.attr["seed2"].i):
+        return f"{function} draws by {node.op} without a seed"
+    if node.op.startswith(_DRAWN):
+        return f"{function} draws by a tf.random.Generator, which goes on from one iteration to the next"
+    if node.op.startswith(_ASSIGNED):
+        return f"{function} changes a variable by {node.op}"
+    if node.attr["deterministic"].s == b"false" or node.attr["sloppy"].b:
+        return f"its {node.op} has deterministic=False, so that elements come in any order"
+    return ""
+
+
+def _nodes_of_functions(datasets: Iterable[Any]) -> Iterator[Any]:
+    for dataset in datasets:
+        for wrapped in dataset._functions():  # noqa: SLF001  (there is no public name)
+            graph = wrapped.function.graph.as_graph_def()
+            yield from graph.node
+            for function in graph.library.function:
+                yield from function.node_def
 
 
 def _no_seed(name: str) -> FailedPreconditionError:

@@ -213,6 +213,40 @@ def test_a_function_that_remembers_is_named_and_not_the_step_above_it(made: Call
     assert report.culprit.function == f"{made.__name__}.<locals>.user"
 
 
+WITHIN: dict[str, Callable[[Callable[..., Any]], ps.Dataset]] = {
+    "flat_map": lambda f: D.range(1, 9).flat_map(lambda n: D.range(n).map(f).batch(2)),
+    "interleave": lambda f: (
+        D.range(1, 9).interleave(lambda n: D.range(5, 5 + n).map(f), cycle_length=3).batch(2)
+    ),
+    "two deep": lambda f: D.range(1, 9).flat_map(
+        lambda n: D.range(n).flat_map(lambda m: D.range(m + 1).map(f))
+    ),
+    "from rows of datasets": lambda f: (
+        D.range(8).map(lambda n: n).window(3).flat_map(lambda part: part.map(f))
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WITHIN)
+@pytest.mark.parametrize("function", [_noisy, _counted])
+def test_a_function_of_a_dataset_that_a_function_returns_is_named(kind: str, function: Callable[..., Any]):
+    report = check_resume(lambda: WITHIN[kind](function), raise_on_failure=False)
+    assert report.culprit is not None
+    assert report.culprit.function == function.__name__
+    assert report.culprit.line == line_of(function)
+    assert report.culprit.node.startswith(f"map({function.__name__}")
+    assert " within interleave(<lambda>" in report.culprit.node
+
+
+def test_a_function_that_returns_another_dataset_each_time_is_named_itself():
+    def another(n: int) -> ps.Dataset:
+        return D.range(int(n) + random.randrange(1000)).map(lambda m: m + 1)
+
+    report = check_resume(lambda: D.range(1, 9).flat_map(another), raise_on_failure=False)
+    assert report.culprit is not None
+    assert str(report.culprit.function).endswith("another")
+
+
 # --- the report ---
 
 
@@ -247,6 +281,9 @@ def test_digests_tell_all_kinds_of_values_apart():
 # --- the command line, with processes that are killed ---
 
 PIPELINES = """
+import faulthandler
+import os
+import sys
 import threading
 import numpy as np
 import penstock as ps
@@ -273,6 +310,29 @@ def waiting():
 
 def missing():
     return ps.open("not/there.tfrecord")
+
+def ended(how):
+    def at_five(n):
+        return how(n) if n == 5 else n
+    return ps.Dataset.range(9).map(at_five, output_signature=ps.TensorSpec((), np.int64))
+
+def exits():
+    return ended(lambda n: os._exit(0))
+
+def leaves():
+    return ended(lambda n: sys.exit("enough"))
+
+def segfaulting(n):
+    faulthandler._sigsegv()
+
+def segfaults():
+    return ended(segfaulting)
+
+def segfaults_later():
+    return ended(segfaulting if os.environ["PYTHONHASHSEED"] == "271" else int)
+
+def crashes_at_import():
+    os._exit(9)
 """
 
 
@@ -347,3 +407,52 @@ def test_what_cannot_be_checked_is_told_in_a_line(
     err = capsys.readouterr().err
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+def errors_of(done: subprocess.CompletedProcess[str]) -> str:
+    """The error of the JSON document, which is also the only line on stderr."""
+    document = json.loads(done.stdout.splitlines()[-1])
+    assert document["ok"] is False
+    assert [f"penstock: {document['error']}"] == done.stderr.splitlines()
+    return str(document["error"])
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("exits", "exits ended its process with status 0 during 'the first rows'."),
+        ("leaves", "the pipeline has called sys.exit('enough')"),
+        ("crashes_at_import", "crashes_at_import ended its process with status 9 during 'the import'."),
+        ("broken", "raised ValueError: no data here"),
+        ("not_there", "wanted a function of pipelines_to_check"),
+    ],
+)
+def test_a_pipeline_that_ends_its_process_is_told_in_a_line_and_in_json(
+    pipelines: Path, function: str, said: str
+):
+    done = check(f"pipelines_to_check.py:{function}", "--json")
+    assert done.returncode == 2
+    assert said in errors_of(done)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_the_function_of_a_segmentation_fault_is_named(pipelines: Path):
+    done = check("pipelines_to_check.py:segfaults", "--json")
+    line = PIPELINES.splitlines().index("    faulthandler._sigsegv()") + 1
+    place = f"in segfaulting ({pipelines / 'pipelines_to_check.py'}, line {line})."
+    assert done.returncode == 2
+    assert f"ended its process by SIGSEGV during 'the first rows', {place}" in errors_of(done)
+    done = check("pipelines_to_check.py:segfaults_later", "--json", "--seconds", "600")
+    assert done.returncode == 1
+    found = json.loads(done.stdout.splitlines()[-1])["checks"][-1]
+    assert found["name"] == "killed, and resumed in new processes"
+    assert f"a process that runs the pipeline ended by SIGSEGV, {place}" in found["detail"]
+
+
+def test_what_is_no_address_is_told_in_json_too(pipelines: Path):
+    done = check("nothing", "--json")
+    assert done.returncode == 2
+    assert "wanted module:function" in errors_of(done)
+    done = check("not_there.py:made", "--json")
+    assert done.returncode == 3
+    assert "not_there.py: no such file" in errors_of(done)

@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from penstock.cli.failure import DAMAGE, GOOD
+from penstock.cli.apart import apart
+from penstock.cli.failure import DAMAGE, GOOD, complain, one_line, status_of
 from penstock.cli.output import json_option, print_json, say
 from penstock.errors import FailedPreconditionError, PenstockError
 from penstock.show.render import escape
@@ -45,21 +46,44 @@ def command(ctx: click.Context, function: str, rows: int, seconds: float, as_jso
 
     MODULE:FUNCTION is a function without arguments that returns a Dataset; MODULE may also be the path of a file,
     train.py:pipeline. It is imported and called, here and in processes that are killed. Where a row differs, the
-    first one is shown, and which function is not repeatable; then it exits with 1.
+    first one is shown, and which function is not repeatable; then it exits with 1. One that ends its process, as by a
+    segmentation fault, is told, and in which function; with --json what is in the way is in "error".
 
     Example: penstock resume-check train.py:pipeline
     """
-    address = Address.parse(function)
-    with _shown() as tell:
-        report = _checked(address, rows, seconds, tell)
+    try:
+        Address.parse(function)
+        job = {"function": function, "rows": rows, "seconds": seconds}
+        found = apart(__name__, function, job)
+    except PenstockError as error:
+        found = {"error": one_line(error), "status": status_of(error)}
+    if "error" in found:
+        if as_json:
+            print_json({"function": function, "ok": False, "error": found["error"]})
+        complain(FailedPreconditionError(found["error"]))
+        ctx.exit(found["status"])
     if as_json:
-        print_json({"function": function, **report.as_dict()})
+        print_json({"function": function, **found["report"]})
     else:
-        say("\n".join(map(escape, str(report).splitlines())))
-    ctx.exit(GOOD if report.ok else DAMAGE)
+        say("\n".join(map(escape, found["text"].splitlines())))
+    ctx.exit(GOOD if found["report"]["ok"] else DAMAGE)
+
+
+def answer(job: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """The report, in a process that the pipeline may end."""
+    address = Address.parse(job["function"])
+    with _shown() as show:
+
+        def both(what: str, share: float) -> None:
+            tell(what, share)
+            show(what, share)
+
+        report = _checked(address, job["rows"], job["seconds"], both)
+    return {"report": report.as_dict(), "text": str(report)}
 
 
 def _checked(address: Address, rows: int, seconds: float, tell: Tell) -> ResumeReport:
+    tell("the import", 0.0)
     try:
         pipeline = Pipeline(function_at(address))
         pipeline.plan()

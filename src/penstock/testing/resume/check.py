@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from time import monotonic
 from typing import Any, Final, TypeAlias
 
@@ -15,11 +17,12 @@ from penstock.graph.explain import call_of
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.nodes.groups import Groups
+from penstock.nodes.interleave import Interleave
 from penstock.run.described import describe_state
 from penstock.run.iterator import RowIterator
 from penstock.testing.resume.child import Address, run_in_child
 from penstock.testing.resume.culprit import culprit
-from penstock.testing.resume.report import Check, Difference, ResumeReport
+from penstock.testing.resume.report import Check, Culprit, Difference, ResumeReport
 from penstock.testing.resume.runs import (
     Clock,
     Path,
@@ -42,6 +45,7 @@ Tell: TypeAlias = Callable[[str, float], None]
 
 _REST: Final = 200
 _CULPRIT_SECONDS: Final = 10.0
+_MOST_OPENED: Final = 4
 _FIRST_POINTS: Final = (0, 1, 2, 3, 5, 9)
 _SLOW_SECONDS: Final = 1.0
 _LARGE_BYTES: Final = 40_000
@@ -151,7 +155,7 @@ class _Checking:
         if found.difference is not None and found.differs is not None:
             self.tell("the function that is not repeatable", 0.9)
             self.clock = Clock(max(self.clock.left, _CULPRIT_SECONDS))
-            blamed = culprit(plan, found.differs, self._differs_twice)
+            blamed = culprit(plan, found.differs, self._differs_twice, self._within)
         self._warn(plan)
         return ResumeReport(
             len(self.run.rows),
@@ -371,8 +375,11 @@ class _Checking:
     @staticmethod
     def _differs_from(run: Run, iterator: RowIterator, state: str | None, most: int, start: int = 0) -> bool:
         """Whether an iterator gives other rows from a state on than a run gave, or ends elsewhere."""
-        if state is not None:
-            resumed(iterator, state)
+        try:
+            if state is not None:
+                resumed(iterator, state)
+        except PenstockError:  # it is another dataset each time
+            return True
         n = min(most, len(run.rows) - start) + run.ended
         return first_difference(run, take(iterator, n), "", start=start, limit=n) is not None
 
@@ -381,6 +388,20 @@ class _Checking:
         run = self._whole(path)
         now, _ = run_in_child(self.address, len(run.rows), path=path, state=self._drawn(path, run))
         return first_difference(run, now, "", limit=len(run.rows)) is not None
+
+    def _within(self, path: Path) -> Culprit | None:
+        """The step that is not repeatable, of the dataset that a part's function returns for one of its first rows."""
+        node = self.pipeline.plan(path).node
+        if not isinstance(node, Interleave):
+            return None
+        for number, row in enumerate(islice(self.pipeline.iterator((*path, 0)), _MOST_OPENED)):
+            opened = partial(node.open, row, number)
+            inner = _Checking(Pipeline(_DatasetOf(opened)), None, _REST, self.clock, self.tell, 0)
+            for differs in (inner._differs_again, inner._differs_resumed):
+                found = culprit(opened(), differs, inner._differs_twice, inner._within)
+                if found is not None:
+                    return found
+        return None
 
     # --- what else there is to know ---
 
@@ -400,6 +421,16 @@ class _Checking:
             )
         if self.resume_seconds > _SLOW_SECONDS or self._longest > _LARGE_BYTES:
             self.warnings += _slow(plan)
+
+
+@dataclass
+class _DatasetOf:
+    """A function that makes the dataset of a plan."""
+
+    make: Callable[[], Plan]
+
+    def __call__(self) -> Dataset:
+        return Dataset(self.make())
 
 
 def _points(limit: int, plan: Plan) -> set[int]:

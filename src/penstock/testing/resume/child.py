@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import signal
@@ -17,12 +18,14 @@ from typing import IO, Any, Final, NoReturn
 
 from penstock.errors import ArgumentError, FailedPreconditionError
 from penstock.frozen import frozen
+from penstock.testing.resume.ended import how_ended, place_of
 from penstock.testing.resume.runs import Path, Pipeline, Row, resumed, take
 
 __all__ = ["Address", "ChildFailedError", "function_at", "main", "run_in_child"]
 
 _WHERE: Final = "resume-check"
 _LAST_WORDS: Final = 2000
+_CRASHED: Final = "Fatal Python error: "
 
 
 class ChildFailedError(FailedPreconditionError):
@@ -176,8 +179,9 @@ def _child(address: Address, job: dict[str, Any]) -> Iterator[tuple[subprocess.P
 def _failed(process: subprocess.Popen[str], said: IO[str]) -> NoReturn:
     process.wait()
     said.seek(0)
-    words = said.read()[-_LAST_WORDS:].strip()
-    found = f"a process that runs the pipeline ended with status {process.returncode}"
+    text = said.read()
+    words = text.partition(_CRASHED)[0][-_LAST_WORDS:].strip()
+    found = f"a process that runs the pipeline ended {how_ended(process.returncode)}{place_of(text)}"
     raise ChildFailedError(f"{_WHERE}: {found}. Its last words were: {words or 'none'}")
 
 
@@ -187,6 +191,7 @@ def _failed(process: subprocess.Popen[str], said: IO[str]) -> NoReturn:
 def main() -> None:
     """Do the job that the command line has: its rows, an empty line, and the state after them go to stdout."""
     job = json.loads(sys.argv[1])
+    faulthandler.enable()
     # What the user's code prints is not among the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

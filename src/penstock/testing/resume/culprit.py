@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,12 @@ from penstock.testing.resume.runs import Path
 __all__ = ["culprit"]
 
 
-def culprit(plan: Plan, differs: Callable[[Path], bool], twice: Callable[[Path], bool]) -> Culprit | None:
+def culprit(
+    plan: Plan,
+    differs: Callable[[Path], bool],
+    twice: Callable[[Path], bool],
+    within: Callable[[Path], Culprit | None],
+) -> Culprit | None:
     """The lowest part of a plan that differs, while its inputs do not.
 
     Where that is a step without a function, and one below has a function that gives other rows in a second run, it is
@@ -26,13 +31,20 @@ def culprit(plan: Plan, differs: Callable[[Path], bool], twice: Callable[[Path],
         plan: The plan.
         differs: Whether the rows of a part of it differ when it is run by itself.
         twice: Whether they differ when it is run twice with the same functions.
+        within: The step of the datasets that the function of a part of it returns, where it is one of theirs.
     """
     path = _lowest(plan, (), differs)
     if path is None or next(_functions(_part(plan, path).node), None) is None:
         remembers = _lowest(_part(plan, path or ()), path or (), twice)
         if remembers is not None and next(_functions(_part(plan, remembers).node), None) is not None:
             path = remembers
-    return None if path is None else _culprit(_part(plan, path).node)
+    if path is None:
+        return None
+    found = _culprit(_part(plan, path).node)
+    inner = within(path)
+    if inner is None or inner.function is None:
+        return found
+    return replace(inner, node=f"{inner.node} within {found.node}")
 
 
 def _culprit(node: Node) -> Culprit:

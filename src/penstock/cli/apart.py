@@ -1,0 +1,111 @@
+"""Work on code of the user in a process of its own, so that an answer comes whatever that code does to its process."""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from penstock.cli.failure import INTERRUPTED, one_line, status_of
+from penstock.errors import FailedPreconditionError, PenstockError
+from penstock.testing.resume.ended import how_ended, place_of
+
+__all__ = ["apart", "main"]
+
+_SECONDS_TO_END: Final = 10
+_BEGIN: Final = f"""
+try:
+    from {__name__} import main
+except KeyboardInterrupt:
+    raise SystemExit({INTERRUPTED}) from None
+main()
+"""
+
+
+def apart(module: str, what: str, job: dict[str, Any]) -> dict[str, Any]:
+    """What `answer(job, tell)` of a module gives in a new process, or {"error", "status"} where it raises.
+
+    Args:
+        module: A module of ours.
+        what: What is run there, for the message.
+        job: Plain JSON.
+
+    Raises:
+        FailedPreconditionError: The process has ended without an answer, as by a segmentation fault.
+        KeyboardInterrupt: It was interrupted.
+    """
+    with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
+        given = {"module": module, "job": job, "search": sys.path, "folder": folder}
+        process = subprocess.Popen([sys.executable, "-c", _BEGIN, json.dumps(given)])
+        try:
+            status = process.wait()
+        except BaseException:
+            _end(process)
+            raise
+        if status in {INTERRUPTED, -signal.SIGINT}:
+            raise KeyboardInterrupt
+        answer = Path(folder, "answer")
+        if answer.exists():
+            found: dict[str, Any] = json.loads(answer.read_text())
+            return found
+        raise _ended(what, status, Path(folder))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGINT if os.name == "posix" else signal.SIGTERM)
+    try:
+        process.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _ended(what: str, status: int, folder: Path) -> FailedPreconditionError:
+    """The error for a process that has ended by itself."""
+    step, trace = folder / "step", folder / "trace"
+    during = f" during {step.read_text()!r}" if step.exists() else ""
+    place = place_of(trace.read_text(errors="replace")) if trace.exists() else ""
+    return FailedPreconditionError(f"{what} ended its process {how_ended(status)}{during}{place}.")
+
+
+# --- in the process ---
+
+
+def main() -> None:
+    """Do the job that the command line has; its answer goes into a file."""
+    given = json.loads(sys.argv[1])
+    folder = Path(given["folder"])
+    sys.path[:] = given["search"]
+    with open(folder / "trace", "w") as trace:
+        faulthandler.enable(trace)
+        try:
+            found = _answer(import_module(given["module"]).answer, given["job"], folder)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
+        (folder / "answering").write_text(json.dumps(found))
+        (folder / "answering").replace(folder / "answer")
+        faulthandler.disable()
+
+
+def _answer(function: Callable[..., dict[str, Any]], job: dict[str, Any], folder: Path) -> dict[str, Any]:
+    def tell(what: str, _: float) -> None:
+        (folder / "step").write_text(what)
+
+    try:
+        return function(job, tell)
+    except SystemExit as error:
+        left = FailedPreconditionError(f"the pipeline has called sys.exit({error.code!r}).")
+        return {"error": one_line(left), "status": status_of(left)}
+    except Exception as error:
+        is_told = isinstance(error, PenstockError | OSError | MemoryError)
+        if not is_told and os.environ.get("PENSTOCK_DEBUG", "0") not in {"", "0"}:
+            raise
+        return {"error": one_line(error), "status": status_of(error)}

@@ -37,6 +37,7 @@ __all__ = [
 
 _END_BYTES = 1 << 16
 _SHORT_END_BYTES = 1 << 12
+_WATCHED_BYTES = 1 << 12
 _BEGIN_SYNC_BYTES = 2 << 20
 NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 
@@ -71,6 +72,8 @@ class ReadFile:
             self._file.close()
             raise
         self.size = status.st_size
+        self._version = status.st_size, status.st_mtime_ns
+        self._first = b""
 
     def fileno(self) -> int:
         """The file descriptor, open as long as this object."""
@@ -93,6 +96,32 @@ class ReadFile:
         while filled < len(buffer) and (count := self.readinto(buffer[filled:])):
             filled += count
         return bytes(buffer[:filled])
+
+    def watch(self) -> Self:
+        """Keep how the file begins, by which one that was written anew is told from one that grew or was cut."""
+        self._first = os.pread(self.fileno(), _WATCHED_BYTES, 0)
+        return self
+
+    def has_changed(self) -> bool:
+        """Whether the file was written on since it was opened, other than behind where it ended then.
+
+        Another file that got its name changes nothing: the one that is open stays what it was.
+        """
+        return not self._is_untouched() and (
+            os.fstat(self.fileno()).st_size <= self.size or self._begins_otherwise()
+        )
+
+    def is_written_anew(self) -> bool:
+        """Whether other bytes than before are at the beginning of the file."""
+        return not self._is_untouched() and self._begins_otherwise()
+
+    def _is_untouched(self) -> bool:
+        status = os.fstat(self.fileno())
+        return (status.st_size, status.st_mtime_ns) == self._version
+
+    def _begins_otherwise(self) -> bool:
+        first = os.pread(self.fileno(), len(self._first), 0)
+        return first != self._first[: len(first)]
 
     def seek(self, offset: int) -> int:
         """Go to a byte."""

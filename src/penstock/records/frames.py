@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock import _native
-from penstock.errors import ArgumentError, LimitError, TruncatedRecordError
+from penstock.errors import ArgumentError, DataLossError, LimitError, TruncatedRecordError
 from penstock.records.damage import Damage, DamageLog
 from penstock.records.resync import pass_bad_header
 from penstock.records.stream import Point, open_stream
@@ -164,6 +164,11 @@ class FrameReader:
         return self._stream.descriptor
 
     @property
+    def size_bytes(self) -> int:
+        """Bytes of a file that is not compressed, when it was opened; 0 for others."""
+        return self._stream.size or 0
+
+    @property
     def points(self) -> list[Point]:
         """The access points that reading came past, where they were asked for."""
         return self._stream.points
@@ -215,6 +220,7 @@ class FrameReader:
         Raises:
             CorruptRecordError: A checksum is wrong (kind "length checksum" or "data checksum").
             TruncatedRecordError: The file ends inside a record (kind "cut header" or "cut payload").
+            DataLossError: At the end: the file was written on meanwhile, other than appended to.
             CompressionError: The compressed stream is damaged or cut.
             LimitError: A record passes `max_record_bytes`, or the stream `max_ratio`.
             DataLossError: There is more damage than `corrupt_budget` allows.
@@ -286,6 +292,8 @@ class FrameReader:
         window = self._window
         left = window.have
         self._ended = True
+        if self._stream.has_changed():
+            self._report_change()
         if window.error is not None:
             self._report_stream_error(left)
         elif left and not (left < HEADER_BYTES and self._tf_compatible):
@@ -297,6 +305,18 @@ class FrameReader:
             self._record += 1
             self._log.report(damage)
         self._log.check_at_end(self._record)
+
+    def _report_change(self) -> NoReturn:
+        """Nobody knows which rows were of which file, so that no budget allows it."""
+        record, offset = self.position
+        raise DataLossError(
+            "the file has changed while it was read.",
+            kind="changed file",
+            path=self.path,
+            record=record,
+            offset=offset,
+            help="Read it again; to replace a file while it is read, write another one and rename it.",
+        )
 
     def _report_stream_error(self, left: int) -> None:
         error = self._window.error

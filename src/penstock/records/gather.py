@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from penstock import _native
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.errors import CorruptRecordError, LimitError, OutOfRangeError, TruncatedRecordError
+from penstock.errors import (
+    CorruptRecordError,
+    DataLossError,
+    LimitError,
+    OutOfRangeError,
+    TruncatedRecordError,
+)
 from penstock.fs.files import ReadFile
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
@@ -64,7 +70,7 @@ class RecordFile:
         self.index = index
         self.max_record_bytes = max_record_bytes
         self._lock = threading.Lock()
-        self._file = ReadFile(path)
+        self._file = ReadFile(path).watch()
         self._reader: FrameReader | None = None
         if index.compression != "none":
             self._reader = FrameReader(
@@ -78,9 +84,22 @@ class RecordFile:
         """The records of these numbers. Arguments and errors as for `read_records`."""
         numbers = _checked(rows, self.index, self._file.path)
         if self._reader is None:
-            return _read_plain(self._file, self.index, numbers, self.max_record_bytes)
-        with self._lock:
-            return _read_compressed(self._reader, self.index, numbers)
+            frames = _read_plain(self._file, self.index, numbers, self.max_record_bytes)
+        else:
+            with self._lock:
+                frames = _read_compressed(self._reader, self.index, numbers)
+        if self.is_written_anew():
+            raise DataLossError(
+                "the file was written anew since it was opened.",
+                kind="changed file",
+                path=self.path,
+                help="Open it again to read what it holds now.",
+            )
+        return frames
+
+    def is_written_anew(self) -> bool:
+        """Whether it begins with other bytes than when it was opened."""
+        return self._file.is_written_anew()
 
     @property
     def path(self) -> str:
@@ -156,9 +175,11 @@ def decode_records(
         lengths = _of_each([file.index.lengths for file in files], which, records)
     descriptors = np.array([file.descriptor for file in files])[which]
     with contextlib.suppress(OSError):  # it comes again
-        return decoder.gather(
+        chunk = decoder.gather(
             descriptors, offsets, lengths, max_record_bytes=min(file.max_record_bytes for file in files)
         )
+        # A call to the system for each of many files would take longer than their rows.
+        return None if len(files) == 1 and files[0].is_written_anew() else chunk
     return None
 
 

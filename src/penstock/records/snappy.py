@@ -75,6 +75,10 @@ class SnappyStream:
         """How much of the file has been read."""
         return self._file.tell()
 
+    def has_changed(self) -> bool:
+        """Whether the file was written on since it was opened."""
+        return self._file.has_changed()
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()

@@ -26,7 +26,7 @@ _INPUT_BYTES = 1 << 18
 
 
 class Stream(Protocol):
-    """The uncompressed bytes of one file.
+    """The uncompressed bytes of one file, as far as it went when it was opened: what is appended later is not read.
 
     Attributes:
         path: The file.
@@ -61,6 +61,9 @@ class Stream(Protocol):
 
     def compressed_bytes(self) -> int:
         """How much of the file has been read: for progress."""
+
+    def has_changed(self) -> bool:
+        """Whether the file was written on since it was opened, other than behind where it ended then."""
 
     def close(self) -> None:
         """Close the file."""
@@ -103,6 +106,7 @@ def open_stream(
     name = "snappy" if compression == "snappy" else reading_name(compression)
     file = ReadFile(path)
     try:
+        file.watch()
         name = _sniff_file(file) if name == "auto" else name
         if name == "none":
             return _Plain(file)
@@ -140,7 +144,9 @@ class _Plain:
         self.points: list[Point] = []
 
     def readinto(self, buffer: NDArray[np.uint8]) -> int:
-        view = buffer.data
+        # A file of the system that does not tell its size is read to its end.
+        left = max(0, self._file.size - self._file.tell()) if self._file.size else len(buffer)
+        view = buffer.data[:left]
         filled = 0
         while filled < len(view) and (count := self._file.readinto(view[filled:])):
             filled += count
@@ -154,6 +160,9 @@ class _Plain:
 
     def compressed_bytes(self) -> int:
         return self._file.tell()
+
+    def has_changed(self) -> bool:
+        return self._file.has_changed()
 
     def close(self) -> None:
         self._file.close()
@@ -234,6 +243,9 @@ class _Compressed:
     def compressed_bytes(self) -> int:
         return self._file.tell() if self._pieces.end is None else self._pieces.end[1]
 
+    def has_changed(self) -> bool:
+        return self._file.has_changed()
+
     def close(self) -> None:
         self._pieces.drop()
         self._file.close()
@@ -286,7 +298,8 @@ class _Compressed:
             )
 
     def _refill(self) -> None:
-        self._start, self._stop = 0, self._file.readinto(self._input)
+        left = max(0, self._file.size - self._file.tell())
+        self._start, self._stop = 0, self._file.readinto(self._input[:left])
         self._file_ended = self._stop == 0
 
     def _decompress(self, buffer: NDArray[np.uint8], begin: int) -> int:

@@ -313,7 +313,9 @@ class _Session:
 
     def _read_directly(self, reader: FrameReader, record: int, offset: int) -> tuple[Chunk, State] | None:
         """The next rows and the state after them, where at least one record comes that has no fault."""
-        if not self._is_plain or reader.descriptor is None:
+        # What is appended meanwhile is not of this file.
+        left = reader.size_bytes - offset
+        if not self._is_plain or reader.descriptor is None or left <= 0:
             return None
         options = self._node.options
         with suppress(OSError):  # it comes again
@@ -321,11 +323,11 @@ class _Session:
                 reader.descriptor,
                 offset,
                 limit=self._limit,
-                limit_bytes=_CHUNK_BYTES,
+                limit_bytes=min(_CHUNK_BYTES, left),
                 verify=options.verify,
                 max_record_bytes=options.max_record_bytes,
             )
-            if chunk is not None:
+            if chunk is not None and position - offset <= left:
                 self._limit = self._limit_after(len(chunk), position - offset)
                 return chunk, (self._number, record + len(chunk), position)
         self._is_plain = False  # each try costs a read

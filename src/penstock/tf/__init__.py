@@ -56,9 +56,10 @@ from penstock.tf.branching import (
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.debugging import Assert, assert_equal, assert_greater, assert_less
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
-from penstock.tf.functions import constant, convert_to_tensor, function, numpy_function, print_, py_function
+from penstock.tf.functions import constant, convert_to_tensor, function, numpy_function, py_function
 from penstock.tf.missing import no_attribute
 from penstock.tf.names import TOP, from_modules, module_names
+from penstock.tf.printing import print_
 from penstock.tf.shapes import TensorShape
 from penstock.tf.specs import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 from penstock.tf.surroundings import (

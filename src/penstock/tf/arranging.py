@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.ops.operands import pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
@@ -23,6 +23,7 @@ __all__ = [
     "reverse",
     "roll",
     "sequence_mask",
+    "sizes_of_parts",
     "sort",
     "split",
     "stop_gradient",
@@ -104,20 +105,44 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING") -> Any:
     return made if direction == "ASCENDING" else np.flip(made, axis)
 
 
-def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
+def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: Any = None) -> list[Any]:
     """Parts of an axis: as many of one size, or of the sizes given, one of which may be -1 for all that is left.
 
+    Args:
+        value: What is split.
+        num_or_size_splits: How many parts, or the size of each.
+        axis: The axis.
+        num: Of sizes, how many there are, where it is given.
+
     Raises:
-        ArgumentError: The sizes do not add up to that of the axis.
+        ArgumentError: The sizes do not add up to that of the axis, or are not so many.
+        InvalidArgumentError: The axis has no such number of equal parts.
 
     >>> [part.tolist() for part in split(np.arange(5), [2, 3])]
     [[0, 1], [2, 3, 4]]
     """
     array = tensor_of("split", "value", value)
     if np.ndim(num_or_size_splits) == 0:
-        return list(np.split(array, int(num_or_size_splits), axis))
-    sizes = _sizes_of_all(array.shape[axis], [int(size) for size in num_or_size_splits])
+        return list(np.split(array, _parts_of(array.shape[axis], int(num_or_size_splits)), axis))
+    sizes = sizes_of_parts(array.shape[axis], num_or_size_splits, num)
     return list(np.split(array, np.cumsum(sizes)[:-1].tolist(), axis))
+
+
+def _parts_of(whole: Any, n: int) -> int:
+    if n < 1 or (not isinstance(whole, Traced) and whole % n):
+        raise InvalidArgumentError(f"split: an axis of size {whole} has no {n} parts of one size.")
+    return n
+
+
+def sizes_of_parts(whole: Any, num_or_size_splits: Any, num: Any = None) -> list[Any]:
+    """The sizes of the parts of an axis, of which it is told how many there are or how large each is."""
+    if np.ndim(num_or_size_splits) == 0:
+        n = _parts_of(whole, int(num_or_size_splits))
+        return [whole // n] * n
+    sizes = [int(size) for size in num_or_size_splits]
+    if num is not None and int(num) != len(sizes):
+        raise ArgumentError("split", "num", got=int(num), want=f"{len(sizes)}, as there are sizes")
+    return _sizes_of_all(whole, sizes)
 
 
 def _sizes_of_all(whole: Any, sizes: list[int]) -> list[int]:

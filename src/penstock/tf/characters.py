@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 import penstock as ps
+from penstock.column.packing import pack_value
 from penstock.column.values import Ragged
 from penstock.errors import ArgumentError
 from penstock.ops.texts import texts
-from penstock.tf.functions import printed_value
+from penstock.tf.printing import written
 from penstock.trace.value import Traced
 
 __all__ = ["format", "ngrams", "unicode_decode_with_offsets", "unicode_split_with_offsets"]
@@ -179,10 +180,10 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
         template: The text.
         inputs: A value, or a list or tuple of as many values as there are placeholders.
         placeholder: What stands for a value.
-        summarize: 3: so many items at each end of an axis are written.
+        summarize: So many items at each end of an axis are written; all where it is below 0.
 
     Raises:
-        ArgumentError: Another number of placeholders, or of items.
+        ArgumentError: Another number of placeholders.
 
     >>> format("{} of {}", (np.arange(8), b"all"))
     b'[0 1 2 ... 5 6 7] of "all"'
@@ -191,10 +192,8 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
     for value in values:
         if isinstance(value, Traced):
             raise value.recorder.fail("calls tf.strings.format")
-    parts = template.split(placeholder)
-    if len(parts) != len(values) + 1 or summarize != 3:
-        name, got = ("inputs", values) if summarize == 3 else ("summarize", summarize)
-        want = f"{len(parts) - 1} values" if summarize == 3 else "3"
-        raise ArgumentError("strings.format", name, got=got, want=want)
-    shown = [printed_value(value.encode() if isinstance(value, str) else value) for value in values]
-    return "".join(part + text for part, text in zip(parts, [*shown, ""], strict=True)).encode()
+    parts = [part.encode() for part in template.split(placeholder)]
+    if len(parts) != len(values) + 1:
+        raise ArgumentError("strings.format", "inputs", got=values, want=f"{len(parts) - 1} values")
+    shown = [written(pack_value(value), int(summarize)) for value in values]
+    return b"".join(part + text for part, text in zip(parts, [*shown, b""], strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -12,6 +13,7 @@ import penstock as ps
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.tf.dtypes import DType, as_dtype
+from penstock.tf.lists import require_form
 from penstock.tf.rows_of_rows import aligned, cut, fitted, stacked, with_flat
 from penstock.tf.shapes import TensorShape
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
@@ -25,6 +27,7 @@ class RaggedTensor:
     """Rows of different lengths.
 
     What makes them of values and splits looks at these whether `validate` says so or not; `name` is not used.
+    Splits are int64, or the dtype of the tensor or the array that gives them.
 
     >>> import penstock.tf as tf
     >>> tf.ragged.constant([[1, 2], [3]])
@@ -38,30 +41,40 @@ class RaggedTensor:
         self._rows: ps.Ragged = rows
 
     @classmethod
-    def from_row_splits(cls, values: Any, row_splits: Any, **_: Any) -> RaggedTensor:
+    def from_row_splits(
+        cls, values: Any, row_splits: Any, name: Any = None, validate: bool = True
+    ) -> RaggedTensor:
         """Row i is `values[row_splits[i]:row_splits[i + 1]]`."""
-        return cls(ps.Ragged(_inner(values), _array(row_splits)))
+        return cls(ps.Ragged(_inner(values), _whole(row_splits)))
 
     @classmethod
-    def from_row_lengths(cls, values: Any, row_lengths: Any, **_: Any) -> RaggedTensor:
+    def from_row_lengths(
+        cls, values: Any, row_lengths: Any, name: Any = None, validate: bool = True
+    ) -> RaggedTensor:
         """Row i has `row_lengths[i]` values."""
-        return cls(ps.Ragged(_inner(values), np.concatenate([[0], np.cumsum(_array(row_lengths))])))
+        return cls(ps.Ragged(_inner(values), _summed(_whole(row_lengths))))
 
     @classmethod
-    def from_row_limits(cls, values: Any, row_limits: Any, **_: Any) -> RaggedTensor:
+    def from_row_limits(
+        cls, values: Any, row_limits: Any, name: Any = None, validate: bool = True
+    ) -> RaggedTensor:
         """Row i ends before `values[row_limits[i]]`, and begins where the one before ends."""
-        return cls.from_row_splits(values, np.concatenate([[0], _array(row_limits)]))
+        return cls.from_row_splits(values, _after_zero(_whole(row_limits)))
 
     @classmethod
-    def from_row_starts(cls, values: Any, row_starts: Any, **_: Any) -> RaggedTensor:
+    def from_row_starts(
+        cls, values: Any, row_starts: Any, name: Any = None, validate: bool = True
+    ) -> RaggedTensor:
         """Row i begins at `values[row_starts[i]]`, and ends where the next begins."""
-        whole = _inner(values)
-        return cls.from_row_splits(whole, np.concatenate([_array(row_starts), [len(whole)]]))
+        whole, starts = _inner(values), _whole(row_starts)
+        return cls.from_row_splits(whole, np.append(starts, starts.dtype.type(len(whole))))
 
     @classmethod
-    def from_value_rowids(cls, values: Any, value_rowids: Any, nrows: Any = None, **_: Any) -> RaggedTensor:
+    def from_value_rowids(
+        cls, values: Any, value_rowids: Any, nrows: Any = None, name: Any = None, validate: bool = True
+    ) -> RaggedTensor:
         """`value_rowids`, which rise, say of each value its row."""
-        numbers = _array(value_rowids)
+        numbers = _whole(value_rowids)
         if len(numbers) and ((np.diff(numbers) < 0).any() or numbers[0] < 0):
             raise ArgumentError(
                 "RaggedTensor", "value_rowids", got=numbers.tolist(), want="rising numbers from 0"
@@ -79,12 +92,16 @@ class RaggedTensor:
         return cls.from_row_splits(whole, np.arange(count + 1) * length)
 
     @classmethod
-    def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any, **_: Any) -> RaggedTensor:
+    def from_nested_row_splits(
+        cls, flat_values: Any, nested_row_splits: Any, name: Any = None, validate: bool = True
+    ) -> RaggedTensor:
         """Several ragged axes, the outermost first."""
         return _by_axes(cls.from_row_splits, flat_values, nested_row_splits)
 
     @classmethod
-    def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any, **_: Any) -> RaggedTensor:
+    def from_nested_row_lengths(
+        cls, flat_values: Any, nested_row_lengths: Any, name: Any = None, validate: bool = True
+    ) -> RaggedTensor:
         """Several ragged axes, the outermost first."""
         return _by_axes(cls.from_row_lengths, flat_values, nested_row_lengths)
 
@@ -289,8 +306,11 @@ class RaggedTensor:
 
     def numpy(self) -> Any:
         """An array where all rows have one length; else an object array of rows."""
-        rows = [row.to_list() if isinstance(row, ps.Ragged) else row for row in self._rows]
-        if len({len(row) for row in rows}) <= 1:
+        inner = wrap(self._rows.values).numpy()
+        rows = [inner[start:stop] for start, stop in pairwise(self._rows.row_splits.tolist())]
+        if not rows:
+            return np.array([], inner.dtype)
+        if len(set(map(len, rows))) == 1:
             return np.array(rows)
         made = np.empty(len(rows), object)
         for i, row in enumerate(rows):
@@ -318,7 +338,8 @@ class RaggedTensor:
         return RaggedTensor(with_flat(rows, unwrap(made)))
 
     def __repr__(self) -> str:
-        return f"<tf.RaggedTensor {self._rows.to_list()}>"
+        with np.printoptions(formatter={"all": _shown}):
+            return f"<tf.RaggedTensor {_shown(self.numpy())}>"
 
 
 class SparseTensor:
@@ -430,6 +451,13 @@ def stacked_rows(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     return wrap(stacked("ragged.stack", parts, int(unwrap(axis))))
 
 
+def _shown(value: Any) -> str:
+    """A value within a ragged tensor as NumPy writes it, which breaks lines, with commas."""
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    return np.array2string(value, separator=", ") if value.size else repr(value.tolist())
+
+
 def _by_axes(cut: Callable[[Any, Any], RaggedTensor], flat_values: Any, axes: Any) -> RaggedTensor:
     """Several ragged axes, the outermost first, each cut by the same maker of one axis."""
     *outer, last = axes
@@ -447,6 +475,23 @@ def _inner(value: Any) -> Any:
 
 def _array(value: Any) -> Any:
     return np.asarray(pack_value(unwrap(value)))
+
+
+def _whole(value: Any) -> Any:
+    """Splits or lengths in their dtype; of a list int64."""
+    given = unwrap(value)
+    if isinstance(given, np.ndarray):
+        return given
+    require_form(given, np.dtype(np.int64))
+    return np.asarray(given, np.int64)
+
+
+def _after_zero(limits: Any) -> Any:
+    return np.concatenate([np.zeros(1, limits.dtype), limits])
+
+
+def _summed(lengths: Any) -> Any:
+    return _after_zero(np.cumsum(lengths, dtype=lengths.dtype))
 
 
 def _operators() -> None:

@@ -26,11 +26,12 @@ from penstock.run.iterator import OptionalRow, RowIterator
 from penstock.sources.memory import Memory
 from penstock.sources.saved import SavedRows
 from penstock.sources.tf_saved import TFSavedRows
-from penstock.spec import DatasetSpec
+from penstock.spec import DatasetSpec, map_structure
 from penstock.tf.binding import bound
+from penstock.tf.lists import packed_list
 from penstock.tf.slices import gives_rows_of_ragged
 from penstock.tf.specs import shown_spec
-from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
+from penstock.tf.tensors import Tensor, first_in, set_wrapper, unwrap, wrap
 
 __all__ = ["Dataset", "TensorIterator", "adapted", "faced", "load"]
 
@@ -78,6 +79,19 @@ def _source_argument(value: Any) -> Any:
     """An argument of a source. A generator reads what is around it as it runs, also in TensorFlow."""
     is_function = callable(value) and not isinstance(value, type | ps.Dataset | np.generic)
     return Adapted(value, wrap, _yielded) if is_function else unwrap(value)
+
+
+def _components(tree: Any) -> Any:
+    return map_structure(_component, tree)
+
+
+def _component(value: Any) -> Any:
+    """A component as TensorFlow makes a tensor of it: lists by their first value, a table as a matrix."""
+    if isinstance(value, list) and first_in(value) is None:
+        are_arrays = value and all(isinstance(part, np.ndarray) for part in value)
+        return value if are_arrays and len({part.dtype for part in value}) == 1 else packed_list(value)
+    is_table = hasattr(value, "to_numpy") and hasattr(value, "columns")
+    return value.to_numpy() if is_table else _source_argument(value)
 
 
 def _yielded(rows: Any) -> Any:
@@ -365,5 +379,6 @@ for _name in ("to_arrow", "to_pandas", "to_polars", "to_tf", "__arrow_c_stream__
 for _name in (registered() | registered_methods()).keys() - {"batch"}:
     setattr(Dataset, _name, faced(getattr(ps.Dataset, _name)))
 for _name in registered_sources():
-    setattr(Dataset, _name, staticmethod(faced(getattr(ps.Dataset, _name), _source_argument)))
+    _of = _components if _name in ("from_tensors", "from_tensor_slices") else _source_argument
+    setattr(Dataset, _name, staticmethod(faced(getattr(ps.Dataset, _name), _of)))
 set_wrapper(ps.Dataset, Dataset.of)

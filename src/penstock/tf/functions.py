@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentTypeError, LimitError
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError, LimitError
 from penstock.graph.adapted import by_itself
 from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import as_dtype
+from penstock.tf.lists import packed_list, require_form
 from penstock.tf.ragged_functions import across, is_among
-from penstock.tf.tensors import Tensor, alike_in_lists, beside_tensors, is_traced, unwrap, wrap
+from penstock.tf.tensors import Tensor, alike_in_lists, beside_tensors, first_in, is_traced, unwrap, wrap
 from penstock.trace.value import Traced, untold
 
 __all__ = [
@@ -25,8 +27,6 @@ __all__ = [
     "function",
     "numpy_function",
     "on_tensors",
-    "print_",
-    "printed_value",
     "py_function",
 ]
 
@@ -38,16 +38,19 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     names = _names(function)
     # Lists of values are tensors; those of sizes, or of what is unlike, are what they are.
     n_values = 0 if names[:1] in _SIZES else 1 if first is None else 3
+    listed = _LISTED.get(function.__name__, alike_in_lists)
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         if not takes_name:
             kwargs.pop("name", None)
         try:
-            given, by_name = (args, kwargs) if first is None else _beside(args, kwargs, first, names)
-            of_values = (alike_in_lists(value) for value in given[:n_values])
+            given, by_name = (
+                (args, kwargs) if first is None else _beside(function.__name__, args, kwargs, first, names)
+            )
+            of_values = (listed(value) for value in given[:n_values])
             values = tuple(map(unwrap, (*of_values, *given[n_values:])))
-            lists = {name: alike_in_lists(by_name[name]) for name in names[:n_values] if name in by_name}
+            lists = {name: listed(by_name[name]) for name in names[:n_values] if name in by_name}
             named = unwrap({**by_name, **lists})
             if is_among((*values, *named.values())):
                 return wrap(across(function, values, named))
@@ -58,6 +61,27 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
             ) from error
 
     return called
+
+
+def _stackable(values: Any) -> Any:
+    """A list to stack: without tensors it is one tensor, as TensorFlow packs it, where its parts are of one shape."""
+    if type(values) not in (list, tuple) or first_in(values) is not None or is_among((unwrap(values),)):
+        return alike_in_lists(values)
+    return list(packed_list(values)) if len({np.shape(value) for value in values}) == 1 else values
+
+
+def _joinable(values: Any) -> Any:
+    """Lists to join, without tensors in them, in the dtype of the first."""
+    if type(values) not in (list, tuple) or first_in(values) is not None:
+        return alike_in_lists(values)
+    if not values or not all(isinstance(value, list) for value in values):
+        return values
+    first = packed_list(values[0])
+    return [first, *(_packed(value, first.dtype) for value in values[1:])]
+
+
+_LISTED: Final = {"stack": _stackable, "concat": _joinable}
+"""Of functions that take lists of tensors, what they make of such a list."""
 
 
 _PAIRS: Final = (
@@ -72,11 +96,29 @@ do beside an operator."""
 _SIZES: Final = (("shape",), ("dims",), ("size",), ("record_defaults",))
 
 
+_FIRST_DECIDES: Final = frozenset(["add", "truediv", "multiply_no_nan", "clip_by_value"])
+"""Functions whose first value has a dtype of its own, also one of NumPy beside a tensor."""
+
+
+def _require_dtype_of_first(where: str, values: tuple[Any, ...]) -> None:
+    first, second = values[:1], values[1:2]
+    if not (first and second and _is_numpy(first[0]) and isinstance(second[0], Tensor)):
+        return
+    found, wanted = as_dtype(first[0].dtype), second[0].dtype
+    if found != wanted:
+        raise InvalidArgumentError(
+            f"{where}: the second value has the dtype {wanted.name}, wanted {found.name}, that of the first. "
+            "Use tf.cast."
+        )
+
+
 def _beside(
-    args: tuple[Any, ...], kwargs: dict[str, Any], first: int, names: tuple[str, ...]
+    where: str, args: tuple[Any, ...], kwargs: dict[str, Any], first: int, names: tuple[str, ...]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments with NumPy's in the dtype of the tensors, whether given by place or by name."""
     by_name = [name for name in names[first:] if name in kwargs]
+    if where in _FIRST_DECIDES:
+        _require_dtype_of_first(where, (*args, *(kwargs[name] for name in by_name)))
     alike = beside_tensors((*args[first:], *(kwargs[name] for name in by_name)))
     n = max(len(args) - first, 0)
     return (*args[:first], *alike[:n]), {**kwargs, **dict(zip(by_name, alike[n:], strict=True))}
@@ -116,6 +158,9 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         return made
     array = np.asarray(made)
     sizes = tuple(unwrap(shape))
+    if array.size not in (1, prod(sizes)):
+        want = f"as many items as {sizes} has, or one"
+        raise ArgumentTypeError("constant", "items of value", got=array.size, want=want)
     return Tensor(np.full(sizes, array[()], array.dtype) if array.size == 1 else array.reshape(sizes))
 
 
@@ -132,30 +177,56 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         return value
     if isinstance(value, RaggedTensor | SparseTensor):
         return value
+    has_tensors = first_in(value) is not None
     values = unwrap(alike_in_lists(list(value) if isinstance(value, tuple | range) else value))
     if isinstance(values, Traced):
         return Tensor(values)
     if isinstance(values, list) and any(map(is_traced, values)):
         return wrap(np.stack(values))
-    return Tensor(_packed(values, dtype))
+    return Tensor(_of_tensors(values, dtype) if has_tensors else _packed(values, dtype))
+
+
+def _of_tensors(values: Any, dtype: Any) -> Any:
+    """Lists with tensors in them, whose dtype is that of all."""
+    packed = pack_value(_lists(values))
+    kinds = {np.dtype(object) if isinstance(one, bytes) else one.dtype for one in _leaves(values)}
+    if len(kinds) > 1:
+        raise ArgumentTypeError("convert_to_tensor", "dtypes in a list", got=values, want="one dtype")
+    return packed if dtype is None else _packed(np.asarray(packed), dtype)
+
+
+def _leaves(values: Any) -> Iterator[Any]:
+    if not isinstance(values, list | tuple):
+        yield values if hasattr(values, "dtype") else pack_value(values)
+        return
+    for part in values:
+        yield from _leaves(part)
 
 
 def _packed(values: Any, dtype: Any) -> Any:
     if dtype is None:
-        return pack_value(_lists(values))
+        return packed_list(values) if isinstance(values, list) else _in_range(values)
     kind = as_dtype(dtype)
+    if not hasattr(values, "__array__"):
+        require_form(values, kind.dtype)
     if kind.name == "string":
         return _text(values)
-    array = np.asarray(values)
-    is_exact = kind.is_floating or kind.is_complex or _is_numpy(values) or not array.size
-    if array.dtype.kind in "fc" and not is_exact:
-        raise ArgumentTypeError("constant", "value", got=values, want=f"values of {kind.name}")
     return np.asarray(values).astype(kind.dtype)[()]
+
+
+def _in_range(value: Any) -> Any:
+    packed = pack_value(value)
+    if isinstance(value, float) and np.isinf(packed) and not np.isinf(value):
+        help = "Pass dtype=tf.float64."
+        raise ArgumentError("constant", "value", got=value, want="a number that float32 holds", help=help)
+    return packed
 
 
 def _text(values: Any) -> Any:
     """A text, or an array of texts: also of none, whose list tells no dtype."""
     packed = pack_value(_lists(values))
+    if isinstance(packed, np.ndarray | np.generic) and packed.size and packed.dtype != object:
+        raise ArgumentTypeError("constant", "value", got=values, want="text")
     return packed if np.size(packed) else np.empty(np.shape(packed), object)
 
 
@@ -280,44 +351,3 @@ def function(func: Callable[..., Any] | None = None, **options: Any) -> Any:
 def _as_tensors(values: Any) -> Any:
     """Arguments with tensors in place of NumPy values; Python values stay as they are."""
     return map_structure(lambda one: wrap(one) if isinstance(one, np.ndarray | np.generic) else one, values)
-
-
-def print_(*inputs: Any, output_stream: Any = None, sep: str = " ", end: str = "\n", **_: Any) -> None:
-    """Write values to standard error, as `tf.print` writes them.
-
-    Within a function for `map` that runs on whole chunks it makes that run row by row.
-    """
-    import sys
-
-    for value in inputs:
-        if is_traced(value):
-            unwrap(value).recorder.note("prints a value")
-            return
-    stream = output_stream if hasattr(output_stream, "write") else sys.stderr
-    stream.write(sep.join(map(_printed, inputs)) + end)
-
-
-def _printed(value: Any, nested: bool = False) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name!r}: {_printed(part, True)}" for name, part in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        text = ", ".join(_printed(part, True) for part in value)
-        return f"[{text}]" if isinstance(value, list) else f"({text})"
-    if not isinstance(value, Tensor):
-        return repr(value) if nested and isinstance(value, str) else str(value)
-    return printed_value(unwrap(value))
-
-
-def printed_value(value: Any) -> str:
-    """Three items at each end of an axis, as `tf.print` summarizes."""
-    if isinstance(value, bytes):
-        return f'"{value.decode(errors="replace")}"'
-    if isinstance(value, np.ndarray) and value.ndim:
-        is_long = len(value) > 6
-        shown = [printed_value(part) for part in ([*value[:3], *value[-3:]] if is_long else value)]
-        if is_long:
-            shown.insert(3, "...")
-        return f"[{(' ' if value.ndim == 1 else chr(10) + ' ').join(shown)}]"
-    if isinstance(value, np.bool_):
-        return str(int(value))
-    return f"{value:g}" if isinstance(value, np.floating) else str(value)

@@ -13,17 +13,22 @@ from penstock.column.packing import pack_value
 from penstock.column.values import Ragged
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.tf import segments
+from penstock.tf.arranging import sizes_of_parts, split
+from penstock.tf.finding import bincount, gather_nd
 from penstock.tf.rows_of_rows import (
     aligned,
     axis_of,
     expanded,
+    items_at,
     joined,
+    nested_in,
     of_array,
     on_flat,
     ones_beside,
     places_in,
     reduced,
     rows_at,
+    squeezed,
     stacked,
     with_flat,
 )
@@ -62,7 +67,7 @@ def across(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     name = function.__name__
     if name in _BY_ITEM:
         return _by_item(function, args, kwargs)
-    known = _FUNCTIONS.get(name)
+    known = _split if function is split else _FUNCTIONS.get(name)
     return function(*args, **kwargs) if known is None else known(*args, **kwargs)
 
 
@@ -165,11 +170,7 @@ def _gather(
         raise ArgumentError("gather", "batch_dims", got=(batch, place), want=want)
     if isinstance(indices, Ragged):
         taken = _gather(table, indices.flat_values)
-        return (
-            Ragged.from_nested(taken, indices.nested_row_splits)
-            if not isinstance(taken, Ragged)
-            else _nested(taken, indices)
-        )
+        return nested_in(taken, indices.nested_row_splits)
     places = np.asarray(indices)
     _check_places(places, len(table))
     if not places.ndim:
@@ -179,12 +180,6 @@ def _gather(
         # How many rows there are only the sizes before it tell: without a place in them there is nothing to count.
         taken = Ragged(taken, np.arange(prod(places.shape[:at]) + 1) * places.shape[at])
     return taken
-
-
-def _nested(inner: Any, rows: Ragged) -> Ragged:
-    for splits in rows.nested_row_splits[::-1]:
-        inner = Ragged(inner, splits)
-    return inner  # type: ignore[no-any-return]
 
 
 def _check_places(places: Any, n: int) -> None:
@@ -303,6 +298,75 @@ def _reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separato
     return made[()] if isinstance(made, np.ndarray) else made
 
 
+def _split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -> list[Any]:
+    place = axis_of("split", axis, len(value.shape))
+    if place > value.ragged_rank:
+        parts = split(value.flat_values, num_or_size_splits, place - value.ragged_rank, num)
+        return [with_flat(value, part) for part in parts]
+    if place:
+        raise ArgumentError("split", "axis", got=axis, want="one whose size is the same in all rows")
+    sizes = sizes_of_parts(len(value), num_or_size_splits, num)
+    return [
+        rows_at(value, np.arange(end - size, end)) for size, end in zip(sizes, np.cumsum(sizes), strict=True)
+    ]
+
+
+def _squeeze(input: Any, axis: Any = None) -> Any:  # noqa: A002
+    if axis is None:
+        raise ArgumentError("squeeze", "axis", got=None, want="the axes, for ragged tensors")
+    places = {axis_of("squeeze", one, len(input.shape)) for one in np.atleast_1d(axis)}
+    made = input
+    for place in sorted(places, reverse=True):
+        made = squeezed(made, place)
+    return made
+
+
+def _gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Any:
+    if batch_dims:
+        raise ArgumentError("gather_nd", "batch_dims", got=batch_dims, want="0 for ragged tensors")
+    if isinstance(indices, Ragged):
+        taken = _gather_nd(params, indices.flat_values)
+        return nested_in(taken, indices.nested_row_splits)
+    places = np.asarray(indices)
+    if not places.ndim:
+        raise ArgumentError("gather_nd", "axes of indices", got=0, want="1 or more")
+    if not isinstance(params, Ragged):
+        return gather_nd(params, places)
+    if not places.shape[-1]:
+        return _gather(stacked("gather_nd", [params], 0), np.zeros(places.shape[:-1], np.int64))
+    taken = items_at("gather_nd", params, places.reshape(-1, places.shape[-1]))
+    if not isinstance(taken, Ragged):
+        return taken.reshape((*places.shape[:-1], *taken.shape[1:]))
+    for at in range(places.ndim - 2, 0, -1):
+        taken = Ragged(taken, np.arange(prod(places.shape[:at]) + 1) * places.shape[at])
+    return taken
+
+
+def _cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    place = axis_of("cumsum", axis, len(x.shape))
+
+    def summed(values: Any, along: int) -> Any:
+        return np.asarray(ps.math.cumsum(values, along, exclusive, reverse))
+
+    if place > x.ragged_rank:
+        return on_flat(lambda flat: summed(flat, place - x.ragged_rank), x)
+    if place == x.ragged_rank:
+        rows = [summed(row, 0) for row in np.split(x.flat_values, x.nested_row_splits[-1][1:-1])]
+        return with_flat(x, np.concatenate(rows) if rows else x.flat_values)
+    return with_flat(x, summed(x.to_padded(), place)[tuple(places_in(x))])
+
+
+def _bincount(arr: Any, axis: Any = None, **options: Any) -> Any:
+    if axis is None:
+        return bincount(arr.flat_values, **options)
+    if axis != -1 or arr.ragged_rank > 1 or options.get("weights") is not None:
+        want = "None, or -1 without weights and with one ragged axis, for ragged tensors"
+        raise ArgumentError("bincount", "axis", got=axis, want=want)
+    size = max(int(arr.flat_values.max(initial=-1)) + 1, options.pop("minlength", None) or 0)
+    rows = np.split(arr.flat_values, arr.row_splits[1:-1])
+    return np.stack([bincount(row, minlength=size, **options) for row in rows])
+
+
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "reduce_sum": _sum,
     "reduce_prod": _prod,
@@ -327,4 +391,8 @@ _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "to_hash_bucket_strong": _to_hash_bucket_strong,
     "join": _join,
     "reduce_join": _reduce_join,
+    "squeeze": _squeeze,
+    "gather_nd": _gather_nd,
+    "cumsum": _cumsum,
+    "bincount": _bincount,
 }

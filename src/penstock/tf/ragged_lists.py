@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import penstock as ps
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.tf.composite import RaggedTensor
 from penstock.tf.dtypes import as_dtype
+from penstock.tf.lists import packed_list, require_form
 from penstock.tf.tensors import Tensor, unwrap
 
 __all__ = ["constant"]
@@ -32,58 +34,71 @@ def constant(
         ragged_rank: How many axes differ in length; as many as the lists have below the first where None. What is in
             lists below that is of one shape.
         inner_shape: The shape of the values of the innermost rows.
-        name: Taken and not used, as `row_splits_dtype` is: splits are int64.
+        name: Taken and not used.
+        row_splits_dtype: Of the splits: int32, or int64, as where None.
 
     Raises:
         ArgumentError: The values have no such form.
     """
-    if ragged_rank is None and inner_shape is None:
-        return _of_lists(pylist, dtype)
-    depth = len(tuple(unwrap(inner_shape))) if inner_shape is not None else 0
-    rank = _depth(pylist) - 1 - depth if ragged_rank is None else int(ragged_rank)
+    rows = _listed(pylist)
+    depths = set(_depths(rows, 0))
+    deepest = max((depth for depth, _ in depths), default=0)
+    of_values = {depth for depth, is_value in depths if is_value}
+    if len(of_values) > 1 or (of_values and deepest > min(of_values)):
+        raise ArgumentError("ragged.constant", "pylist", got=pylist, want="values that stand equally deep")
+    n_inner = len(tuple(unwrap(inner_shape))) if inner_shape is not None else 0
+    rank = max(deepest - 1 - n_inner, 0) if ragged_rank is None else int(ragged_rank)
     if rank < 1:
-        return Tensor(np.asarray(_packed_as(pylist, dtype)))
-    values, splits = _flattened(pylist, rank)
+        made = _packed_as(rows, dtype)
+        return Tensor(
+            made if inner_shape is None else np.asarray(made).reshape(-1, *tuple(unwrap(inner_shape)))
+        )
+    values, splits = _flattened(rows, rank)
     try:
         flat = np.asarray(_packed_as(values, dtype))
         if inner_shape is not None:
             flat = flat.reshape(-1, *tuple(unwrap(inner_shape)))
+    except ArgumentTypeError:
+        raise
     except ValueError as error:
-        want = f"values of one shape below {rank} ragged axes"
+        want = f"values of one shape and kind below {rank} ragged axes"
         raise ArgumentError("ragged.constant", "pylist", got=pylist, want=want) from error
-    return RaggedTensor(_nested(flat, splits))
+    kind = np.int64 if row_splits_dtype is None else as_dtype(row_splits_dtype).dtype
+    return RaggedTensor(ps.Ragged.from_nested(flat, [np.array(one, kind) for one in splits]))
 
 
-def _depth(value: Any) -> int:
-    return 1 + max(map(_depth, value), default=0) if isinstance(value, list | tuple) else np.ndim(value)
+def _listed(value: Any) -> Any:
+    """Tuples and arrays as lists."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return [_listed(part) for part in value]
+    return [_listed(part) for part in value] if isinstance(value, list | tuple) else unwrap(value)
+
+
+def _depths(value: Any, depth: int) -> Iterator[tuple[int, bool]]:
+    """How deep the values and the empty lists stand, and which it is."""
+    if not isinstance(value, list):
+        yield depth, True
+        return
+    if not value:
+        yield depth + 1, False
+    for part in value:
+        yield from _depths(part, depth + 1)
 
 
 def _packed_as(values: Any, dtype: Any) -> Any:
     if dtype is None:
-        return pack_value(values)
-    kind = as_dtype(dtype)
-    return np.asarray(pack_value(values) if kind.name == "string" else values, kind.dtype)
+        return packed_list(values) if isinstance(values, list) else pack_value(values)
+    kind = as_dtype(dtype).dtype
+    require_form(values, kind)
+    if kind.kind in "OS":
+        return np.asarray(pack_value(values) if values else values, object)
+    return np.asarray(values, kind)
 
 
-def _of_lists(pylist: Any, dtype: Any) -> RaggedTensor:
-    if dtype is None:
-        values, splits = _flattened(pylist)
-        return RaggedTensor(_nested(np.asarray(pack_value(values)), splits))
-    values, splits = _flattened(pylist)
-    if as_dtype(dtype).name == "string":
-        texts = pack_value(values) if values else np.empty(0, object)
-        return RaggedTensor(_nested(np.asarray(texts, object), splits))
-    return RaggedTensor(_nested(np.asarray(values, unwrap(as_dtype(dtype))), splits))
-
-
-def _flattened(rows: list[Any], most: int | None = None) -> tuple[list[Any], list[list[int]]]:
-    splits: list[list[int]] = []
-    while any(isinstance(row, list) for row in rows) and (most is None or len(splits) < most):
-        lengths = [len(row) for row in rows]
-        splits.append(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64).tolist())
+def _flattened(rows: list[Any], rank: int) -> tuple[list[Any], list[Any]]:
+    """The values below so many ragged axes, and where the rows of each begin."""
+    splits = []
+    for _ in range(rank):
+        splits.append(np.cumsum([0, *map(len, rows)]))
         rows = [item for row in rows for item in row]
-    return rows, splits or [[0] * (len(rows) + 1)]
-
-
-def _nested(values: Any, splits: list[list[int]]) -> ps.Ragged:
-    return ps.Ragged.from_nested(values, [np.array(one, np.int64) for one in splits])
+    return rows, splits

@@ -48,12 +48,12 @@ class Generator:
         self._seed, self._is_drawn, self._count, self._lock = seed % (1 << 61), is_drawn, 0, Lock()
 
     @classmethod
-    def from_seed(cls, seed: int, alg: Any = None) -> Self:  # noqa: ARG003  (there is one)
+    def from_seed(cls, seed: int, alg: Any = None) -> Self:
         """A generator of a seed."""
         return cls(int(seed))
 
     @classmethod
-    def from_non_deterministic_state(cls, alg: Any = None) -> Self:  # noqa: ARG003  (there is one)
+    def from_non_deterministic_state(cls, alg: Any = None) -> Self:
         """A generator of a seed that nobody knows."""
         return cls(randbits(60), is_drawn=True)
 

@@ -17,13 +17,16 @@ __all__ = [
     "cut",
     "expanded",
     "fitted",
+    "items_at",
     "joined",
+    "nested_in",
     "of_array",
     "on_flat",
     "ones_beside",
     "places_in",
     "reduced",
     "rows_at",
+    "squeezed",
     "stacked",
     "with_flat",
 ]
@@ -173,6 +176,55 @@ def expanded(rows: Rows, axis: int) -> Rows:
     if place == 1:
         return Ragged(rows, np.arange(len(rows) + 1))
     return Ragged(expanded(rows.values, place - 1), rows.row_splits)
+
+
+def squeezed(rows: Any, place: int) -> Any:
+    """The same values without an axis, which is of size 1.
+
+    Raises:
+        InvalidArgumentError: It is of another size.
+    """
+    if not isinstance(rows, Ragged):
+        sizes = np.array([rows.shape[place]])
+    elif place < 2:
+        sizes = rows.row_lengths() if place else np.array([len(rows)])
+    else:
+        return Ragged(squeezed(rows.values, place - 1), rows.row_splits)
+    if (sizes != 1).any():
+        found = int(sizes[sizes != 1][0])
+        raise InvalidArgumentError(f"squeeze: axis {place} has the size {found}, wanted 1.")
+    if isinstance(rows, Ragged):
+        return rows.values if place else rows[0]
+    return np.squeeze(rows, place)
+
+
+def nested_in(inner: Any, nested_row_splits: Sequence[Any]) -> Ragged:
+    """Values, ragged ones too, in rows of rows."""
+    for splits in nested_row_splits[::-1]:
+        inner = Ragged(inner, splits)
+    return inner  # type: ignore[no-any-return]
+
+
+def items_at(where: str, rows: Ragged, places: NDArray[Any]) -> Rows:
+    """What stands at places, each as many numbers as it goes deep: `[n, depth]`.
+
+    Raises:
+        InvalidArgumentError: Nothing stands there.
+    """
+    values: Any = rows
+    lengths, starts = np.full(len(places), len(rows)), np.zeros(len(places), np.int64)
+    for depth, column in enumerate(places.T):
+        if ((column < 0) | (column >= lengths)).any():
+            wrong = int(np.argmax((column < 0) | (column >= lengths)))
+            raise InvalidArgumentError(f"{where}: there is nothing at {places[wrong].tolist()}.")
+        at = starts + column
+        if not isinstance(values, Ragged):
+            taken: NDArray[Any] = values[(at, *places.T[depth + 1 :])]
+            return taken
+        if depth + 1 == places.shape[1]:
+            return rows_at(values, at)
+        lengths, starts, values = values.row_lengths()[at], values.row_splits[at], values.values
+    return rows_at(values, starts)
 
 
 # --- cutting ---

@@ -49,7 +49,8 @@ def to_dense(
     """
     if isinstance(sp_input, TracedSparse):
         return sp_input.to_dense()
-    return Tensor(unwrap(sp_input).to_dense(unwrap(default_value)))
+    default = None if default_value is None else pack_value(unwrap(default_value))
+    return Tensor(unwrap(sp_input).to_dense(default))
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:

@@ -22,6 +22,7 @@ __all__ = [
     "Tensor",
     "alike_in_lists",
     "beside_tensors",
+    "first_in",
     "is_tensor",
     "is_traced",
     "set_wrapper",
@@ -170,7 +171,7 @@ class Tensor:
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(self._value, bytes | str):
-            raise InvalidArgumentError("getitem: a string has no axes. Use tf.strings.substr.")
+            return _cut_text(self._value, key)
         return wrap(self._value[unwrap(key)])
 
     def __contains__(self, item: object) -> bool:
@@ -231,6 +232,15 @@ class Tensor:
         )
 
 
+def _cut_text(value: bytes | str, key: Any) -> Tensor:
+    """A text with new axes; it has none of its own to take an item of."""
+    keys = key if isinstance(key, tuple) else (key,)
+    if any(one is not None and one is not Ellipsis for one in keys):
+        raise InvalidArgumentError("getitem: a string has no axes. Use tf.strings.substr.")
+    made = np.asarray(pack_value(value), object)[keys]
+    return Tensor(made if made.ndim else value)
+
+
 class _Reference:
     """What `Tensor.ref` gives."""
 
@@ -286,17 +296,18 @@ def alike_in_lists(value: Any) -> Any:
     """
     if type(value) not in (list, tuple):
         return value
-    first = _first_in(value)
+    first = first_in(value)
     if first is None or _is_text(first) or not _has_dtype(first):
         return value
     return _filled(value, first.dtype)
 
 
-def _first_in(value: Any) -> Any:
+def first_in(value: Any) -> Any:
+    """The value of the first tensor in nested lists, None where there is none."""
     if isinstance(value, Tensor):
         return value._value
     parts = value if type(value) in (list, tuple) else ()
-    return next((found for part in parts if (found := _first_in(part)) is not None), None)
+    return next((found for part in parts if (found := first_in(part)) is not None), None)
 
 
 def _filled(value: Any, dtype: Any) -> Any:
@@ -304,7 +315,7 @@ def _filled(value: Any, dtype: Any) -> Any:
         return type(value)(_filled(part, dtype) for part in value)
     kind = _KINDS.get(type(value)) or (value.dtype.kind if _is_of_numbers(value) else None)
     is_cut = _is_of_numbers(value) and kind == "f" and dtype.kind in "iu"  # as beside an operator
-    is_fit = is_cut or kind in tuple(_BESIDE.get(dtype.kind, ""))
+    is_fit = is_cut or kind in tuple("b" if dtype.kind == "b" else _BESIDE.get(dtype.kind, ""))
     return np.asarray(value).astype(dtype)[()] if is_fit else value
 
 
@@ -481,7 +492,7 @@ def wrap(value: Any) -> Any:
     {'x': <tf.Tensor: shape=(), dtype=int64, numpy=3>}
     """
     if isinstance(value, np.ndarray | np.generic | bytes | Traced):
-        return Tensor(value)
+        return Tensor(value[()] if isinstance(value, np.ndarray) and not value.ndim else value)
     if isinstance(value, list):
         return [wrap(part) for part in value]
     return map_structure(wrap_leaf, value) if is_structure(value) else wrap_leaf(value)
@@ -490,7 +501,7 @@ def wrap(value: Any) -> Any:
 def wrap_leaf(value: Any) -> Any:
     """One value of a row as a tensor, or what else it is shown as."""
     if isinstance(value, np.ndarray | np.generic | bytes | str | Traced):
-        return Tensor(value)
+        return Tensor(value[()] if isinstance(value, np.ndarray) and not value.ndim else value)
     if isinstance(value, bool | int | float | complex):
         return Tensor(pack_value(value))
     wrapper = _WRAPPERS.get(type(value))

@@ -1,0 +1,270 @@
+"""Lists with NumPy's values, what `tf.print` writes, and ragged rows cut and put together are TensorFlow's."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+tf = pytest.importorskip("tensorflow")
+pd = pytest.importorskip("pandas")
+
+import penstock.tf as ptf  # noqa: E402 (TensorFlow's log level comes first)
+
+LISTS: dict[str, Any] = {
+    "int64 first": [np.int64(1), 2],
+    "float64 first": [np.float64(1), 2],
+    "float64 later": [1, np.float64(2.5)],
+    "float64 in a later list": [[1], [np.float64(2)]],
+    "float16 first": [np.float16(1), 2.5],
+    "float32 and a large number": [np.float32(1), 2**40],
+    "uint8 beside 300": [np.uint8(1), 300],
+    "arrays": [np.array([1, 2]), [3.5, 4]],
+    "arrays of int8": [np.array([1, 2], np.int8)],
+    "bools behind numbers": [1, True],
+    "bools behind floats": [1.5, True],
+    "bools of NumPy": [np.bool_(True), False],
+    "bools of NumPy behind numbers": [1, np.bool_(True)],
+    "numbers behind bools": [True, 1],
+    "complex behind numbers": [1, 2j],
+    "text of NumPy": ["a", b"b", np.str_("c")],
+    "numbers behind text": ["a", 1],
+    "beyond int64": [np.uint64(2**63)],
+    "beyond float32": [1e300],
+    "None": [1, None],
+    "dates": [np.datetime64("2020")],
+    "nothing": [[], []],
+}
+AS_DTYPE: dict[str, tuple[Any, str]] = {
+    "1.5 as int32": ([1.5], "int32"),
+    "a float of NumPy as int32": ([np.float64(1.5)], "int32"),
+    "a number as text": ([1], "string"),
+    "text as a number": (["1"], "int32"),
+    "1 as bool": ([1], "bool"),
+    "True as int32": ([True], "int32"),
+    "complex as float": ([1 + 2j], "float32"),
+    "an array of numbers as text": (np.array([1]), "string"),
+    "None as a float": ([None], "float32"),
+    "a float of Python as int64": (1.0, "int64"),
+}
+
+
+def outcome(work: Any) -> Any:
+    try:
+        made = work()
+    except (ValueError, TypeError, tf.errors.OpError):
+        return "refused"
+    return described(made)
+
+
+def described(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [described(part) for part in value]
+    if hasattr(value, "row_splits"):
+        return [value.dtype.name, value.row_splits.dtype.name, value.to_list()]
+    array = np.asarray(value)
+    return [value.dtype.name, list(value.shape), str(array.tolist())]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_is_packed_by_its_first_value(name: str):
+    values = LISTS[name]
+    assert outcome(lambda: ptf.constant(values)) == outcome(lambda: tf.constant(values))
+    if outcome(lambda: tf.constant(values)) != "refused":  # stack goes on with single values
+        assert outcome(lambda: ptf.stack(values)) == outcome(lambda: tf.stack(values))
+
+    def rows(its: Any) -> Any:
+        return list(its.data.Dataset.from_tensor_slices(values))
+
+    assert outcome(lambda: rows(ptf)) == outcome(lambda: rows(tf))
+
+
+@pytest.mark.parametrize("name", AS_DTYPE)
+def test_a_value_has_a_form_in_a_dtype_or_is_refused(name: str):
+    value, dtype = AS_DTYPE[name]
+    assert outcome(lambda: ptf.constant(value, dtype)) == outcome(lambda: tf.constant(value, dtype))
+
+
+@pytest.mark.parametrize("lists", [[[1], [2.5]], [[np.int64(1)], [2]], [[1], [True]], [[], [1.5]]])
+def test_lists_are_joined_in_the_dtype_of_the_first(lists: Any):
+    assert outcome(lambda: ptf.concat(lists, 0)) == outcome(lambda: tf.concat(lists, 0))
+
+
+@pytest.mark.parametrize("name", ["add", "truediv", "multiply", "maximum", "clip_by_value"])
+@pytest.mark.parametrize("first", [np.float64(2.5), np.int64(3), np.array([1.5, 2]), np.float32(2)], ids=repr)
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
+def test_a_first_value_of_numpy_is_of_its_dtype_where_it_is_in_tensorflow(name: str, first: Any, dtype: str):
+    def work(its: Any) -> Any:
+        beside = its.constant([1, 3], dtype)
+        more = (beside,) if name == "clip_by_value" else ()
+        return getattr(its, name)(first, beside, *more)
+
+    wanted = outcome(lambda: work(tf))
+    if name == "clip_by_value" and np.ndim(first) == 0:
+        return  # one number clipped by two is refused there for its shape
+    assert outcome(lambda: work(ptf)) == wanted
+
+
+def test_tables_are_matrices():
+    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
+
+    def work(its: Any) -> Any:
+        slices = its.data.Dataset.from_tensor_slices
+        return [
+            list(slices((frame, frame["a"]))),
+            next(iter(its.data.Dataset.from_tensors({"x": frame})))["x"],
+        ]
+
+    assert described(work(ptf)) == described(work(tf))
+    mixed = pd.DataFrame({"a": [1], "b": ["x"]})
+    assert outcome(lambda: list(ptf.data.Dataset.from_tensor_slices(mixed))) == "refused"
+
+
+def test_a_text_takes_new_axes():
+    def work(its: Any) -> Any:
+        text = its.constant("ab")
+        rows = its.data.Dataset.from_tensor_slices(["x", "y"]).map(
+            lambda t: (t[its.newaxis], t[..., its.newaxis, None])
+        )
+        return [text[its.newaxis], text[None, ...], text[...], list(rows)]
+
+    assert described(work(ptf)) == described(work(tf))
+
+
+RAGGED = (
+    "[((1, 2), (3,))]|[(1, 2), (3,)]|[np.array([1, 2]), np.array([3])]|np.array([[1, 2], [3, 4]])|"
+    "[[1, 2], np.array([3])]|[]|[[]]|[[], [[]]]|5|[1, 2]|[[1, 2.5]]|[[np.float64(1.5)], [np.int64(2)]]|"
+    "['A', ['B', 'C']]|[[1], [[2]]]|"
+    "[[], [[1]]]|[['a', 1]]|[[[1], []], []]"
+)
+
+
+@pytest.mark.parametrize("text", RAGGED.split("|"))
+def test_ragged_constants_are_made_of_lists_tuples_and_arrays(text: str):
+    value = eval(text)
+    for options in ({}, {"dtype": "int32"}, {"row_splits_dtype": "int32"}, {"ragged_rank": 1}):
+        mine = outcome(lambda options=options: ptf.ragged.constant(value, **options))
+        assert mine == outcome(lambda options=options: tf.ragged.constant(value, **options)), options
+
+
+def new(its: Any) -> Any:
+    return its.RaggedTensor
+
+
+MADE = (
+    "new(its).from_row_splits([1, 2], [0, 2])|new(its).from_row_lengths([1, 2], [1, 1])|"
+    "new(its).from_row_limits([1, 2], [1, 2])|new(its).from_row_starts([1, 2], [0, 1])|"
+    "new(its).from_value_rowids([1, 2], [0, 2], nrows=4)|new(its).from_row_splits([1, 2], its.constant([0, 2]))|"
+    "new(its).from_nested_row_splits([1, 2], [[0, 1], [0, 2]])|new(its).from_row_splits([1], [0, 1], foo=3)|"
+    "new(its).from_row_splits([1], [0, 1], name='x', validate=False)|new(its).from_row_splits([1], [0.0, 1.0])|"
+    "new(its).from_row_lengths([1], [1], 'x', True)|new(its).from_row_splits([1, 2], [0, 1])"
+)
+
+
+@pytest.mark.parametrize("text", MADE.split("|"))
+def test_ragged_tensors_of_splits_have_their_dtype(text: str):
+    mine, theirs = (outcome(lambda its=its: eval(text, {"its": its, "new": new})) for its in (ptf, tf))
+    assert mine == theirs
+
+
+CUT = (
+    "its.cumsum(R)|its.cumsum(R, 1)|its.cumsum(R, 1, exclusive=True, reverse=True)|its.cumsum(R2, 2)|its.cumsum(R2, 1)|"
+    "its.cumsum(R2, 0)|its.cumsum(RI, 2)|its.cumsum(RI, 1)|its.cumsum(R, 2)|its.split(R, 2)|its.split(R, [1, 3])|"
+    "its.split(R, 3)|its.split(R, 2, axis=1)|its.split(RI, 2, axis=2)|its.split(RI, [1, 1], axis=-1)|its.split(R2, 2)|"
+    "its.split(R, [1, 2])|its.split(R, its.constant([1, 3]), num=2)|its.squeeze(R[None], 0)|its.squeeze(R, 0)|"
+    "its.squeeze(R1, 1)|its.squeeze(R1, -1)|its.squeeze(R, 1)|its.squeeze(R)|its.squeeze(its.expand_dims(R, 2), 2)|"
+    "its.squeeze(its.expand_dims(its.expand_dims(R, 0), 3), [0, 3])|its.squeeze(its.ragged.constant([[5]]), [0, 1])|"
+    "its.gather_nd(R, [[0, 1], [1, 2]])|its.gather_nd(R, [0, 1])|its.gather_nd(R, [[1], [0]])|its.gather_nd(R, [1])|"
+    "its.gather_nd(R, [[[1], [0]], [[3], [3]]])|its.gather_nd(R2, [[0, 0], [2, 0]])|"
+    "its.gather_nd(R2, [[0, 0, 1], [2, 0, 2]])|"
+    "its.gather_nd(RI, [[0, 1]])|its.gather_nd(RI, [[0, 1, 0]])|its.gather_nd(R, [[9, 0]])|its.gather_nd(R, [[-1, 0]])|"
+    "its.gather_nd(R, its.ragged.constant([[[0, 1], [1, 2]], [[3, 0]]], ragged_rank=1))|its.gather_nd(R, 0)|"
+    "its.gather_nd(its.constant([[1, 2], [3, 4]]), its.ragged.constant([[[0, 1], [1, 0]], [[1, 1]]], ragged_rank=1))|"
+    "its.gather_nd(R, its.zeros([2, 0], its.int32))|its.gather_nd(R, its.zeros([0, 2], its.int32))|"
+    "its.math.bincount(R)|its.math.bincount(R, axis=-1)|its.math.bincount(R, axis=-1, maxlength=4)|"
+    "its.strings.split(its.ragged.constant([['a b', 'c'], ['d']]))|its.argmax(R, 1)|its.sort(R)|its.transpose(R)"
+)
+
+
+@pytest.mark.parametrize("text", CUT.split("|"))
+def test_rows_of_ragged_tensors_are_cut_as_in_tensorflow(text: str):
+    def work(its: Any) -> Any:
+        constant = its.ragged.constant
+        named = {
+            "its": its,
+            "R": constant([[1, 2], [3, 4, 5], [], [6]]),
+            "R1": constant([[1], [2], [3]]),
+            "R2": constant([[[1, 2], [3]], [], [[4, 5, 6]], [[7]]]),
+            "RI": constant([[[1, 2], [3, 4]], [[5, 6]]], ragged_rank=1),
+        }
+        return eval(text, named)
+
+    assert outcome(lambda: work(ptf)) == outcome(lambda: work(tf))
+
+
+def test_a_ragged_tensor_prints_as_tensorflows():
+    rows: list[Any] = [
+        [[1, 2], [3]],
+        [["a", "b"], ["c" * 50, "d" * 40]],
+        [[[1, 2], [3]], [[4], [5, 6]]],
+        [[[1], []], []],
+        [],
+        [list(range(40)), [1]],
+        [[1.5, -2.0], []],
+    ]
+    for row in rows:
+        assert repr(ptf.ragged.constant(row)) == repr(tf.ragged.constant(row)), row
+        assert str(ptf.ragged.constant(row)) == str(tf.ragged.constant(row)), row
+    for its in (ptf, tf):
+        nested = its.ragged.constant([[[1, 2], [3]], [[4], [5, 6]]]).numpy()
+        assert nested.shape == (2, 2)
+        assert nested[1, 1].tolist() == [5, 6]
+
+
+WRITTEN: dict[str, Any] = {
+    "signs": ['a"b', "c\\d\n", "é", "it's", "\t\r\x01\x7f"],
+    "bytes": b"\x00\xff\x80",
+    "floats": np.array([1e-8, 123456789.0, 0.1, 1 / 3, 1e10, 1.0, -0.0, np.inf, np.nan], np.float32),
+    "doubles": np.array([0.1, 1 / 3, 1e-8, 123456789.123, 1e300]),
+    "halves": np.array([0.1, 1 / 3, 65504], np.float16),
+    "bools": [True, False],
+    "small": np.array([5, 200], np.uint8),
+    "axes": np.arange(80).reshape(4, 5, 4),
+    "no rows": np.zeros((0, 2)),
+    "no columns": np.zeros((2, 0)),
+    "complex": 3 + 4j,
+    "one": 2**40,
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_values_are_written_as_tensorflow_writes_them(name: str):
+    for summarize in (3, -1, 2, 1):
+        mine, theirs = (
+            its.strings.format("<{}>", its.constant(WRITTEN[name]), summarize=summarize).numpy()
+            for its in (ptf, tf)
+        )
+        assert mine == theirs
+
+
+@pytest.mark.parametrize(
+    "size", [(3, None), ([2, 4], 2), ([2, 4], 3), ([2, 3], None), (4, None), (3, 2), ([2, -1], None)]
+)
+def test_a_tensor_is_split_as_in_tensorflow(size: Any):
+    how, num = size
+    options = {} if num is None else {"num": num}
+    mine, theirs = (
+        outcome(lambda its=its: its.split(its.zeros([4, 6]), how, 1, **options)) for its in (ptf, tf)
+    )
+    assert mine == theirs
+
+
+def test_sparse_text_is_filled_with_bytes():
+    for its in (ptf, tf):
+        sparse = its.SparseTensor([[0, 1]], ["a"], [1, 3])
+        assert its.sparse.to_dense(sparse, "").numpy().tolist() == [[b"", b"a", b""]]
+        assert its.sparse.to_dense(sparse, default_value="-").numpy().tolist() == [[b"-", b"a", b"-"]]

@@ -1,0 +1,82 @@
+"""Lists become tensors as in TensorFlow: the first value says the dtype, and what has no form in it is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import penstock.tf as tf
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+
+
+def test_the_first_value_of_a_list_says_its_dtype():
+    assert tf.constant([1, np.float64(2.5)]).dtype == tf.float32
+    assert tf.constant([np.float64(1), 2]).dtype == tf.float64
+    assert tf.constant([np.int64(1), 2]).dtype == tf.int32
+    assert tf.constant([[1.5], [True]]).numpy().tolist() == [[1.5], [1.0]]
+    assert tf.stack([np.int64(1), True]).dtype == tf.int32
+
+
+@pytest.mark.parametrize(
+    "values", [[True, 1], [1, "a"], [1, None], [1, np.bool_(True)], [np.datetime64("2020")], [1e300]]
+)
+def test_values_that_do_not_go_together_are_refused(values: list[object]):
+    with pytest.raises(ArgumentError, match="a list is"):
+        tf.constant(values)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"), [([1], tf.string), (["1"], tf.int32), ([None], tf.float32), ([1], tf.bool)]
+)
+def test_values_without_a_form_in_a_dtype_are_refused(value: list[object], dtype: object):
+    with pytest.raises(ArgumentTypeError, match="wanted values of"):
+        tf.constant(value, dtype)
+
+
+def test_lists_of_datasets_are_packed_as_tensors():
+    assert tf.data.Dataset.from_tensor_slices([np.int64(1), 2]).element_spec.dtype == tf.int32
+    assert tf.data.Dataset.from_tensor_slices({"x": [1, np.float64(2)]}).element_spec["x"].dtype == tf.float32
+    arrays = [np.array([1, 2]), np.array([3, 4])]
+    assert tf.data.Dataset.from_tensors(arrays).element_spec.dtype == tf.int64
+
+
+def test_a_first_array_of_another_dtype_is_not_cut():
+    with pytest.raises(
+        InvalidArgumentError, match=r"add: the second value has the dtype int32, wanted float64"
+    ):
+        tf.add(np.array([1.5]), tf.constant([1]))
+
+
+def test_a_text_takes_new_axes_and_no_items():
+    assert tf.constant("ab")[tf.newaxis].numpy().tolist() == [b"ab"]
+    with pytest.raises(InvalidArgumentError, match="no axes"):
+        tf.constant("ab")[0]
+
+
+def test_unknown_arguments_of_ragged_tensors_are_refused():
+    with pytest.raises(TypeError, match="foo"):
+        tf.RaggedTensor.from_row_splits([1], [0, 1], foo=3)
+    with pytest.raises(ArgumentTypeError):
+        tf.RaggedTensor.from_row_lengths([1], [1.0])
+
+
+def test_ragged_rows_are_split_squeezed_summed_and_gathered():
+    rows = tf.ragged.constant(((1, 2), (3, 4, 5), (), np.array([6])))
+    assert [part.to_list() for part in tf.split(rows, 2)] == [[[1, 2], [3, 4, 5]], [[], [6]]]
+    assert tf.squeeze(rows[None], 0).to_list() == rows.to_list()
+    assert tf.cumsum(rows, axis=1).to_list() == [[1, 3], [3, 7, 12], [], [6]]
+    assert tf.gather_nd(rows, [[1, 2], [3, 0]]).numpy().tolist() == [5, 6]
+    with pytest.raises(InvalidArgumentError, match=r"nothing at \[2, 0\]"):
+        tf.gather_nd(rows, [[2, 0]])
+
+
+def test_an_axis_is_split_into_parts_of_one_size_or_refused():
+    assert [part.shape[0] for part in tf.split(tf.range(6), [2, -1], num=2)] == [2, 4]
+    with pytest.raises(InvalidArgumentError, match="no 4 parts"):
+        tf.split(tf.range(6), 4)
+
+
+def test_text_is_written_with_escapes_and_numbers_in_full():
+    assert tf.strings.format("{}", tf.constant('a"\n\x01')).numpy() == b'"a\\"\\n\\001"'
+    assert tf.strings.format("{}", tf.constant(1 / 3)).numpy() == b"0.333333343"
+    assert tf.strings.format("{}", tf.range(9), summarize=1).numpy() == b"[0 ... 8]"

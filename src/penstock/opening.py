@@ -133,8 +133,7 @@ def open(
         schema = sidecar.schema
     if schema is None:
         schema = _found(files, options, sample, described=features is None)
-    strict = schema.origin == "inferred"
-    return Dataset(Plan(TFRecordFiles(files, schema, strict, options, index, counts, versions)))
+    return Dataset(Plan(TFRecordFiles(files, schema, schema.is_found_out, options, index, counts, versions)))
 
 
 def _asked(paths: Any) -> Any:

@@ -52,7 +52,7 @@ class Opened:
 
     def first_rows(self, n: int) -> Iterator[Any]:
         """The first n rows. No record behind them is read or decoded, however many a chunk would hold."""
-        decoder = Decoder(self.schema, strict=self.schema.origin == "inferred")
+        decoder = Decoder(self.schema, strict=self.schema.is_found_out)
         for path in self.paths:
             with FrameReader(path, **self.limits) as reader:
                 while n and (frames := reader.read(n)) is not None:

@@ -179,12 +179,17 @@ def _logical(field: Field, values: Any, row_of: Callable[[int], int]) -> NDArray
         return np.asarray(values)
     if dtype.kind in "Mm" or dtype == np.uint64:
         return np.asarray(values.view(dtype))
-    cast = values.astype(dtype)
-    wrong = cast != values if values.dtype == np.int64 and dtype.kind in "iub" else None
+    with np.errstate(over="ignore"):  # told below
+        cast = values.astype(dtype)
+    wrong = None
+    if values.dtype == np.int64 and dtype.kind in "iub":
+        wrong = cast != values
+    elif dtype == np.float16:
+        wrong = np.isinf(cast) != np.isinf(values)
     if wrong is not None and wrong.any():
         at = int(wrong.argmax())
         raise Misfit(
-            row_of(at), field.name, f"holds {int(values[at])}, wanted a number that {dtype} can hold"
+            row_of(at), field.name, f"holds {values[at].item()}, wanted a number that {dtype} can hold"
         )
     return np.asarray(cast)
 

@@ -177,7 +177,7 @@ class Decoder:
             record=row,
             help=(
                 "Look at more records first with sample=N, or say what they hold with features=..."
-                if self.schema.origin == "inferred"
+                if self.schema.is_found_out
                 else "Say what the records hold with features=..."
             ),
         )

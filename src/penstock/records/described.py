@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import Final
 
 from penstock.errors import NotFoundError, SidecarError
@@ -12,6 +13,9 @@ from penstock.records.schema import UNSET, Field, Schema
 __all__ = ["merged", "read_small", "read_text"]
 
 _MOST_BYTES: Final = 16 << 20
+# A row that lacks a feature of one shape takes room for all its values, on the word of the description alone.
+_MOST_UNSEEN: Final = 1 << 20
+_MOST_VALUES: Final = 1 << 31
 
 
 def read_small(path: str, most_bytes: int = _MOST_BYTES) -> bytes | None:
@@ -53,7 +57,7 @@ def merged(inferred: Schema, described: dict[str, Field], origin: str) -> Schema
     """
     seen = {field.name: field for field in inferred.fields}
     fields = [_agreed(field, described.get(field.name)) for field in inferred.fields]
-    fields += [replace(field, optional=True) for name, field in described.items() if name not in seen]
+    fields += [_unseen(field) for name, field in described.items() if name not in seen]
     fields.sort(key=lambda field: field.name.encode())
     return replace(inferred, fields=tuple(fields), origin=origin)
 
@@ -63,10 +67,25 @@ def _agreed(seen: Field, said: Field | None) -> Field:
         return seen
     optional = seen.optional or said.optional
     if seen.kind == UNSET:
-        return replace(said, optional=True)
-    if seen.kind != said.kind or not _holds(said, seen):
+        return _unseen(said)
+    if seen.kind != said.kind or _is_huge(said) or not _holds(said, seen):
         return seen
     return replace(said, optional=optional, content=said.content or seen.content)
+
+
+def _unseen(said: Field) -> Field:
+    """A feature that no record looked at has: one of many values is a list of those that a record gives it."""
+    shape = said.shape
+    if _is_huge(said):
+        shape = (None,)
+    elif said.is_fixed and prod(size or 1 for size in shape) > _MOST_UNSEEN:
+        shape = (None, *shape[1:])
+    return replace(said, shape=shape, optional=True)
+
+
+def _is_huge(said: Field) -> bool:
+    """Whether no record could hold one item of it, nor memory a row."""
+    return prod(size for size in said.shape if size) >= _MOST_VALUES
 
 
 def _holds(said: Field, seen: Field) -> bool:

@@ -141,6 +141,11 @@ class Schema:
             return Spec({"context": context, "feature_lists": {f.name: step_spec(f) for f in self.lists}})
         return Spec(TensorSpec((), string))
 
+    @property
+    def is_found_out(self) -> bool:
+        """Whether it is what a sample shows, alone or with what others say of it: records may hold more."""
+        return self.origin in ("inferred", "features.json", "schema.pbtxt")
+
     def field(self, name: str) -> Field | None:
         """The field of a feature, or None."""
         return next((field for field in (*self.fields, *self.lists) if field.name == name), None)

@@ -15,6 +15,8 @@ from penstock.records.described import read_text
 __all__ = ["read_tfds_counts"]
 
 FILE_NAME: Final = "dataset_info.json"
+# More than fit on any disk; sums of these stay numbers of the machine.
+_MOST_RECORDS: Final = 1 << 40
 # NAME-SPLIT.FORMAT-00000-of-00012, as TFDS names its shards; FORMAT may come with a compression.
 _SHARD: Final = re.compile(r"^.+-(?P<split>[^-]+)\.[^-]+-(?P<number>\d{5,})-of-(?P<count>\d{5,})$")
 
@@ -54,8 +56,15 @@ def _shard_lengths(document: Any) -> dict[str, list[int]]:
     for split in splits if isinstance(splits, list) else []:
         name, numbers = (split.get("name"), split.get("shardLengths")) if isinstance(split, dict) else (0, 0)
         if isinstance(name, str) and isinstance(numbers, list):
-            lengths[name] = [int(str(number)) for number in numbers]
+            lengths[name] = [_number(number) for number in numbers]
     return lengths
+
+
+def _number(value: Any) -> int:
+    number = int(str(value))
+    if number >= _MOST_RECORDS:
+        raise ValueError(f"a shard of {str(value)[:40]} records")
+    return number
 
 
 def _count(name: str, lengths: dict[str, list[int]]) -> int | None:

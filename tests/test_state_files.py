@@ -169,6 +169,27 @@ def test_a_state_is_described_without_its_dataset(tmp_path: Path):
     ]
 
 
+FILES = {
+    "lines": lambda folder: ps.TextLineDataset([f"{folder}/{i}" for i in range(2)]),
+    "records": lambda folder: ps.FixedLengthRecordDataset([f"{folder}/{i}" for i in range(2)], 2),
+    "csv": lambda folder: ps.experimental.CsvDataset([f"{folder}/{i}" for i in range(2)], [np.int64]),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("n", [0, 3, 7, 10])
+def test_a_state_over_files_whose_rows_have_no_number_is_described(tmp_path: Path, kind: str, n: int):
+    for i in range(2):
+        (tmp_path / str(i)).write_text("1\n2\n3\n4\n5\n")
+    rows = iter(FILES[kind](tmp_path))
+    list(islice(rows, n) if n < 10 else rows)
+    found = ps.describe_state(json.loads(json.dumps(rows.get_state())))
+    [source] = found.sources
+    assert source.files == "{0..1}"
+    assert source.file in ({None} if n == 10 else {"0"} if n < 5 else {"0", "1"})
+    assert source.row in range(n + 1)
+
+
 def test_rows_on_hold_and_every_source_are_described():
     parts = [N(1000).shuffle(90, seed=1), N(50).repeat(3)]
     rows = iter(ps.Dataset.sample_from_datasets(parts, [0.5, 0.5], seed=3).shuffle(200, seed=2))

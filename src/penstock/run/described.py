@@ -198,7 +198,10 @@ def _place(name: str, arguments: Mapping[str, Any], epoch: int, state: Any, posi
     found = known.file_place(state) if known is not None and files is not None else None
     if found is None:
         return SourcePlace(name, files, position, epoch, None, None)
-    number, row = map(_number, found)
+    number, row = _number(found[0]), None if found[1] is None else _number(found[1])
+    n, is_several, _ = str(arguments.get("files")).partition(" #")
+    if is_several and n.isdecimal() and number >= int(n):  # they have ended
+        return SourcePlace(name, files, position, epoch, None, None)
     if "names" in arguments:
         return SourcePlace(name, files, position, epoch, file_name(arguments["names"], number), row)
     is_one = "#" not in str(files)

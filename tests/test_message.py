@@ -752,3 +752,21 @@ def test_two_kinds_of_list_in_one_feature_are_refused():
     ):
         Feature(int64_list=Int64List(value=[1]), float_list=FloatList(value=[1.0]))
     assert Feature(int64_list=Int64List(value=[1]), float_list=None).WhichOneof("kind") == "int64_list"
+
+
+def test_what_is_no_message_of_the_kind_leaves_the_copy_as_it_was():
+    message = train.Example(features=train.Features(feature={"a": train.Feature()}))
+    before = message.SerializeToString()
+    with pytest.raises(TypeError, match="wanted a"):
+        message.CopyFrom(message.features)
+    assert message.SerializeToString() == before
+
+
+def test_what_only_classes_of_protobuf_have_is_told_with_a_way_out():
+    message = train.Example()
+    assert message.FindInitializationErrors() == []
+    message.DiscardUnknownFields()
+    with pytest.raises(AttributeError, match=r"Example has no 'DESCRIPTOR'\. .*SerializeToString"):
+        _ = message.DESCRIPTOR
+    with pytest.raises(AttributeError, match=r"Its fields: bytes_list, float_list, int64_list\."):
+        _ = train.Feature().int_list

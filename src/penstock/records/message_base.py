@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, cast
 
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.records.message_fields import Field, Singular
 from penstock.records.message_text import message_text
 
 __all__ = ["Message"]
+
+# What json_format, text_format and other functions of protobuf ask messages for.
+_OF_PROTOBUF: Final = frozenset({"DESCRIPTOR", "UnknownFields", "Extensions", "RegisterExtension"})
+_NO_PROTOBUF: Final = (
+    "It is no class of protobuf: give SerializeToString() to one that is, or take str(), its text format."
+)
 
 
 class Message:
@@ -110,17 +116,21 @@ class Message:
 
     def MergeFrom(self, other: Self) -> None:
         """Take over the fields set in `other`: lists are joined, map entries replaced, messages merged."""
-        if type(other) is not type(self):
-            raise ArgumentTypeError(type(self).__name__, "other", got=other, want=f"a {type(self).__name__}")
+        self._check_type(other)
         for member, value in other.ListFields():
             cast(Any, member).merge(self, value)
         self.changed()
 
     def CopyFrom(self, other: Self) -> None:
         """Become equal to `other`, sharing nothing with it."""
+        self._check_type(other)
         if other is not self:
             self.Clear()
             self.MergeFrom(other)
+
+    def _check_type(self, other: object) -> None:
+        if type(other) is not type(self):
+            raise ArgumentTypeError(type(self).__name__, "other", got=other, want=f"a {type(self).__name__}")
 
     def copied(self) -> Self:
         """An equal message that shares nothing with this one."""
@@ -132,6 +142,19 @@ class Message:
     def IsInitialized(self) -> bool:
         """True: no field of these messages is required."""
         return True
+
+    def FindInitializationErrors(self) -> list[str]:
+        """An empty list: no field of these messages is required."""
+        return []
+
+    def DiscardUnknownFields(self) -> None:
+        """Nothing: unknown fields were dropped when the bytes were read."""
+
+    if not TYPE_CHECKING:  # a checker is to find names that no message has
+
+        def __getattr__(self, name: str) -> NoReturn:
+            help = _NO_PROTOBUF if name in _OF_PROTOBUF else f"Its fields: {', '.join(self.fields)}."
+            raise AttributeError(f"{type(self).__name__} has no {name!r}. {help}")
 
     def SerializeToString(self, *, deterministic: bool | None = False) -> bytes:
         """The message as bytes, names in byte order.

@@ -1,6 +1,7 @@
 """Positions of `ps.torch.IterableDataset` go on with other numbers of workers and ranks: every row once."""
 
 import json
+import warnings
 
 import pytest
 from torch.utils.data import DataLoader
@@ -233,4 +234,38 @@ def test_another_batch_size_goes_on_where_each_batch_has_its_snapshot(size):
     given, state = first(of(SHUFFLED, 2), 5)
     loader = of(SHUFFLED, 2, batch_size=size)
     ps.torch.resume(loader, state)
+    assert sorted(flat(given) + flat(lists(loader))) == list(range(N))
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_batches_of_which_the_state_does_not_tell_the_size_are_warned_of(size):
+    given, state = first(of(SHUFFLED, 2, every=100), 3)
+    loader = of(SHUFFLED, 0, batch_size=size)
+    with pytest.warns(
+        UserWarning, match=f"not tell the batch_size .*3 batches.*batch_size={size}.*every_n_s"
+    ):
+        ps.torch.resume(loader, state)
+    whole = sorted(flat(given) + flat(lists(loader)))
+    assert (whole == list(range(N))) == (size == 4)
+
+
+def test_a_short_batch_since_the_snapshot_is_warned_of():
+    ds = ps.Dataset.range(22)
+    whole = flat(lists(of(ds, 2)))
+    given, state = first(of(ds, 2, every=4), 6)
+    again = of(ds, 2, every=4)
+    with pytest.warns(UserWarning, match="not tell the drop_last of its loader.*drop_last=False"):
+        ps.torch.resume(again, state)
+    assert flat(given) + flat(lists(again)) == whole
+
+
+def test_rows_that_were_batches_are_not_passed_over_by_fours():
+    ds = SHUFFLED.batch(3)
+    given, state = first(of(ds, 2, every=100, batch_size=None), 5)
+    with pytest.raises(ArgumentError, match="batch_size is 4, wanted 1, as of the loader whose state it is"):
+        ps.torch.resume(of(ds, 2), state)
+    loader = of(ds, 3, batch_size=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ps.torch.resume(loader, state)
     assert sorted(flat(given) + flat(lists(loader))) == list(range(N))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -131,7 +132,8 @@ class Stood:
         """The states of the rows of all workers, once those that were given since the snapshot are passed over, and
         which part of its rank's rows is due next, of as many as it has workers.
 
-        Where `strict` or `allow` says what may differ, they are states of the pipeline as it is now.
+        Where `strict` or `allow` says what may differ, they are states of the pipeline as it is now. Warns where the
+        state does not tell how large the batches were that are passed over, or whether a short one was given.
 
         Raises:
             ArgumentError: Those given since were batches of another size.
@@ -149,20 +151,34 @@ class Stood:
         steps = self.steps
         ended: set[int] = set()
         due = self.last + 1
+        untold = ["batch_size"] if steps and self.batch_size is None else []
         for worker in islice(cycle(range(len(passes))), self.last + 1, None):
             if not steps or len(ended) == len(passes):
                 break
             given = sum(1 for _ in islice(passes[worker], batch_size or 1))
+            if 0 < given < (batch_size or 1) and "drop_last" not in untold:
+                untold.append("drop_last")
             if not given or (drop_last and given < (batch_size or 1)):
                 ended.add(worker)
             else:
                 steps, due = steps - 1, worker + 1
+        if untold:
+            _warn(self.steps, untold, batch_size, drop_last)
         return [rows.get_state() for rows in passes], self._part(due)
 
     def _part(self, worker: int) -> int:
         """The part that a worker has: its own number, unless it has gone on with that of another one."""
         number, shares = self.workers[worker % len(self.workers)]["share"]
         return int(number // (shares // len(self.workers)))
+
+
+def _warn(steps: int, untold: Sequence[str], batch_size: int | None, drop_last: bool) -> None:
+    warnings.warn(
+        f"resume: the state does not tell the {' and '.join(untold)} of its loader. The {steps} batches that it gave "
+        f"since its last snapshot are passed over by those of this one, batch_size={batch_size} and "
+        f"drop_last={drop_last}: with others rows are lost or come twice. With snapshot_every_n_steps=1 none are.",
+        stacklevel=4,
+    )
 
 
 def stood(where: str, saved: Any) -> Stood:
@@ -201,6 +217,8 @@ def _batch_size_of(snapshot: Mapping[str, Any]) -> int | None:
     """Rows of a batch, from how many of either the loader had asked for; None where it says nothing of it."""
     try:
         main = snapshot["_main_snapshot"]
+        if main["_sampler_iter_state"] is main["_index_sampler_state"] is None:
+            return 1  # of a loader that puts no rows together
         rows, batches = main["_sampler_iter_state"]["samples_yielded"], main["_sampler_iter_yielded"]
     except (KeyError, TypeError):
         return None

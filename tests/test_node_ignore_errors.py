@@ -2,6 +2,7 @@
 
 import logging
 
+import numpy as np
 import pytest
 
 import penstock as ps
@@ -52,3 +53,24 @@ def test_a_mark_is_exact_between_rows_that_fail():
     assert list(rows) == [4, 5, 7, 8]
     rows.set_state(state)
     assert list(rows) == [4, 5, 7, 8]
+
+
+def test_names_that_do_not_exist_are_no_errors_of_a_row():
+    def misspelled(i):
+        return np.maxximum(i, 1) if i else i
+
+    def unknown(i):
+        return limitt + i if i else i  # noqa: F821
+
+    for function, name in ((misspelled, "maxximum"), (unknown, "limitt")):
+        rows = iter(ps.Dataset.range(3).map(function).ignore_errors())
+        assert next(rows) == 0
+        with pytest.raises(ps.errors.FunctionError, match=name):
+            next(rows)
+
+
+def test_attributes_that_a_row_lacks_are_its_errors():
+    def named(i):
+        return i if i == 1 else i.no_such_attribute
+
+    assert list(ps.Dataset.range(3).map(named).ignore_errors()) == [1]

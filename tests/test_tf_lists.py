@@ -80,3 +80,39 @@ def test_text_is_written_with_escapes_and_numbers_in_full():
     assert tf.strings.format("{}", tf.constant('a"\n\x01')).numpy() == b'"a\\"\\n\\001"'
     assert tf.strings.format("{}", tf.constant(1 / 3)).numpy() == b"0.333333343"
     assert tf.strings.format("{}", tf.range(9), summarize=1).numpy() == b"[0 ... 8]"
+
+
+def test_numbers_are_checked_and_rows_with_others_left_out():
+    rows = tf.data.Dataset.from_tensor_slices([1.0, 0.0, 4.0]).map(
+        lambda x: tf.debugging.check_numerics(1.0 / x, "bad")
+    )
+    assert [float(row) for row in rows.ignore_errors()] == [1.0, 0.25]
+    with pytest.raises(InvalidArgumentError, match="bad : Tensor had Inf and NaN values"):
+        tf.debugging.check_numerics(tf.constant([np.inf, np.nan]), "bad")
+
+
+def test_a_name_that_is_missing_is_told_also_where_errors_are_left_out():
+    rows = tf.data.Dataset.range(2).map(lambda x: tf.debugging.no_such_check(x) + 1).ignore_errors()
+    with pytest.raises(InvalidArgumentError, match="has no 'no_such_check'"):
+        list(rows)
+
+
+def test_parsed_features_stand_in_the_order_of_tensorflow():
+    features = {
+        "b": tf.io.FixedLenFeature([], tf.int64, 0),
+        "a": tf.io.RaggedFeature(tf.int64),
+        "d": tf.io.VarLenFeature(tf.int64),
+        "c": tf.io.FixedLenFeature([], tf.int64, 0),
+    }
+    assert list(tf.io.parse_single_example(b"", features)) == ["d", "b", "c", "a"]
+    assert list(tf.io.parse_example([b""], features)) == ["d", "b", "c", "a"]
+
+
+def test_parts_of_ragged_tensors_are_leaves_where_asked_for():
+    rows = tf.ragged.constant([[1], [2, 3]])
+    assert [part.numpy().tolist() for part in tf.nest.flatten(rows, expand_composites=True)] == [
+        [1, 2, 3],
+        [0, 1, 3],
+    ]
+    assert tf.RaggedTensorSpec.from_value(rows) == tf.RaggedTensorSpec([2, None], tf.int32)
+    assert tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 2).numpy().tolist() == [b"b", b"ac"]

@@ -268,3 +268,40 @@ def test_sparse_text_is_filled_with_bytes():
         sparse = its.SparseTensor([[0, 1]], ["a"], [1, 3])
         assert its.sparse.to_dense(sparse, "").numpy().tolist() == [[b"", b"a", b""]]
         assert its.sparse.to_dense(sparse, default_value="-").numpy().tolist() == [[b"-", b"a", b"-"]]
+
+
+def test_features_stand_in_one_order(tmp_path: Any):
+    def work(its: Any) -> Any:
+        io = its.io
+        features = {
+            "b": io.FixedLenFeature([], its.int64, 0),
+            "a": io.RaggedFeature(its.int64),
+            "e": io.SparseFeature("i", "v", its.int64, 3),
+            "d": io.VarLenFeature(its.int64),
+            "c": io.FixedLenSequenceFeature([], its.int64, True),
+        }
+        rows = its.data.Dataset.from_tensor_slices([b"", b""])
+        single = next(iter(rows.map(lambda row: io.parse_single_example(row, features))))
+        batch = next(iter(rows.batch(2).map(lambda row: io.parse_example(row, features))))
+        return list(single), list(batch), list(io.parse_example([b""], features))
+
+    assert work(ptf) == work(tf)
+
+
+@pytest.mark.parametrize("text", ["[1.0, 0.0]", "[np.nan, np.inf]", "[1]", "1.5"])
+def test_numbers_are_checked_as_in_tensorflow(text: str):
+    value = eval(text)
+    mine, theirs = (
+        outcome(lambda its=its: its.debugging.check_numerics(1 / its.constant(value, "float32"), "bad"))
+        for its in (ptf, tf)
+    )
+    assert mine == theirs
+
+
+@pytest.mark.parametrize("numbers", [([1, 0, 1], 2), ([-1, 0, 0], 3), ([0, 0, 2], 2)])
+@pytest.mark.parametrize("texts", [["a", "b", "c"], [["a", "b"], ["c", "d"], ["e", "f"]]])
+def test_texts_of_a_number_are_joined_as_in_tensorflow(texts: Any, numbers: Any):
+    def work(its: Any) -> Any:
+        return its.strings.unsorted_segment_join(texts, *numbers, separator="+")
+
+    assert outcome(lambda: work(ptf)) == outcome(lambda: work(tf))

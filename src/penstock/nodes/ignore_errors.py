@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any, ClassVar, Final
 
 from penstock.errors import PenstockError
@@ -16,12 +17,21 @@ __all__ = ["IgnoreErrors"]
 _LOG: Final = logging.getLogger("penstock")
 
 
+def _is_of_the_program(error: PenstockError) -> bool:
+    """Whether a function asks for a name that there is not: of itself, or of a module."""
+    cause = error.__cause__
+    if isinstance(cause, AttributeError):
+        return isinstance(cause.obj, ModuleType)
+    return isinstance(cause, NameError | ImportError) and not isinstance(cause, UnboundLocalError)
+
+
 @transform("ignore_errors")
 @frozen
 class IgnoreErrors(Node):
     """The rows that could be made; those in whose place an error comes are left out.
 
-    Errors of your functions and of the data are left out. Those of the system, such as a disk that fails, are not.
+    Errors of your functions and of the data are left out. Those of the system, such as a disk that fails, are not, nor
+    are names that do not exist, which no row would have.
 
     Args:
         log_warning: Tell each error as a warning of the logger "penstock".
@@ -43,6 +53,8 @@ class IgnoreErrors(Node):
         try:
             return state, rows.pull()
         except PenstockError as error:
+            if _is_of_the_program(error):
+                raise
             if self.log_warning:
                 _LOG.warning("ignore_errors: a row is left out: %s", error)
             return state, None
@@ -53,8 +65,9 @@ class IgnoreErrors(Node):
                 yield next(rows)
             except StopIteration:
                 return
-            except PenstockError:
-                continue
+            except PenstockError as error:
+                if _is_of_the_program(error):
+                    raise
 
     @classmethod
     def examples(cls) -> list[Node]:

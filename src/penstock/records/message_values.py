@@ -104,7 +104,11 @@ class Repeated(MutableSequence[T], Generic[T]):
         self[:] = sorted(self, key=key, reverse=reverse)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        plain = np.asarray(self._items) if isinstance(self._items, array) else objects(self._items)
+        if not isinstance(self._items, array):
+            return np.array(objects(self._items), dtype=dtype)
+        numbers = np.asarray(self._items)
+        # "q" and "l" are both int64; of the two, NumPy's own is shown without its name.
+        plain = numbers.view(np.int64) if numbers.dtype == np.int64 else numbers
         return np.array(plain, dtype=dtype)
 
     def __eq__(self, other: object) -> bool:

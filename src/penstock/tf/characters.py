@@ -12,12 +12,18 @@ import numpy as np
 import penstock as ps
 from penstock.column.packing import pack_value
 from penstock.column.values import Ragged
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.ops.texts import texts
 from penstock.tf.printing import written
 from penstock.trace.value import Traced
 
-__all__ = ["format", "ngrams", "unicode_decode_with_offsets", "unicode_split_with_offsets"]
+__all__ = [
+    "format",
+    "ngrams",
+    "unicode_decode_with_offsets",
+    "unicode_split_with_offsets",
+    "unsorted_segment_join",
+]
 
 _REPLACEMENT = 0xFFFD
 
@@ -171,6 +177,37 @@ def _objects(values: list[bytes]) -> Any:
     made = np.empty(len(values), object)
     made[:] = values
     return made
+
+
+def unsorted_segment_join(inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "") -> Any:
+    """The texts of one number joined, in any order.
+
+    Args:
+        inputs: Texts: `[n, ...]`.
+        segment_ids: `[n]`, or of other axes that `inputs` begins with.
+        num_segments: What all numbers are below, and from 0 on.
+        separator: What stands between them.
+
+    Raises:
+        InvalidArgumentError: A number is not.
+
+    >>> unsorted_segment_join(np.array([b"a", b"b", b"c"], object), np.array([1, 0, 1]), 2).tolist()
+    [b'b', b'ac']
+    """
+    array = texts("unsorted_segment_join", inputs, "inputs")
+    for value in (array, segment_ids):
+        if isinstance(value, Traced):
+            raise value.recorder.fail("calls tf.strings.unsorted_segment_join")
+    array, numbers, n = np.asarray(array, object), np.asarray(segment_ids), int(num_segments)
+    if array.shape[: numbers.ndim] != numbers.shape or ((numbers < 0) | (numbers >= n)).any():
+        raise InvalidArgumentError(
+            f"unsorted_segment_join: segment_ids are {numbers.tolist()}, wanted one from 0 to {n - 1} for each input."
+        )
+    rows = array.reshape(numbers.size, -1)
+    parts = [rows[numbers.reshape(-1) == number] for number in range(n)]
+    between = separator.encode()
+    joined = [between.join(column) for part in parts for column in part.T.tolist()]
+    return _objects(joined).reshape(n, *array.shape[numbers.ndim :])
 
 
 def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3) -> bytes:

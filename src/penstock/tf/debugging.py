@@ -12,12 +12,14 @@ from typing import Any, Final
 import numpy as np
 
 import penstock as ps
-from penstock.errors import InvalidArgumentError
+from penstock.errors import ArgumentTypeError, InvalidArgumentError
+from penstock.tf.functions import convert_to_tensor
 from penstock.tf.missing import no_attribute
 from penstock.tf.tensors import is_traced, unwrap
 
 __all__ = [
     "Assert",
+    "assert_all_finite",
     "assert_equal",
     "assert_greater",
     "assert_greater_equal",
@@ -27,6 +29,7 @@ __all__ = [
     "assert_none_equal",
     "assert_positive",
     "assert_rank",
+    "check_numerics",
 ]
 
 
@@ -76,6 +79,33 @@ def assert_rank(x: Any, rank: int, message: Any = None, name: Any = None) -> Non
     found = getattr(getattr(x, "shape", None), "rank", None)
     if (np.ndim(unwrap(x)) if found is None else found) != int(unwrap(rank)):
         raise InvalidArgumentError(f"assert_rank: {message or ''} {x!r} has not {rank} axes.")
+
+
+def check_numerics(tensor: Any, message: str, name: Any = None) -> Any:
+    """The tensor itself. Raise InvalidArgumentError where an item of it is NaN or infinite.
+
+    >>> import penstock.tf as tf
+    >>> rows = tf.data.Dataset.from_tensor_slices([1.0, 0.0, 4.0])
+    >>> checked = rows.map(lambda x: tf.debugging.check_numerics(1.0 / x, "error")).ignore_errors()
+    >>> list(checked.as_numpy_iterator())
+    [np.float32(1.0), np.float32(0.25)]
+    """
+    value = convert_to_tensor(tensor)
+    if not value.dtype.is_floating:
+        raise ArgumentTypeError("check_numerics", "dtype of tensor", got=value.dtype, want="floats")
+    if is_traced(value):
+        unwrap(value).recorder.note("calls check_numerics, which looks at a value")
+        return value
+    array = np.asarray(unwrap(value))
+    found = [kind for kind, are in (("Inf", np.isinf(array)), ("NaN", np.isnan(array))) if are.any()]
+    if found:
+        raise InvalidArgumentError(f"check_numerics: {message} : Tensor had {' and '.join(found)} values")
+    return value
+
+
+def assert_all_finite(x: Any, message: str, name: Any = None) -> Any:
+    """The same as `check_numerics`."""
+    return check_numerics(x, message)
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,7 @@ import penstock as ps
 from penstock import io as ps_io
 from penstock.tf import gfile
 from penstock.tf.composite import TracedSparse
+from penstock.tf.functions import on_tensors
 from penstock.tf.names import lookup
 from penstock.tf.tensors import Tensor, unwrap, wrap
 from penstock.trace.value import Traced, told
@@ -21,6 +22,7 @@ __all__ = [
     "TFRecordOptions",
     "TFRecordWriter",
     "gfile",
+    "parse_example",
     "parse_single_example",
     "parse_single_sequence_example",
 ]
@@ -37,7 +39,7 @@ def parse_single_example(
     serialized: Any, features: Any, example_names: Any = None, name: str | None = None
 ) -> Any:
     """The values of one serialized Example, by feature; see `ps.io.parse_single_example`."""
-    record = unwrap(serialized)
+    record, features = unwrap(serialized), _in_order(features)
     if not isinstance(record, Traced):
         return wrap(ps_io.parse_single_example(record, features))
     sparse = {key for key, spec in features.items() if isinstance(spec, ps_io.VarLenFeature)}
@@ -46,6 +48,30 @@ def parse_single_example(
     }
     made = ps_io.parse_single_example(record, lists)
     return {key: TracedSparse(value) if key in sparse else Tensor(value) for key, value in made.items()}
+
+
+def parse_example(serialized: Any, features: Any, example_names: Any = None, name: str | None = None) -> Any:
+    """The values of a batch of serialized Examples, by feature; see `ps.io.parse_example`."""
+    return _parse_batch(serialized, _in_order(features))
+
+
+_parse_batch = on_tensors(ps_io.parse_example)
+
+
+def _in_order(features: Any) -> Any:
+    """Features in the order that TensorFlow gives them in: of each kind by name."""
+    if not isinstance(features, dict):
+        return features
+    kinds: tuple[Any, ...] = (
+        ps_io.VarLenFeature,
+        (ps_io.FixedLenFeature, ps_io.FixedLenSequenceFeature),
+        ps_io.RaggedFeature,
+    )
+
+    def place(key: Any) -> Any:
+        return next((i for i, kind in enumerate(kinds) if isinstance(features[key], kind)), len(kinds)), key
+
+    return {key: features[key] for key in sorted(features, key=place)}
 
 
 def parse_single_sequence_example(

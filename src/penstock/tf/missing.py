@@ -95,8 +95,6 @@ _INSTEAD: Final = {
     "tf.debugging.assert_rank_at_least": "Use tf.debugging.Assert(len(x.shape) >= rank, [x]).",
     "tf.debugging.assert_shapes": "Use tf.ensure_shape for each.",
     "tf.debugging.assert_near": "Use tf.debugging.assert_less(tf.abs(x - y), tolerance).",
-    "tf.debugging.assert_all_finite": "Use tf.debugging.Assert(tf.reduce_all(tf.math.is_finite(x)), [x]).",
-    "tf.debugging.check_numerics": "Use tf.debugging.Assert(tf.reduce_all(tf.math.is_finite(x)), [x]).",
     "tf.image.combined_non_max_suppression": "Use tf.image.non_max_suppression for each picture and class.",
     "tf.image.non_max_suppression_padded": "Use tf.image.non_max_suppression, and tf.pad its result.",
     "tf.image.ssim": "It is for results of models: scikit-image has structural_similarity.",
@@ -210,4 +208,4 @@ PyTorch or JAX on these datasets.")
         help = f"Did you mean {module}.{close[0]}?"
     if not help:
         help = "Use NumPy on the values in a function for map(), which runs on whole chunks where it can be traced."
-    return AttributeError(f"{found} {help}", name=name)
+    return AttributeError(f"{found} {help}", name=name, obj=sys.modules.get(f"penstock.{module}", sys))

@@ -5,16 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from penstock.errors import ArgumentError
 from penstock.spec import flatten as flatten_structure
 from penstock.spec import pack
+from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.missing import no_attribute
 
 __all__ = ["flatten", "map_structure", "pack_sequence_as"]
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves of a structure of dicts, tuples and lists."""
-    return flatten_structure(_as_tuples(structure))
+    """The leaves of a structure of dicts, tuples and lists; of ragged and sparse tensors, where asked for, their parts.
+
+    >>> import penstock.tf as tf
+    >>> [part.numpy().tolist() for part in tf.nest.flatten(tf.ragged.constant([[1], [2, 3]]), expand_composites=True)]
+    [[1, 2, 3], [0, 1, 3]]
+    """
+    leaves = flatten_structure(_as_tuples(structure))
+    return [part for leaf in leaves for part in _parts(leaf)] if expand_composites else leaves
+
+
+def _parts(leaf: Any) -> list[Any]:
+    if isinstance(leaf, RaggedTensor):
+        return [leaf.flat_values, *leaf.nested_row_splits]
+    if isinstance(leaf, SparseTensor):
+        return [leaf.indices, leaf.values, leaf.dense_shape]
+    return [leaf]
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **_: Any) -> Any:
@@ -31,6 +47,9 @@ def map_structure(func: Callable[..., Any], *structure: Any, **_: Any) -> Any:
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """A structure of the same form with other leaves."""
+    if expand_composites and any(len(_parts(leaf)) > 1 for leaf in flatten(structure)):
+        want = "False: ragged and sparse tensors are put together by their own makers"
+        raise ArgumentError("nest.pack_sequence_as", "expand_composites", got=True, want=want)
     return _as_before(structure, pack(_as_tuples(structure), flat_sequence))
 
 

@@ -93,6 +93,11 @@ class RaggedTensorSpec(_Spec):
         self.ragged_rank = len(self.shape) - 1 if ragged_rank is None else ragged_rank
         self.row_splits_dtype = as_dtype(row_splits_dtype)
 
+    @classmethod
+    def from_value(cls, value: RaggedTensor) -> RaggedTensorSpec:
+        """The spec of a ragged tensor."""
+        return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
+
     def __penstock__(self) -> Any:
         return ps.RaggedSpec(tuple(self.shape), self.dtype.dtype, self.ragged_rank)
 
@@ -115,6 +120,11 @@ class SparseTensorSpec(_Spec):
 
     def __init__(self, shape: Any = None, dtype: Any = DTYPES["float32"]) -> None:
         self.shape, self.dtype = TensorShape.of(shape), as_dtype(dtype)
+
+    @classmethod
+    def from_value(cls, value: SparseTensor) -> SparseTensorSpec:
+        """The spec of a sparse tensor."""
+        return cls(value.shape, value.dtype)
 
     def __penstock__(self) -> Any:
         return ps.SparseSpec(tuple(self.shape), self.dtype.dtype)

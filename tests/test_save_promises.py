@@ -23,6 +23,7 @@ from penstock.errors import (
 )
 from penstock.fs.disk import Disk, using
 from penstock.store.folder import SavedFolder
+from penstock.testing.disk_faults import CountingDisk, Died, DyingDisk
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from forged_manifests import forge
@@ -238,6 +239,41 @@ def test_versions_whose_current_is_lost_are_not_taken_for_what_a_kill_has_left(
     assert files_of(tmp_path / "d") == before
     SavedFolder(tmp_path / "d").restore(lambda _: None)
     assert [int(row) for row in ps.load(tmp_path / "d")] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("mode", ["error", "overwrite", "append"])
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("format", ["tfrecord", "tf"])
+def test_the_only_version_whose_current_is_lost_is_not_taken_for_what_a_kill_has_left(
+    mode: Any, resume: bool, format: str, tmp_path: Path
+):
+    ps.Dataset.range(3).save(tmp_path / "d", format=format)
+    (tmp_path / "d" / "CURRENT").unlink()
+    (tmp_path / "d" / f".CURRENT.{'0' * 16}.penstock-tmp").write_bytes(
+        b"manifest-1.json " + b"0" * 32 + b"\n"
+    )
+    before = files_of(tmp_path / "d")
+    with pytest.raises(SidecarError, match=r"CURRENT: .* it is not there.* penstock repair"):
+        ps.Dataset.range(9).save(tmp_path / "d", mode=mode, format=format, resume=resume)
+    assert files_of(tmp_path / "d") == before
+    SavedFolder(tmp_path / "d").restore(lambda _: None)
+    assert [int(row) for row in ps.load(tmp_path / "d")] == [0, 1, 2]
+
+
+def test_a_first_save_that_was_killed_right_before_its_switch_is_left_over(tmp_path: Path):
+    with using(CountingDisk()) as disk:
+        ps.Dataset.range(3).save(tmp_path / "other")
+    switch = [
+        k for k, call in enumerate(disk.calls) if call.name == "replace" and call.path.endswith("CURRENT")
+    ]
+    with using(DyingDisk(switch[0])), pytest.raises(Died):
+        ps.Dataset.range(3).save(tmp_path / "d")
+    assert "manifest-1.json" in os.listdir(tmp_path / "d")
+    with pytest.raises(NotFoundError, match="only a save that did not come to its end; run it again"):
+        ps.load(tmp_path / "d")
+    ps.Dataset.range(9).save(tmp_path / "d")
+    assert len(ps.load(tmp_path / "d")) == 9
+    assert len(SavedFolder(tmp_path / "d").data_folders()) == 1
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

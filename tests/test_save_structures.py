@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections import namedtuple
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,14 @@ import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.errors import ArgumentError, DataLossError, FailedPreconditionError, LimitError, SidecarError
+from penstock.errors import (
+    ArgumentError,
+    DataLossError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    LimitError,
+    SidecarError,
+)
 from penstock.store import folder, manifest
 from penstock.store.folder import SavedFolder
 from penstock.testing.laws import same
@@ -131,7 +140,9 @@ def test_appended_pipelines_never_make_a_manifest_that_nobody_reads(
     for i, part in enumerate(parts[:3]):
         part.save(tmp_path / "d", mode="append" if i else "error")
     for part in parts[3:]:
-        with pytest.warns(UserWarning, match=r"the rows are saved, but .*pipeline.* too large or too deep"):
+        with pytest.warns(
+            UserWarning, match=r"pipeline.* too large or too deep for the manifest, .* keeps the rows only"
+        ):
             part.save(tmp_path / "d", mode="append")
     assert [int(row) for row in ps.load(tmp_path / "d")] == [i for i in range(8) for _ in range(100)]
     made = SavedFolder(tmp_path / "d").current()
@@ -161,6 +172,87 @@ def test_an_argument_that_is_nested_too_deeply_costs_the_recipe_and_not_the_rows
     with pytest.warns(UserWarning, match="one pipeline is too large or too deep"):
         plan.save(tmp_path / "d")
     assert [int(row) for row in ps.load(tmp_path / "d")] == [0, 1, 2]
+
+
+def test_an_argument_that_is_nested_more_deeply_than_calls_go_has_no_recipe(tmp_path: Path):
+    deep: Any = 0
+    for _ in range(2000):
+        deep = [deep]
+    plan = ps.Dataset.range(3).map(partial(_first, deep))
+    with pytest.raises(ArgumentError, match=r"^to_json: an argument of Map is .* nested less deeply"):
+        plan.to_json()
+    plan.save(tmp_path / "d", shard_func=partial(_none, deep))
+    assert [int(row) for row in ps.load(tmp_path / "d")] == [0, 1, 2]
+    with pytest.raises(FailedPreconditionError, match="could not be recorded"):
+        _ = ps.load(tmp_path / "d").pipeline
+
+
+def test_a_recipe_that_could_not_be_read_is_not_written():
+    deep: Any = 0
+    for _ in range(150):
+        deep = [deep]
+    with pytest.raises(
+        InvalidArgumentError, match=r"found 'values nested deeper', wanted at most 256 levels"
+    ):
+        ps.Dataset.range(3).map(partial(_first, deep)).to_json()
+
+
+def test_rows_that_are_nested_more_deeply_than_calls_go_are_told():
+    deep: Any = np.arange(3)
+    for _ in range(5000):
+        deep = {"a": deep}
+    with pytest.raises(LimitError, match="nested more deeply than calls in Python go"):
+        ps.Dataset.from_tensor_slices(deep)
+
+
+def test_where_warnings_are_errors_nothing_is_saved_that_is_told_as_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(manifest, "_MOST_RECIPE_BYTES", 100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="too large or too deep"):
+            ps.Dataset.range(3).save(tmp_path / "d")
+    assert not os.listdir(tmp_path)
+
+
+class Word(str, Enum):  # noqa: UP042  (its text is "Word.A", and that of a StrEnum "a")
+    A = "a"
+    B = "b"
+
+
+@pytest.mark.parametrize("format", ["tfrecord", "arrow", "tf"])
+def test_members_of_an_enum_that_are_texts_are_keys(format: str, tmp_path: Path):
+    rows = ps.Dataset.from_tensor_slices({Word.A: np.arange(3), Word.B: {Word.A: np.arange(3.0)}})
+    rows.save(tmp_path / "d", format=format)
+    loaded = ps.load(tmp_path / "d")
+    assert loaded.element_spec == rows.element_spec
+    assert loaded[2] == {"a": 2, "b": {"a": 2.0}}
+    assert ps.load(tmp_path / "d", columns="b/a")[1] == {"b": {"a": 1.0}}
+    assert os.listdir(tmp_path) == ["d"]
+
+
+@pytest.mark.parametrize("n", [101, 150, 400])
+def test_pipelines_of_many_nodes_are_read_again(n: int, tmp_path: Path):
+    rows = ps.Dataset.range(n + 3)
+    for _ in range(n):
+        rows = rows.skip(1)
+    limit = sys.getrecursionlimit()
+    if n > 300:
+        with pytest.raises(LimitError, match=r"sys\.setrecursionlimit"):
+            rows.save(tmp_path / "d")
+    sys.setrecursionlimit(20_000)
+    try:
+        rows.save(tmp_path / "d")
+        assert list(ps.load(tmp_path / "d").pipeline) == [n, n + 1, n + 2]
+    finally:
+        sys.setrecursionlimit(limit)
+    again = ps.Dataset.from_json(rows.to_json())
+    assert again.to_json() == rows.to_json()
+
+
+def _none(_: Any, row: Any) -> Any:
+    return int(str(int(row))) * 0
 
 
 def _first(_: Any, row: Any) -> Any:

@@ -194,7 +194,7 @@ def _what_is(target: SavedFolder) -> str:
         return ", but a file; penstock.open reads files of records"
     if any(os.path.lexists(target.at(name)) for name in TF_FILES):
         return " by penstock, but one that tf.data wrote, which has no versions and no recorded pipeline; load reads it"
-    if target.manifests_there():
+    if target.has_lost_current():
         way_out = (
             f"to make the latest version that is whole the current one, run: penstock repair {target.path}"
         )

@@ -14,15 +14,24 @@ from penstock.column.chunk import Chunk
 from penstock.column.empty import zero_row
 from penstock.column.make import chunk_of
 from penstock.column.packing import spec_of
-from penstock.errors import ArgumentTypeError, FailedPreconditionError, FunctionError, PenstockError
+from penstock.errors import (
+    ArgumentTypeError,
+    FailedPreconditionError,
+    FunctionError,
+    LimitError,
+    PenstockError,
+)
 from penstock.frozen import frozen
 from penstock.graph.node import UNKNOWN, Node, PlainRows, RowSource, SpecUnknown
 from penstock.graph.placed import count_alone, note_unnoted, unnoted
 from penstock.graph.seeds import seeds_of_process
 from penstock.spec import DatasetSpec, Spec, pack, paths
 
-__all__ = ["AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
+__all__ = ["DEEPER", "AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
 
+DEEPER: Final = (
+    "Where the pipeline has hundreds of nodes in a row, call sys.setrecursionlimit(20_000) before."
+)
 _EPOCHS = Lock()
 _MADE: Final = count()
 _EPOCHS_OF_UNKNOWN: Final = 1 << 20
@@ -51,10 +60,13 @@ class Plan:
         Raises:
             FailedPreconditionError: Only a row can tell, and there is none.
             FunctionError: Only a row can tell, and a function fails on all of them.
+            LimitError: It has hundreds of nodes in a row, more than calls in Python go.
         """
         drawn = unnoted()
         try:
             found = self._told_spec()
+        except RecursionError as error:
+            raise _too_deep("element_spec") from error
         finally:
             note_unnoted(drawn)  # rows that only tell a spec are none of the run that asks for it
         if found is not None:
@@ -133,15 +145,24 @@ class Plan:
 
     @cached_property
     def cardinality(self) -> int:
-        """Rows of an epoch, INFINITE or UNKNOWN."""
-        return self.node.cardinality(*(plan.cardinality for plan in self.inputs))
+        """Rows of an epoch, INFINITE or UNKNOWN. LimitError as of `spec`."""
+        try:
+            return self.node.cardinality(*(plan.cardinality for plan in self.inputs))
+        except RecursionError as error:
+            raise _too_deep("cardinality") from error
 
     @cached_property
     def rows(self) -> RowSource | None:
         """Rows by number, or None where some node cannot say where its row i comes from.
 
-        Where it is shuffled anew each time, they are those of the first pass.
+        Where it is shuffled anew each time, they are those of the first pass. LimitError as of `spec`.
         """
+        try:
+            return self._rows_by_number()
+        except RecursionError as error:
+            raise _too_deep("rows by number") from error
+
+    def _rows_by_number(self) -> RowSource | None:
         if self.node.repeats and any(plan.is_shuffled for plan in self.inputs):
             return None
         shuffled = [id(plan) for plan in self._shuffled()]
@@ -327,6 +348,13 @@ class AsOne:
 
     n: int
     plan: Plan
+
+
+def _too_deep(where: str) -> LimitError:
+    found = (
+        f"{where}: the pipeline has so many nodes in a row that Python's limit of calls in each other is met."
+    )
+    return LimitError(found, help=DEEPER)
 
 
 def plan_of(dataset: Any, where: str, name: str = "dataset") -> Plan:

@@ -59,8 +59,8 @@ class CacheOnDisk(Keeping):
         try:
             return entry.kept(plan.spec)
         except DataLossError as error:
-            _warn(entry, error)
             entry.discard()
+            _warn(entry, error)  # last, since it is an error where warnings are
             return None
 
     def keeper(self, plan: Plan, origin: Any, kept: Kept | None) -> Keeper | None:
@@ -111,9 +111,9 @@ class CacheOnDisk(Keeping):
 
     def lost(self, kept: Kept, error: DataLossError) -> None:
         assert isinstance(kept, KeptRows)
-        _warn(kept.entry, error)
         kept.close()
         kept.entry.discard()
+        _warn(kept.entry, error)
 
     def _entry(self, plan: Plan) -> CacheEntry:
         return CacheEntry(self.filename, content_digest(plan))

@@ -16,13 +16,13 @@ from penstock.column.chunk import Chunk
 from penstock.errors import FailedPreconditionError, InvalidArgumentError, LimitError, OutOfRangeError
 from penstock.frozen import frozen
 from penstock.graph.node import END
-from penstock.graph.plan import Plan
+from penstock.graph.plan import DEEPER, Plan
 from penstock.graph.state import from_json
 from penstock.run.edge import Edge, Mark
 from penstock.run.later import Point
 from penstock.run.moved import goes_by_number, moved
 from penstock.run.passes import note_ended
-from penstock.run.position import DEEPER, State, open_state, reading_state
+from penstock.run.position import State, open_state, reading_state
 from penstock.run.same_pipeline import as_it_was, check_pipeline
 from penstock.run.shares import Standing, standing_of, with_skipped
 from penstock.run.state_writer import StateWriter

@@ -12,12 +12,12 @@ from typing import Any, Final, Self, TypeGuard
 from penstock.errors import ArgumentError, LimitError, PenstockError, SidecarError
 from penstock.fs.files import ReadFile
 from penstock.fs.folders import replace_file
+from penstock.graph.plan import DEEPER
 from penstock.graph.state import unpack, unpack_nodes
 from penstock.run.elements import elements_of
 from penstock.run.told import Told
 
 __all__ = [
-    "DEEPER",
     "PLAIN_VERSION",
     "STATE_VERSION",
     "State",
@@ -47,10 +47,6 @@ _OF_ANOTHER_FORM: Final = (
     OverflowError,
     TypeError,
     ValueError,
-)
-
-DEEPER: Final = (
-    "Where the pipeline has hundreds of nodes in a row, call sys.setrecursionlimit(20_000) before."
 )
 
 _LONG: Final = 256

@@ -130,17 +130,21 @@ def save(
         None if numbers is None else numbers.to_json(),
     )
     manifest, gone = bounded(manifest)
-    manifest = job.commit(manifest, 0 if base is None else base.version)
     if gone:
-        warnings.warn(_without(target, gone), stacklevel=3)
+        try:  # before the commit: where warnings are errors, nothing is saved
+            warnings.warn(_without(target, gone), stacklevel=3)
+        except BaseException:
+            job.abandon()
+            raise
+    manifest = job.commit(manifest, 0 if base is None else base.version)
     return Saved(target.path, manifest.version, manifest.rows, manifest.nbytes, len(manifest.shards))
 
 
 def _without(target: SavedFolder, gone: int) -> str:
     which = "one pipeline is" if gone == 1 else f"{gone} pipelines are"
     return (
-        f"save: {target.path}: the rows are saved, but {which} too large or too deep for the manifest, and cannot be "
-        "rerun from it. Large values in a pipeline, such as rows in memory, are better read from files."
+        f"save: {target.path}: {which} too large or too deep for the manifest, which keeps the rows only: they "
+        "cannot be rerun from it. Large values in a pipeline, such as rows in memory, are better read from files."
     )
 
 

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
+from enum import Enum
+from typing import Any, Final
+
+from penstock.errors import LimitError
 
 __all__ = ["entries", "flatten", "form", "is_structure", "map_structure", "pack", "paths"]
 
 
+_FLATTER: Final = "Nest it less, or call sys.setrecursionlimit(20_000) before."
 _FIELDS: dict[Any, tuple[str, ...] | None] = {}
 
 
@@ -53,7 +57,7 @@ def entries(structure: Any) -> Iterable[tuple[Any, Any]] | None:
 
 
 def flatten(structure: Any) -> list[Any]:
-    """The leaves of a structure, dict entries in the order they stand in.
+    """The leaves of a structure, dict entries in the order they stand in. LimitError where it is nested too deeply.
 
     >>> flatten({"a": 1, "b": (2, {"c": 3})})
     [1, 2, 3]
@@ -61,7 +65,10 @@ def flatten(structure: Any) -> list[Any]:
     parts = entries(structure)
     if parts is None:
         return [structure]
-    return [leaf for _, part in parts for leaf in flatten(part)]
+    try:
+        return [leaf for _, part in parts for leaf in flatten(part)]
+    except RecursionError:
+        raise LimitError("a value is nested more deeply than calls in Python go.", help=_FLATTER) from None
 
 
 def pack(structure: Any, leaves: Iterable[Any]) -> Any:
@@ -106,7 +113,14 @@ def _paths(structure: Any, prefix: tuple[str, ...]) -> Iterator[tuple[str, ...]]
         yield prefix
         return
     for name, part in parts:
-        yield from _paths(part, (*prefix, str(name)))
+        yield from _paths(part, (*prefix, _text(name)))
+
+
+def _text(name: Any) -> str:
+    """A name as files have it: of a member of an Enum, which is equal to a text or a number, that."""
+    if isinstance(name, str):
+        return str.__str__(name)
+    return str(name.value if isinstance(name, Enum) else name)
 
 
 def form(structure: Any) -> Any:

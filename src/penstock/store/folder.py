@@ -31,6 +31,7 @@ from penstock.errors import (
     SidecarError,
 )
 from penstock.fs.disk import the_disk
+from penstock.fs.files import AtomicWriter
 from penstock.fs.folders import (
     create_exclusively,
     list_folder,
@@ -223,7 +224,7 @@ class SavedFolder:
 
         Raises:
             AlreadyExistsError: Something else is there: a file, or a folder with files that are not of a saved dataset.
-            SidecarError: CURRENT is not there, and later versions are than the first.
+            SidecarError: CURRENT was there and is lost.
             NotFoundError: The folder above is not there.
         """
         if not os.path.lexists(self.path):
@@ -232,9 +233,8 @@ class SavedFolder:
         if not os.path.isdir(self.path):
             want = "wanted a folder of a saved dataset or a free name"
             raise AlreadyExistsError(f"a file is there, {want}.", path=self.path)
-        if not self.is_saved and max(self.manifests_there(), default=1) > 1:
-            # No save leaves more than the first manifest before there is a CURRENT: what is there is not left over.
-            raise self._damaged(CURRENT, "it is not there, and versions are that it named")
+        if self.has_lost_current():
+            raise self._damaged(CURRENT, "it is not there, and a version is that it named")
         strange = [name for name in list_folder(self.path) if not _is_ours(name)]
         if strange and not self.is_saved:
             raise AlreadyExistsError(
@@ -273,7 +273,7 @@ class SavedFolder:
                 raise self._conflict(base, found)
             self._remove_orphans(base)
             manifest = replace(manifest, version=base + 1)
-            name, data = f"manifest-{base + 1}.json", manifest.to_bytes()
+            name, data = _manifest_name(base + 1), manifest.to_bytes()
             if len(data) > _MOST_BYTES:
                 help = "Save fewer shards, or to a folder of its own."
                 raise LimitError(
@@ -281,23 +281,34 @@ class SavedFolder:
                     path=self.path,
                     help=help,
                 )
+            self._switch(name, data, base, lock, durable=durable)
+            self._point(manifest, durable=durable)
+        return manifest
+
+    def _switch(self, name: str, data: bytes, base: int, lock: FolderLock | None, *, durable: bool) -> None:
+        with AtomicWriter(self.at(CURRENT), overwrite=True, durable=durable) as pointer:
+            pointer.write(f"{name} {_native.digest(data)}\n".encode())
+            pointer.sync()
+            if durable:
+                # It lies beside the first manifest until the rename takes it, which tells a save that was killed
+                # before from a version whose CURRENT was lost.
+                sync_folder(self.path)
             try:
                 create_exclusively(self.at(name), data, durable=durable)
             except AlreadyExistsError:  # without locks, another may be at the same place
                 raise self._conflict(base, base + 1) from None
-            if lock is not None:
-                lock.share()
             try:
-                pointer = f"{name} {_native.digest(data)}\n".encode()
-                replace_file(self.at(CURRENT), pointer, durable=durable)
+                if lock is not None:
+                    lock.share()
+                pointer.publish()
+                if durable:
+                    sync_folder(self.path)
             except BaseException:
                 with suppress(OSError, PenstockError):
                     now = self.current()
                     if now is None or now.version == base:
                         remove_file(self.at(name))
                 raise
-            self._point(manifest, durable=durable)
-        return manifest
 
     def _point(self, manifest: Manifest, *, durable: bool = True) -> None:
         """Have the files by which others find the data name this version, and no other."""
@@ -327,6 +338,28 @@ class SavedFolder:
         )
 
     # --- mending ---
+
+    def has_lost_current(self) -> bool:
+        """Whether there are versions, and what names the current one is gone.
+
+        A save that was killed before its switch leaves a manifest too: that of the first version, and beside it what
+        was to become CURRENT.
+        """
+        there = self.manifests_there()
+        is_version = bool(there) and (there[-1] > 1 or not self._awaits_switch())
+        return is_version and not self.is_saved  # asked last: it may be committed meanwhile
+
+    def _awaits_switch(self) -> bool:
+        """Whether what was to become CURRENT lies beside the manifest of the first version, and names it."""
+        names = [
+            name for name in list_folder(self.path) if _is_temporary(name) and name[1:].startswith(CURRENT)
+        ]
+        with suppress(NotFoundError):
+            data = self._bytes_of(_manifest_name(1))
+            pointer = f"{_manifest_name(1)} {_native.digest(data)}\n".encode()
+            # Without hard links it is empty before it is whole.
+            return not data or any(not self._differs(name, pointer) for name in names)
+        return True
 
     def manifests_there(self) -> list[int]:
         """The versions of which there are manifests, rising, whatever CURRENT says."""
@@ -477,6 +510,8 @@ class SavedFolder:
                         f"{self.at(name)}: a folder is in the place of a manifest. {help}"
                     )
                 remove_file(self.at(name))
+                if not current:  # before what tells that it was not committed
+                    sync_folder(self.path)
 
     def remove_data(self, folder: str) -> None:
         """Remove a data folder, its journal first, so that no save goes on with half of it."""

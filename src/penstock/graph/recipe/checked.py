@@ -32,7 +32,7 @@ VERSION: Final = 1
 
 # Rows in memory may be nested 64 deep, which takes three levels each.
 _MOST_DEPTH: Final = 256
-_MOST_NODES_DEEP: Final = 100
+_MOST_NODES_DEEP: Final = 1000
 _MOST_BYTES: Final = 1 << 28
 _MOST_BITS: Final = 128
 
@@ -122,7 +122,7 @@ def check_plain(document: Any) -> None:
         value, depth = waiting.pop()
         if isinstance(value, dict | list):
             if depth > _MOST_DEPTH:
-                raise malformed("more", f"at most {_MOST_DEPTH} levels")
+                raise malformed("values nested deeper", f"at most {_MOST_DEPTH} levels")
             parts = value.values() if isinstance(value, dict) else value
             waiting.extend((part, depth + 1) for part in parts)
         elif type(value) is int and value.bit_length() > _MOST_BITS:

@@ -23,6 +23,7 @@ from penstock.graph.recipe.arrays import chunk_digest
 from penstock.graph.recipe.checked import (
     VERSION,
     WrittenPlan,
+    check_plain,
     document_of_text,
     malformed,
     members,
@@ -58,7 +59,9 @@ def text_of(recipe: Any) -> str:
 
 def recipe_text_of(plan: Plan, max_array_bytes: int = MAX_ARRAY_BYTES) -> str:
     """The recipe of a plan as text."""
-    return text_of(recipe_of(plan, max_array_bytes))
+    recipe = recipe_of(plan, max_array_bytes)
+    check_plain(recipe)  # else it could not be read
+    return text_of(recipe)
 
 
 def recipe_of(plan: Plan, max_array_bytes: int = MAX_ARRAY_BYTES) -> dict[str, Any]:
@@ -73,6 +76,7 @@ def recipe_of(plan: Plan, max_array_bytes: int = MAX_ARRAY_BYTES) -> dict[str, A
 
     Raises:
         ArgumentTypeError: An argument is something that cannot be written.
+        ArgumentError: An argument is nested too deeply.
     """
     return _Writer(max_array_bytes).recipe(plan)
 
@@ -134,7 +138,10 @@ class _Writer:
         return self._numbers[id(plan)]
 
     def _write(self, plan: Plan) -> None:
-        document = self._writing.node(plan.node, self._traces(plan), "")
+        try:
+            document = self._writing.node(plan.node, self._traces(plan), "")
+        except RecursionError:
+            raise _too_deep(plan) from None
         document["inputs"] = [self._numbers[id(part)] for part in plan.inputs]
         self._numbers[id(plan)] = len(self.plans)
         self._kept.append(plan)
@@ -170,10 +177,17 @@ def argument_of_function(function: Callable[..., Any], used: Function | None) ->
     if trace is not None and trace.constants_bytes <= MAX_ARRAY_BYTES:
         return {"function": function_to_json(function, trace.to_json())}
     if isinstance(function, partial):
-        with suppress(ArgumentError):  # one that is given what has no form in JSON has its name only
+        with suppress(ArgumentError, RecursionError):  # given what has no form in JSON it has its name only
             written: dict[str, Any] = Writing(_no_plan, MAX_ARRAY_BYTES).value(function, "")
             return written
     return {"function": function_to_json(function, None)}
+
+
+def _too_deep(plan: Plan) -> ArgumentError:
+    name = f"an argument of {type(plan.node).__name__}"
+    return ArgumentError(
+        "to_json", name, got=plan.node, want="values nested less deeply than calls in Python go"
+    )
 
 
 def _no_plan(_: Plan) -> int:

@@ -41,6 +41,37 @@ def test_a_promised_number_is_a_whole_number():
         unknown(3).assert_cardinality(None)
 
 
+ENDLESS, FEW = ps.Dataset.range(3).repeat(), ps.Dataset.range(3)
+NEVER_END = {
+    "choices without an end, one of whose inputs has none": ps.Dataset.choose_from_datasets(
+        [FEW, ENDLESS], ps.Dataset.range(2).repeat(), stop_on_empty_dataset=False
+    ),
+    "samples": ps.Dataset.sample_from_datasets([FEW, ENDLESS]),
+    "groups": ENDLESS.group_by_window(lambda x: x, lambda _, window: window, 2),
+    "buckets": ENDLESS.bucket_by_sequence_length(lambda x: x, [2], [2, 2]),
+    "parts of batches": ENDLESS.batch(2).unbatch(),
+}
+END_SOMEWHERE = {
+    "choices up to the end of an input": ps.Dataset.choose_from_datasets(
+        [FEW, ENDLESS], ps.Dataset.range(2).repeat()
+    ),
+    "samples up to the end of an input": ps.Dataset.sample_from_datasets(
+        [FEW, ENDLESS], stop_on_empty_dataset=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEVER_END)
+def test_rows_that_never_end_are_known_as_such(name):
+    assert int(NEVER_END[name].cardinality()) == -1
+
+
+@pytest.mark.parametrize("name", END_SOMEWHERE)
+def test_rows_that_end_are_not_said_to_be_endless_as_in_tensorflow(name):
+    assert int(END_SOMEWHERE[name].cardinality()) == -2
+    assert len(list(END_SOMEWHERE[name])) < 30
+
+
 def test_rows_are_filled_up_and_marked():
     rows = ps.Dataset.zip({"a": ps.Dataset.range(1, 3), "b": ps.Dataset.range(2).batch(1, True)})
     padded = rows.pad_to_cardinality(4)

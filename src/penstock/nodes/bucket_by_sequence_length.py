@@ -15,7 +15,20 @@ from penstock.column.chunk import Chunk
 from penstock.column.dense import each_group
 from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
 from penstock.frozen import frozen
-from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
+from penstock.graph.node import (
+    END,
+    INFINITE,
+    UNKNOWN,
+    Failing,
+    Function,
+    Node,
+    PlainRows,
+    Rows,
+    State,
+    Step,
+    method,
+    transform,
+)
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import flag, whole_numbers
@@ -153,6 +166,9 @@ class BucketBySequenceLength(Node):
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
         return self.lengths(rows).how()
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return INFINITE if n == INFINITE else UNKNOWN
 
     def start(self, epoch: int) -> State:
         return (NOTHING, NOTHING, False)

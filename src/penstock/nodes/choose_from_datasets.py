@@ -99,6 +99,8 @@ class ChooseFromDatasets(Node):
         return common_spec(rows, "choose_from_datasets")
 
     def cardinality(self, choices: int, *n: int) -> int:  # type: ignore[override]
+        if choices == INFINITE and not self.stops and INFINITE in n:
+            return INFINITE  # what has ended is passed over
         return choices if all(rows == INFINITE for rows in n) else UNKNOWN
 
     def start(self, epoch: int) -> State:

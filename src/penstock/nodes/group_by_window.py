@@ -20,6 +20,7 @@ from penstock.graph.following import opened_by
 from penstock.graph.named import Named, is_unseeded
 from penstock.graph.node import (
     END,
+    INFINITE,
     UNKNOWN,
     Branch,
     Failing,
@@ -176,6 +177,9 @@ class GroupByWindow(Node):
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
         return self.keys(rows).how()
+
+    def cardinality(self, n: int) -> int:  # type: ignore[override]
+        return INFINITE if n == INFINITE else UNKNOWN
 
     def start(self, epoch: int) -> State:
         # Windows are counted in any case: the function may name datasets where nobody finds them.

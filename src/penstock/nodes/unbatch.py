@@ -69,7 +69,7 @@ class Unbatch(Node):
 
     def cardinality(self, n: int) -> int:  # type: ignore[override]
         if self.size is None:
-            return UNKNOWN
+            return INFINITE if n == INFINITE else UNKNOWN
         if n in (INFINITE, UNKNOWN):
             return n if self.size else 0
         return n * self.size

@@ -84,3 +84,92 @@ def test_passes_after_one_that_was_gone_on_with_are_those_of_a_run_that_never_st
         again = iter(ds)
         again.set_state(json.loads(json.dumps(first.get_state())))
         assert [list(map(int, again)), *taken(ds, 3)] == [want[0][cut:], *want[1:]]
+
+
+def numbers(n=5, seed=1):
+    return ps.Dataset.range(n).shuffle(3, seed=seed)
+
+
+def plus(x):
+    return x + 0
+
+
+def named_twice():
+    inner = numbers(4, 3).repeat(2)
+    return ps.Dataset.range(3).flat_map(lambda _: inner)
+
+
+# Two or three passes each; the orders of TensorFlow 2.21, whose `repeat` begins its input once more at its end.
+TENSORFLOW = {
+    "batches": (
+        lambda: numbers().batch(5).repeat(2).unbatch(),
+        ["1304213042", "0214301342", "1243013240"],
+    ),
+    "joined with the shuffle": (
+        lambda: numbers().take(-1).repeat(2),
+        ["1304213042", "0314202143", "0134201342"],
+    ),
+    "repeats of repeats": (
+        lambda: numbers(3).map(plus).repeat(2).map(plus).repeat(2),
+        ["120102021021", "102201201201", "210210201021"],
+    ),
+    "batches of several epochs": (
+        lambda: numbers().repeat().batch(3).take(2).repeat(3).unbatch(),
+        ["130421031420013420", "132402210342204131", "210432102342013422"],
+    ),
+    "a shuffle of a shuffle": (
+        lambda: numbers(4).map(plus).shuffle(3, seed=2).map(plus).repeat(2),
+        ["02131023", "02130132", "21300213"],
+    ),
+    "one after the other": (
+        lambda: numbers(3).concatenate(numbers(2, 2)).repeat(2),
+        ["1200110210", "0211002101", "1021010210"],
+    ),
+    "rows of several epochs": (
+        lambda: numbers().map(plus).repeat().map(plus).take(7).repeat(3),
+        ["130421303142020134201", "132402021034232041313", "210432010234210134223"],
+    ),
+    "a buffer over a repeat": (
+        lambda: numbers().map(plus).repeat(2).shuffle(4, seed=5).repeat(2),
+        ["32130014240302311244", "32140140230243210413", "12031324042141034302"],
+    ),
+    "named by a function": (named_twice, ["012303212301032110231032", "123010230321120301232130"]),
+}
+THROUGH = {
+    "as it is": lambda ds: ds,
+    "ahead": lambda ds: ds.prefetch(2),
+    "by threads": lambda ds: ds.map(lambda x: int(str(x)), num_parallel_calls=2),
+}
+
+
+def texts(rows):
+    return "".join(str(int(x)) for x in rows)
+
+
+@pytest.mark.parametrize("through", THROUGH)
+@pytest.mark.parametrize("name", TENSORFLOW)
+def test_passes_over_what_is_repeated_are_those_of_tensorflow(name, through):
+    build, want = TENSORFLOW[name]
+    ds = THROUGH[through](build())
+    assert [texts(ds) for _ in want] == want
+
+
+@pytest.mark.parametrize("through", THROUGH)
+@pytest.mark.parametrize("name", TENSORFLOW)
+def test_passes_over_what_is_repeated_go_on_from_every_row(name, through):
+    build, want = TENSORFLOW[name]
+    for cut in range(len(want[0]) + 1):
+        first = iter(THROUGH[through](build()))
+        list(islice(first, cut))
+        ds = THROUGH[through](build())
+        again = iter(ds)
+        again.set_state(json.loads(json.dumps(first.get_state())))
+        assert [texts(again), *(texts(ds) for _ in want[1:])] == [want[0][cut:], *want[1:]]
+
+
+# What is cut in an endless repeat has no number of epochs.
+@pytest.mark.parametrize("name", [name for name in TENSORFLOW if "several epochs" not in name])
+def test_passes_over_what_is_repeated_have_numbers(name):
+    build, want = TENSORFLOW[name]
+    ds = build()
+    assert [texts(ps.Dataset(ds.plan.of_pass(number))) for number in range(len(want))] == want

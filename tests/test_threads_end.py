@@ -49,3 +49,45 @@ def test_a_thread_that_is_only_about_to_begin_is_not_waited_for():
         timeout=60,
     )
     assert (done.stdout, done.stderr) == ("ended\n", "")
+
+
+ENDLESS = {
+    "ahead": "none.repeat(2**40).prefetch(2)",
+    "ahead of a thread": "none.repeat(2**40).prefetch(2).prefetch(2)",
+    "in a line of calls": "none.repeat(2**40).map(lambda x: int(x), num_parallel_calls=2).prefetch(2)",
+    "never": "ps.Dataset.range(3).repeat().filter(lambda x: x > 5).prefetch(2)",
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_threads_that_look_for_a_row_without_end_are_ended_with_their_iterator(name):
+    program = f"""
+        import threading
+        import time
+        import penstock as ps
+        from penstock.run import threads
+        none = ps.Dataset.range(3).filter(lambda x: x > 5)
+        rows = iter({ENDLESS[name]})
+        threads._MOST_SECONDS = 600  # it would wait for them as long
+
+        def interrupted():
+            while not any(thread.name == "penstock-ahead" for thread in threading.enumerate()):
+                time.sleep(0.01)
+            import _thread
+            _thread.interrupt_main()
+
+        threading.Thread(target=interrupted).start()
+        try:
+            next(rows)
+        except KeyboardInterrupt:
+            print("interrupted")
+        del rows
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")

@@ -55,8 +55,8 @@ def test_a_shuffle_of_everything():
     check(lambda data: data.range(100).shuffle(data.range(100).cardinality(), seed=3), n=3)
 
 
-# A repeat inside of another pipeline takes one more epoch than it needs in TensorFlow (its last, unused iterator), so
-# that only the first pass is compared.
+# A repeat takes one more epoch than it needs in TensorFlow (its last, unused iterator), but for one that it joins with
+# the shuffle below.
 SHUFFLED: dict[str, Build] = {
     "repeated": lambda data: data.range(20).shuffle(6, seed=1).repeat(3),
     "of repeated rows": lambda data: data.range(20).repeat(3).shuffle(6, seed=1),
@@ -73,12 +73,18 @@ SHUFFLED: dict[str, Build] = {
     ).repeat(2),
     "without seeds": lambda data: data.range(20).shuffle(6).repeat(2).shuffle(5),
     "joined": lambda data: data.range(9).shuffle(4).concatenate(data.range(9).shuffle(3)).repeat(2),
+    "batches": lambda data: data.range(20).shuffle(6, seed=1).batch(3).repeat(2),
+    "steps of an epoch": lambda data: data.range(20).shuffle(6, seed=1).repeat().batch(3).take(4).repeat(3),
+    "kept in memory": lambda data: data.range(20).shuffle(6, seed=1).cache().repeat(2),
+    "sampled": lambda data: data.sample_from_datasets(
+        [data.range(9).shuffle(4).map(lambda x: x + 1).repeat(2), data.range(9).shuffle(4)], seed=5
+    ).repeat(2),
 }
 
 
 @pytest.mark.parametrize("build", SHUFFLED.values(), ids=SHUFFLED)
 def test_compositions_of_shuffles(build: Build):
-    check(build, seed=11, n=1)
+    check(build, seed=11, n=3)
 
 
 @pytest.mark.parametrize("n", [1, 4, 9])

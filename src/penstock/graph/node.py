@@ -255,6 +255,7 @@ class PlainRows(Iterator[Any]):
         epoch: The epoch of the node that takes them.
         again: The rows of the next epoch.
         open: The rows of another plan, that of a dataset which a function returned.
+        begin_again: Begins an epoch of which no row is taken.
     """
 
     rows: Iterator[Any]
@@ -262,6 +263,7 @@ class PlainRows(Iterator[Any]):
     epoch: int
     again: Callable[[], PlainRows]
     open: Callable[[Plan], PlainRows]
+    begin_again: Callable[[], None]
 
     @property
     def spec(self) -> Spec:
@@ -434,6 +436,23 @@ class Node(ABC):
     def left_out(cls, state: Any) -> int:  # noqa: ARG003
         """Rows further on that were given before and are left out, by a state that may be anything."""
         return 0
+
+    def begins_with(self, *inputs: Plan) -> int:
+        """How many of its inputs, the first ones, begin an epoch when it does, as in tf.data: all, but for nodes that
+        begin them when they need their rows.
+        """
+        return len(inputs)
+
+    def begins_again(self, state: State, *inputs: Plan, named: bool = False) -> bool:
+        """Whether in a state its inputs have begun an epoch of which it takes no row, as tf.data's `repeat` has them do
+        at its end.
+
+        Args:
+            state: Any state.
+            *inputs: Its inputs.
+            named: Whether it is of a dataset that a function names, which tf.data runs as it was made.
+        """
+        return False
 
     def epochs_over(self, state: State) -> int:
         """Epochs of its input that are over, where it begins the next one itself; 0 for all others."""

@@ -204,6 +204,11 @@ class Plan:
         """Whether epochs differ."""
         return self.node.is_shuffled or any(plan.is_shuffled for plan in self.inputs)
 
+    @cached_property
+    def crosses_epochs(self) -> bool:
+        """Whether one of its steps may take rows of several epochs of a shuffled plan below."""
+        return self.is_shuffled and any(part.node.repeats for plan in self.inputs for part in plan.parts)
+
     @property
     def parts(self) -> Iterator[Plan]:
         """This plan and all below it, each as often as it is used."""
@@ -224,7 +229,7 @@ class Plan:
             count_alone()  # in another process it has others; of what the function makes it is known
         if not self.is_shuffled:
             return {}
-        epochs = self._epochs_in_a_pass_of_each()
+        epochs = self._epochs_in_a_pass_of_each(named=True)
         named = (plan for plan in self.parts if plan.node.is_shuffled and plan._is_older(since))  # noqa: SLF001  (its own kind)
         return {id(plan): number * epochs[id(plan)] % _LARGEST_EPOCH for plan in named}
 
@@ -269,18 +274,27 @@ class Plan:
         for plan in self.parts:
             plan.note_epoch((number + 1) * epochs[id(plan)] - 1)
 
-    def _epochs_in_a_pass_of_each(self) -> Counter[int]:
-        """How many epochs a pass takes of each plan in this one, by its id."""
+    def _epochs_in_a_pass_of_each(self, *, named: bool = False) -> Counter[int]:
+        """How many epochs a pass takes of each plan in this one, by its id; where a function names it, or is on top."""
         epochs: Counter[int] = Counter()
-        self._count_epochs(1, epochs)
+        self._count_epochs(1, 0, epochs, named=named)
         return epochs
 
-    def _count_epochs(self, n: int, epochs: Counter[int]) -> None:
-        """Count how many epochs of each plan a pass takes, by its id; endless ones as one."""
-        epochs[id(self)] += n * self.epochs_in_a_pass
+    def _count_epochs(self, n: int, more: int, epochs: Counter[int], *, named: bool) -> None:
+        """Count how many epochs of each plan a pass takes, by its id; endless ones as one.
+
+        Args:
+            n: Epochs of this one.
+            more: Of how many more it only begins.
+            epochs: Those that are counted already.
+            named: As for `Node.begins_again`.
+        """
+        epochs[id(self)] += n * self.epochs_in_a_pass + (0 if self.node.named else more)
         again = getattr(self.node, "count", None) or 1 if self.node.repeats else 1
-        for plan in self.inputs:
-            plan._count_epochs(n * again, epochs)  # noqa: SLF001  (its own kind)
+        begun = self.node.begins_with(*self.inputs)
+        ends = n * self.node.begins_again(getattr(self.node, "count", None), *self.inputs, named=named)
+        for i, plan in enumerate(self.inputs):
+            plan._count_epochs(n * again, (more if i < begun else 0) + ends, epochs, named=named)  # noqa: SLF001  (its own kind)
 
     def _begun(self, number: int, epochs: Counter[int], known: dict[int, Plan], uses: Counter[int]) -> Plan:
         if id(self) not in known:
@@ -428,6 +442,13 @@ class _Passes:
         self._epochs[id(plan)] += 1
         return _Place(plan, epoch, [self._place(part) for part in plan.inputs])
 
+    def _begin_again(self, place: _Place) -> None:
+        if not place.plan.node.named:
+            place.epoch += 1
+            self._epochs[id(place.plan)] = max(place.epoch + 1, self._epochs[id(place.plan)])
+        for below in place.below[: place.plan.node.begins_with(*place.plan.inputs)]:
+            self._begin_again(below)
+
     def _next_epoch(self, place: _Place) -> None:
         place.epoch += 1
         self._epochs[id(place.plan)] = max(place.epoch + 1, self._epochs[id(place.plan)])
@@ -445,7 +466,8 @@ class _Passes:
             self._next_epoch(place)
             return self._pass(place)
 
-        return PlainRows(rows, place.plan, place.epoch, again, partial(self._open, place))
+        opened, begin_again = partial(self._open, place), partial(self._begin_again, place)
+        return PlainRows(rows, place.plan, place.epoch, again, opened, begin_again)
 
     def _make(self, plan: Plan) -> Callable[..., Iterator[Any]]:
         return plan.node.sample if self._sample else plan.node.plain

@@ -64,6 +64,9 @@ class Concatenate(Node):
     def arity(self) -> int:
         return 2
 
+    def begins_with(self, *inputs: Plan) -> int:
+        return 1
+
     def spec(self, first: Spec, second: Spec) -> Spec:  # type: ignore[override]
         return relax(first, second)
 

@@ -69,6 +69,9 @@ class Keeping(Node):
 
     keeps_rows: ClassVar[bool] = True
 
+    def begins_with(self, *inputs: Plan) -> int:
+        return 0
+
     @abstractmethod
     def kept(self, plan: Plan) -> Kept | None:
         """The rows that are kept of a plan."""

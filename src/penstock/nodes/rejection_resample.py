@@ -249,7 +249,8 @@ class RejectionResample(Node):
             share = share / share.sum(axis=1, keepdims=True)
         target = np.array(self.target)
         ratio = np.divide(target, share, out=np.zeros_like(share), where=share > 0)
-        chances: Shares = ratio / ratio.max(axis=1, keepdims=True)
+        largest = ratio.max(axis=1, keepdims=True)
+        chances: Shares = np.divide(ratio, largest, out=np.zeros_like(ratio), where=largest > 0)
         chances[(share == 0) & (target > 0)] = 1.0  # so rare that it was said not to come
         return chances
 

@@ -23,8 +23,13 @@ from penstock.graph.node import (
     Step,
     transform,
 )
+from penstock.graph.plan import Plan
 from penstock.nodes.arguments import is_count, whole_number
 from penstock.nodes.numbered import Renumbered
+from penstock.nodes.shard import Shard
+from penstock.nodes.shuffle import Shuffle
+from penstock.nodes.skip import Skip
+from penstock.nodes.take import Take
 from penstock.spec import Spec
 
 __all__ = ["Repeat"]
@@ -85,6 +90,11 @@ class Repeat(Node):
         last: int = state if self.count is None else max(0, min(state, self.count - 1))
         return last
 
+    def begins_again(self, state: State, *inputs: Plan, named: bool = False) -> bool:
+        # tf.data joins a shuffle and a repeat directly above it into one node, which does not, and leaves out this one.
+        is_left_out = not named and (self.count == 1 or _is_shuffle(*inputs))
+        return bool(self.count) and state == self.count and not is_left_out
+
     def step(self, state: State, rows: Rows) -> Step:
         if state == self.count:
             return state, END
@@ -93,7 +103,7 @@ class Repeat(Node):
             return state, chunk
         if self.count is None and rows.position == 0:
             return state, END
-        if state + 1 == self.count:
+        if state + 1 == self.count or (rows.position == 0 and rows.plan.cardinality == 0):
             return self.count, None
         if (several := self._several(state + 1, rows)) is not None:
             return several
@@ -132,6 +142,8 @@ class Repeat(Node):
                 yield row
             if self.count is None and n == 0:
                 return
+        if self.begins_again(self.count, rows.plan):
+            rows.begin_again()
 
     def random_access(self, rows: RowSource) -> RowSource | None:  # type: ignore[override]
         if self.count is None:
@@ -141,3 +153,15 @@ class Repeat(Node):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls(0), cls(1), cls(3), cls()]
+
+
+def _is_shuffle(plan: Plan) -> bool:
+    """Whether a plan is a shuffle, but for nodes above it that do nothing, which tf.data leaves out."""
+    node = plan.node
+    does_nothing = (
+        (isinstance(node, Take) and node.count < 0)
+        or (isinstance(node, Skip) and node.count == 0)
+        or (isinstance(node, Shard) and node.num_shards == 1)
+        or (isinstance(node, Repeat) and node.count == 1)
+    )
+    return _is_shuffle(*plan.inputs) if does_nothing else isinstance(node, Shuffle)

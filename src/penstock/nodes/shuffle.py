@@ -119,6 +119,9 @@ class Shuffle(Node):
     def is_shuffled(self) -> bool:
         return self.reshuffle
 
+    def begins_with(self, *inputs: Plan) -> int:
+        return 0
+
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         return rows
 

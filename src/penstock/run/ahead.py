@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 from penstock.column.chunk import Chunk
 from penstock.graph.node import END, Failing
 from penstock.run.steps import Made
-from penstock.run.threads import Left, start
+from penstock.run.threads import Left, ends_when, leave_if_sent_home, start
 from penstock.run.tuning import MOST_BYTES
 
 __all__ = ["Ahead"]
@@ -25,6 +25,9 @@ _Item: TypeAlias = Made | BaseException
 # With AUTOTUNE the line grows to this many chunks, as long as somebody waits for it and they are no larger than
 # memory allows.
 _LONGEST_LINE = 8
+
+# A thread that waits for another one looks so often whether anybody waits for itself.
+_LOOK_UP_SECONDS = 0.2
 
 
 class Making(Protocol):
@@ -80,7 +83,8 @@ class _Line:
         with self._changed:
             if not self._made and self._grows:
                 self._depth = min(self._depth + 1, self._longest)
-            self._changed.wait_for(lambda: self._made or self._stopped)
+            while not self._changed.wait_for(lambda: self._made or self._stopped, _LOOK_UP_SECONDS):
+                leave_if_sent_home()
             if not self._made:
                 raise Left
             made = self._made.popleft()
@@ -89,6 +93,9 @@ class _Line:
                 self._depth = min(self._depth, self._longest)
             self._changed.notify_all()
             return made
+
+    def is_stopped(self) -> bool:
+        return self._stopped
 
     def stop(self) -> None:
         with self._changed:
@@ -104,6 +111,7 @@ def _bytes_of(made: Any) -> int:
 
 def _make(steps: Making, line: _Line) -> None:
     # What is made gets no name here: this frame would keep it, and so itself, through the traceback of an error.
+    ends_when(line.is_stopped)
     try:
         while line.put(steps.next()):
             pass

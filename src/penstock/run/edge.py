@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -29,18 +29,18 @@ from penstock.graph.node import END, Failing, RowSource, _End
 from penstock.graph.origin import origin
 from penstock.graph.plan import Plan
 from penstock.graph.share import rows_left
+from penstock.run.crossed import noted, raised
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
-from penstock.run.marks import Mark, is_mark
+from penstock.run.marks import NO_NOTES, Mark, is_mark
 from penstock.run.passes import Passes, PassesFrom
 from penstock.run.steps import Meter, OpenEdge, Raised
+from penstock.run.threads import leave_if_sent_home
 from penstock.run.told import Told
 from penstock.run.uncounted import Uncounted
 from penstock.spec import Spec
 
 __all__ = ["Edge", "Mark"]
-
-_NO_NOTES: Final[Mark] = (0, (), None)
 
 # Fewer rows than this are made sooner than they are found by number.
 WORTH_FETCHING = 1024
@@ -81,7 +81,7 @@ class Edge:
         elif after:
             epoch = self._later(mark[0], mark[1], mark[4])
             self._passes.reach(plan, epoch)
-            self._begin(epoch, (mark[1], mark[4]), after=True)
+            self._begin(epoch, (mark[1], raised(mark[2], mark[4])), after=True)
         else:
             self.rewind(mark, held)
 
@@ -264,6 +264,8 @@ class Edge:
         here = (self._before, given) if can_fetch else None
         position, state, given, inputs = self._held.base
         given += self.position - position
+        if self._plan.crosses_epochs:
+            inputs = noted(inputs, raised(self._given, self._before[1]))
         return (self._epoch, state, given, self.position, inputs, self._notes(given, here))
 
     def _notes(self, given: int, here: Any) -> tuple[Any, ...]:
@@ -281,7 +283,7 @@ class Edge:
             Exception: A row that had been given cannot be made now; its error, as a pull would raise it.
         """
         epoch, state, given, position, inputs, notes = mark
-        n_errors, errors, here = notes or _NO_NOTES
+        n_errors, errors, here = (notes or NO_NOTES)[:3]
         self._passes.note(self._plan, epoch)
         wanted = np.zeros(0, np.int64) if held is None else np.sort(held)
         first = position - given
@@ -308,7 +310,8 @@ class Edge:
     def restart(self, mark: Mark | None = None) -> None:
         """Begin the epoch after that of a mark, or of where it stands; positions begin at 0 again."""
         # Of a pass that is broken off a mark says the same whatever was read ahead; where edges stand does not.
-        epoch, before = (self._epoch, self._before) if mark is None else (mark[0], (mark[1], mark[4]))
+        epoch, state, given, _, inputs, _ = self.mark() if mark is None else mark
+        before = state, raised(given, inputs)
         self._epoch = self._later(epoch, *before)
         self._passes.reach(self._plan, self._epoch)
         self._maker.restart(self._epoch, before)
@@ -367,6 +370,7 @@ class Edge:
         if self._waiting:
             raise self._placed(self._waiting.pop())
         while self._given == self._slots:
+            leave_if_sent_home()
             if not self._make():
                 return 0
             if self._waiting:

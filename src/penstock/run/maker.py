@@ -11,6 +11,7 @@ from penstock.column.chunk import Chunk
 from penstock.graph.node import END, Broken, Failing, Partly, State, _End
 from penstock.graph.plan import Plan
 from penstock.run.ahead import Ahead
+from penstock.run.crossed import noted
 from penstock.run.joined import LineSteps, steps_of
 from penstock.run.passes import Reached, made_ahead, note_reached
 from penstock.run.pool import Pool, Ticket
@@ -76,13 +77,14 @@ class Maker:
         )
         if self._group_rows > 1:
             self._steps.in_groups(self._group_rows)
+        self._next = _Crossing(self._steps).next if self._plan.crosses_epochs else self._steps.next
         self.place = self._steps.place
         """Where the first step begins."""
         self._line: deque[tuple[Made, Ticket | None, Sequence[Reached]]] = deque()
         self._slow_steps = 0
         self._end: Ready | None = None
         depth = self._plan.node.ahead()
-        self._ahead = Ahead(_Noting(self._steps), depth) if depth else None
+        self._ahead = Ahead(_Noting(self._next), depth) if depth else None
 
     def restart(self, epoch: int, place: Place) -> None:
         """Begin an epoch, after one in which rows were given up to those that follow a place."""
@@ -164,24 +166,40 @@ class Maker:
             note_reached(reached)
             return before, made
         if self._plan.inputs or self._plan.node.is_bound():
-            return self._steps.next()
+            return self._next()
         start = perf_counter()
-        step = self._steps.next()
+        step = self._next()
         self._slow_steps = self._slow_steps + 1 if perf_counter() - start > AHEAD_SECONDS else 0
         if self._slow_steps >= _WORTH_A_THREAD and step[1] is not END:
-            self._ahead = Ahead(_Noting(self._steps))
+            self._ahead = Ahead(_Noting(self._next))
         return step
+
+
+class _Crossing:
+    """Steps whose places say what epochs their rows reach."""
+
+    def __init__(self, steps: Steps | LineSteps) -> None:
+        self._steps = steps
+
+    def next(self) -> Made:
+        # What is made gets no name here either: see `ahead._make`.
+        return _with_epochs(self._steps.next(), self._steps)
+
+
+def _with_epochs(made: Made, steps: Steps | LineSteps) -> Made:
+    (state, inputs), _ = made
+    return (state, noted(inputs, steps.place[1])), made[1]
 
 
 class _Noting:
     """Steps for a thread ahead, which tell with each what epochs it has reached, to be noted once it is taken."""
 
-    def __init__(self, steps: Steps | LineSteps) -> None:
-        self._steps = steps
+    def __init__(self, step: Callable[[], Made]) -> None:
+        self._step = step
 
     def next(self) -> tuple[Any, Any, Sequence[Reached]]:
         # What is made gets no name here either: see `ahead._make`.
-        return _with(*made_ahead(self._steps.next))
+        return _with(*made_ahead(self._step))
 
 
 def _with(made: Made, reached: Sequence[Reached]) -> tuple[Any, Any, Sequence[Reached]]:

@@ -8,14 +8,20 @@ from typing import Any, Final, TypeAlias
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 
-__all__ = ["Mark", "held_rows", "is_mark", "latest_epoch"]
+__all__ = ["NO_NOTES", "Epochs", "Mark", "held_rows", "is_mark", "latest_epoch"]
 
 Mark: TypeAlias = tuple[Any, ...]
 """(epoch, state of the node, rows given since, position, marks of its inputs, notes); a plain value.
 
 Notes are empty, or (errors raised in this epoch, (row, name) of each of them that was raised since the state, the place
-and the rows given since of what comes next where that may be apart from rows on hold, or None).
+and the rows given since of what comes next where that may be apart from rows on hold, or None). The mark of an input
+may have a fourth: the epochs that the rows of the next step reach, where that is one that it is not in yet.
 """
+
+Epochs: TypeAlias = tuple[int, tuple[Any, ...]]
+"""The epoch of a plan, and those of its inputs in the same way."""
+
+NO_NOTES: Final[Mark] = (0, (), None)
 
 _MOST: Final = 1 << 62
 _LEAST, _PAST_MOST = -(1 << 63), 1 << 64
@@ -59,14 +65,25 @@ def _are_notes(notes: Any, plan: Plan) -> bool:
         return False
     if not notes:
         return True
-    if not (len(notes) == 3 and _is_count(notes[0])):
+    if not (len(notes) in {3, 4} and _is_count(notes[0])):
         return False
-    _, errors, here = notes
-    if not isinstance(errors, tuple) or not all(map(_is_error, errors)):
+    _, errors, here, *reached = notes
+    if not (isinstance(errors, tuple) and all(map(_is_error, errors))):
         return False
-    if here is None:
-        return True
+    return all(_are_epochs(epochs, plan) for epochs in reached) and (here is None or _is_next(here, plan))
+
+
+def _is_next(here: Any, plan: Plan) -> bool:
     return isinstance(here, tuple) and len(here) == 2 and _is_place(here[0], plan) and _is_count(here[1])
+
+
+def _are_epochs(value: Any, plan: Plan) -> bool:
+    if not (isinstance(value, tuple) and len(value) == 2 and _is_count(value[0])):
+        return False
+    below = value[1]
+    if not (isinstance(below, tuple) and len(below) == len(plan.inputs)):
+        return False
+    return all(map(_are_epochs, below, plan.inputs))
 
 
 def _is_error(error: Any) -> bool:

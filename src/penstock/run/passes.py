@@ -7,6 +7,7 @@ from threading import local
 from typing import Any, Final, TypeAlias, TypeVar
 
 from penstock.graph.plan import Plan
+from penstock.run.crossed import raised
 
 __all__ = ["Passes", "PassesFrom", "Reached", "made_ahead", "note_ended", "note_reached"]
 
@@ -75,11 +76,19 @@ def note_reached(reached: Iterable[Reached]) -> None:
         passes.reach(plan, epoch)
 
 
-def note_ended(plan: Plan, mark: Any) -> None:
-    """Take note of the epochs that a pass has taken, which has come to its end at a mark."""
-    epoch, state, _, _, inputs, _ = mark
-    taken = plan.epochs_taken(state, inputs)
+def note_ended(plan: Plan, mark: Any, more: int = 0) -> None:
+    """Take note of the epochs that a pass has taken, which has come to its end at a mark.
+
+    Args:
+        plan: The plan.
+        mark: Where it has ended.
+        more: Epochs that were begun, and of which no row was taken.
+    """
+    epoch, state, given, _, inputs, _ = mark
+    taken = plan.epochs_taken(state, inputs) + (0 if plan.node.named else more)
     if taken > 1:
         plan.note_epoch(epoch + taken - 1)
-    for part, below in zip(plan.inputs, inputs, strict=True):
-        note_ended(part, below)
+    begun = plan.node.begins_with(*plan.inputs)
+    ends = int(plan.node.begins_again(state, *plan.inputs))
+    for i, (part, below) in enumerate(zip(plan.inputs, raised(given, inputs), strict=True)):
+        note_ended(part, below, (more if i < begun else 0) + ends)

@@ -12,6 +12,7 @@ from penstock.column.chunk import Chunk
 from penstock.graph.node import END, Broken, Failing, Node, State, Step, Work, _End
 from penstock.graph.placed import unnoted
 from penstock.graph.plan import Plan
+from penstock.run.crossed import begun_again
 from penstock.run.uncounted import Uncounted
 
 __all__ = ["InputEdge", "Made", "Meter", "OpenEdge", "Place", "Raised", "Steps", "Task"]
@@ -104,7 +105,8 @@ class Steps:
 
         What functions draw at random that no state counts is noted in `uncounted`.
         """
-        self._node = node = plan.node
+        self._plan, self._node = plan, plan.node
+        node = plan.node
         self._uncounted = Uncounted() if uncounted is None else uncounted
         self._step = node.step if meter is None else meter.step(plan, node.step)
         self._holds = type(node).held is not Node.held
@@ -115,7 +117,7 @@ class Steps:
                 self._state = node.begun(self._state, *(edge.mark() for edge in self._edges))
         elif after:
             self._state = node.next_epoch(place[0], epoch)
-            self._edges = tuple(map(partial(open_edge, after=True), plan.inputs, place[1]))
+            self._edges = tuple(map(partial(open_edge, after=True), plan.inputs, self._ended(*place)))
         else:
             self._state = place[0]
             held: Sequence[IntArray | None] = node.held(self._state) or [None] * len(plan.inputs)
@@ -183,9 +185,14 @@ class Steps:
     def restart(self, epoch: int, place: Place) -> None:
         """Begin an epoch, after one in which rows were given up to those that follow a place."""
         self._state = self._node.next_epoch(place[0], epoch)
-        for edge, mark in zip(self._edges, place[1], strict=True):
+        for edge, mark in zip(self._edges, self._ended(*place), strict=True):
             edge.restart(mark)
         self.place = self._place()
+
+    def _ended(self, state: State, marks: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The marks of the inputs at the end of an epoch."""
+        inputs = self._plan.inputs
+        return begun_again(marks, inputs) if self._node.begins_again(state, *inputs) else marks
 
     def _place(self) -> Place:
         return self._state, tuple(edge.mark() for edge in self._edges)

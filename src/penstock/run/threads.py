@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from threading import Thread
+from threading import Thread, local
 from time import monotonic
 from typing import Any, Final
 
-__all__ = ["Left", "start"]
+__all__ = ["Left", "ends_when", "leave_if_sent_home", "start"]
 
 # A thread that waits for a slow device must not hold up the end of the process any longer.
 _MOST_SECONDS: Final = 5.0
@@ -17,7 +17,25 @@ _RUNNING: Final[weakref.WeakSet[Thread]] = weakref.WeakSet()
 
 
 class Left(BaseException):
-    """The interpreter ends: what was waited for does not come any more."""
+    """The iterator is gone, or the interpreter ends: what was waited for does not come any more."""
+
+
+class _Here(local):
+    is_sent_home: Callable[[], bool] = bool
+
+
+_HERE: Final = _Here()
+
+
+def ends_when(is_sent_home: Callable[[], bool]) -> None:
+    """Have what this thread does end where it asks `leave_if_sent_home`, once this is so."""
+    _HERE.is_sent_home = is_sent_home
+
+
+def leave_if_sent_home() -> None:
+    """To be asked wherever steps may go on without end and make no row: nobody may be waiting any more."""
+    if _HERE.is_sent_home():
+        raise Left
 
 
 def start(work: Callable[..., Any], args: tuple[Any, ...], name: str) -> None:

@@ -593,3 +593,27 @@ def test_shards_of_one_shuffled_dataset_have_each_row_once_in_every_pass():
     other = ps.huggingface.to_iterable_dataset([anew.shard(4, i) for i in range(4)])
     other.load_state_dict(state)
     assert [row["n"] for row in other] == rest
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_a_stream_whose_map_gives_empty_lists_is_read_and_restored(told):
+    data = hf.Dataset.from_dict({"i": list(range(20)), "of": [list(range(i % 3)) for i in range(20)]})
+
+    def made():
+        stream = data.to_iterable_dataset(num_shards=2)
+        return stream.map(lambda row: {"i": row["i"] + 1}, features=data.features if told else None)
+
+    rows = [(int(row["i"]), row["of"].tolist()) for row in ps.huggingface.from_dataset(made())]
+    assert rows == [(i + 1, list(range(i % 3))) for i in range(20)]
+    first = iter(ps.huggingface.from_dataset(made()))
+    list(itertools.islice(first, 7))
+    again = iter(ps.huggingface.from_dataset(made()))
+    again.set_state(json.loads(json.dumps(first.get_state())))
+    assert [int(row["i"]) for row in again] == list(range(8, 21))
+
+
+def test_a_stream_whose_map_gives_other_types_by_row_is_refused():
+    data = hf.Dataset.from_dict({"i": [1, 2, 3]})
+    stream = data.to_iterable_dataset().map(lambda row: {"z": row["i"] if row["i"] > 1 else "one"})
+    with pytest.raises(ArgumentError, match=r"rows have different types.*wanted rows of one type"):
+        ps.huggingface.from_dataset(stream)

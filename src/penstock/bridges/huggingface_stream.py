@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
+from itertools import islice
 from typing import Any, ClassVar, Final
 
 import datasets as hf
@@ -50,13 +51,13 @@ _SHUFFLED: Final = "BufferShuffledExamplesIterable"
 
 def stream_of(stream: hf.IterableDataset, optional: frozenset[str]) -> Streamed:
     """The rows of a stream; its first rows are read to tell their spec."""
-    head = next(stream.with_format("arrow").iter(batch_size=_HEAD_ROWS), None)
+    head, one_by_one = _head_of(stream)
     if stream.features is None:
         if head is None:
             want = "rows, or features that tell their spec"
             raise ArgumentError("from_dataset", "dataset", got="an empty stream without features", want=want)
         stream = stream.cast(hf.Features.from_arrow_schema(head.schema))
-        head = next(stream.with_format("arrow").iter(batch_size=_HEAD_ROWS), None)
+        head, one_by_one = _head_of(stream)
     names = tuple(stream.features)
     if head is None:
         head = stream.features.arrow_schema.empty_table()
@@ -74,7 +75,32 @@ def stream_of(stream: hf.IterableDataset, optional: frozenset[str]) -> Streamed:
         Data(stream),
         settings_of(stream),
         functions_of(stream),
+        one_by_one,
     )
+
+
+def _head_of(stream: hf.IterableDataset) -> tuple[pa.Table | None, bool]:
+    """The first rows, None where there are none; and whether they come one by one only.
+
+    After a `map` each row has the types of what is in it, and an empty list is of another one.
+    """
+    stream = stream.with_format("arrow")
+    try:
+        return next(stream.iter(batch_size=_HEAD_ROWS), None), False
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        rows = list(islice(stream.iter(batch_size=1), _HEAD_ROWS))
+    try:
+        return pa.Table.from_pylist(
+            [row for part in rows for row in part.to_pylist()], _schema_of(stream)
+        ), True
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        got, want = "a stream whose rows have different types", "rows of one type"
+        help = f"Have its functions return values of one type. Arrow says: {error}"
+        raise ArgumentError("from_dataset", "dataset", got=got, want=want, help=help) from error
+
+
+def _schema_of(stream: hf.IterableDataset) -> pa.Schema | None:
+    return None if stream.features is None else stream.features.arrow_schema
 
 
 def _declared(spec: Spec, optional: frozenset[str]) -> Spec:
@@ -112,6 +138,7 @@ class Streamed(Node):
         data: The rows or files that it is over.
         settings: Seeds, numbers of rows and the like, by what it is made of.
         calls: The functions of its maps, filters and generators, as one; None where there are none.
+        one_by_one: Whether its rows come one by one only, as their types are not known to all of its parts.
     """
 
     stream: Any = field(repr=False)
@@ -122,7 +149,9 @@ class Streamed(Node):
     data: Data | None = field(default=None, repr=False)
     settings: tuple[Any, ...] = field(default=(), repr=False)
     calls: Callable[..., Any] | None = field(default=None, repr=False)
+    one_by_one: bool = field(default=False, repr=False)
     where_known: ClassVar[frozenset[str]] = frozenset({"data", "settings", "calls"})
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"one_by_one"})
 
     def __repr__(self) -> str:
         return "from_dataset(a stream)"
@@ -173,7 +202,8 @@ class Streamed(Node):
         features = self.stream.features.values()
         is_large = any(isinstance(feature, hf.Image | hf.Audio | hf.Video) for feature in features)
         # `iter` does not take only the share of a worker of PyTorch, as iterating over single rows does.
-        tables = (stream or self.opened(state)).iter(batch_size=_LARGE_ROWS if is_large else _ROWS)
+        at_once = 1 if self.one_by_one else _LARGE_ROWS if is_large else _ROWS
+        tables = (stream or self.opened(state)).iter(batch_size=at_once)
         passed = 0 if state[2] is not None else state[1]
         for table in tables:
             skipped = min(passed, len(table))

@@ -231,8 +231,8 @@ def test_gc_keeps_what_it_is_told_to(tmp_path: Path):
     assert ps.gc(tmp_path / "a", keep=2) == ([2], [])
     with pytest.raises(NotFoundError, match=r"no version 2, only 4, 5\."):
         ps.load(tmp_path / "a", version=2)
-    for keep in (0, [17]):
-        with pytest.raises(ArgumentError, match="keep"):
+    for keep in (0, [17], 1.5, None):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="gc: keep is"):
             ps.gc(tmp_path / "a", keep=keep)
 
 
@@ -659,6 +659,33 @@ def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert [progress.rows for progress in told] == sorted(progress.rows for progress in told)
     assert told[-1].nbytes == sum(file.stat().st_size for file in data_files(tmp_path / "a"))
     assert told[-1].seconds_left == 0
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_the_last_progress_is_told_where_only_the_end_tells_how_many_rows_there_are(
+    compression: str | None, tmp_path: Path
+):
+    told: list[ps.Progress] = []
+    ps.Dataset.range(5000).filter(lambda n: n % 2 == 0).save(
+        tmp_path / "a", progress=told.append, compression=compression
+    )
+    assert told[-1].rows == 2500
+
+
+def test_a_function_that_changes_the_working_directory_takes_no_shard_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+
+    def elsewhere(n: Any) -> Any:
+        os.chdir(tmp_path / "other")
+        return np.int64(str(n))
+
+    saved = ps.Dataset.range(5).map(elsewhere).save("d", shards=2)
+    assert saved.path == "d"
+    assert [int(row) for row in ps.load(tmp_path / "d")] == [0, 1, 2, 3, 4]
+    assert not os.listdir(tmp_path / "other")
 
 
 # --- the recorded pipeline ---

@@ -168,6 +168,8 @@ def gc(path: str | os.PathLike[str], *, keep: Iterable[int] | int = 1) -> tuple[
         if keep < 1:
             raise ArgumentError("gc", "keep", got=keep, want="1 or more: the current version always stays")
         kept = set(numbers[-keep:])
+    elif not isinstance(keep, Iterable):
+        raise ArgumentTypeError("gc", "keep", got=keep, want="a number, or the numbers of versions")
     else:
         kept = set(keep)
         for number in kept - set(numbers):

@@ -25,6 +25,7 @@ __all__ = [
     "Paths",
     "expand",
     "file_name",
+    "from_root",
     "local_path",
     "matching",
     "names_pattern",
@@ -132,6 +133,12 @@ def tidy_path(path: str) -> str:
     if ".." in path.split(os.sep):
         return path.rstrip(os.sep)
     return os.path.normpath(path)
+
+
+def from_root(path: str) -> str:
+    """The path from the root of the file system, which leads there from every working directory."""
+    # Not `abspath`: what ".." means behind a link only the system knows.
+    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
 
 
 def require_regular(path: str, mode: int) -> None:

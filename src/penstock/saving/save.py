@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from penstock import _native
 from penstock.errors import AlreadyExistsError, ArgumentError, ArgumentTypeError
 from penstock.frozen import frozen
+from penstock.fs.paths import from_root
 from penstock.graph.node import INFINITE
 from penstock.graph.plan import Plan
 from penstock.nodes.shard_numbers import MOST_SHARDS
@@ -74,6 +75,8 @@ def save(
     `recipe` begins what the manifest keeps of the plan before the first row is made, so that it tells of the input
     files as they were then, and gives what finishes it.
     """
+    shown = SavedFolder(path, "save").path
+    target = SavedFolder(from_root(shown), "save")  # a function of the plan may change the working directory
     made = _format(format)
     packing = _compression(made, compression)
     _check_arguments(plan, shards, shard_func, mode, workers, resume)
@@ -81,7 +84,6 @@ def save(
     _check_names(plan.spec)
     made.check(plan.spec)
     check_spec("save", plan.spec)
-    target = SavedFolder(path, "save")
     is_new = target.prepare(durable=durable)
     base = target.current()
     if base is not None and mode == "error":
@@ -137,7 +139,7 @@ def save(
             job.abandon()
             raise
     manifest = job.commit(manifest, 0 if base is None else base.version)
-    return Saved(target.path, manifest.version, manifest.rows, manifest.nbytes, len(manifest.shards))
+    return Saved(shown, manifest.version, manifest.rows, manifest.nbytes, len(manifest.shards))
 
 
 def _without(target: SavedFolder, gone: int) -> str:

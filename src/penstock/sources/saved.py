@@ -19,6 +19,7 @@ from penstock.errors import FailedPreconditionError
 from penstock.frozen import frozen
 from penstock.fs.kept_open import KeptOpen, most_open
 from penstock.fs.locks import FolderLock
+from penstock.fs.paths import from_root
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, Work
 from penstock.spec import Spec, pack
 from penstock.store.digests import check_shard, check_size, with_way_out
@@ -54,7 +55,7 @@ def saved_rows(
         DataLossError: A file with many rows is of another size.
     """
     chosen = None if columns is None else tuple(columns)
-    node = SavedRows(target.path, content_of(manifest), chosen, verify, manifest, _from_root(target.path))
+    node = SavedRows(target.path, content_of(manifest), chosen, verify, manifest, from_root(target.path))
     node.locks.extend(target.hold(manifest))
     for shard in manifest.shards:
         if shard.rows > _MANY_ROWS:
@@ -183,11 +184,6 @@ class SavedRows(Node):
     def _bounds(self) -> IntArray:
         """Where the rows of each shard begin, and the number of all rows."""
         return np.cumsum([0, *(shard.rows for shard in self.manifest.shards)])
-
-
-def _from_root(path: str) -> str:
-    # Not `abspath`: what ".." means behind a link only the system knows.
-    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
 
 
 def selected(spec: Spec, columns: Sequence[int] | None) -> Spec:

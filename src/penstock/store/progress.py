@@ -67,28 +67,37 @@ Report: TypeAlias = Callable[[Progress], object]
 def reporting(progress: Report | bool | None, what: str) -> Iterator[Callable[[Progress], None]]:
     """Where progress goes: to the user's function; to a line on the terminal, where it takes a while; or nowhere."""
     if callable(progress):
-        yield _now_and_then(progress)
+        tell = _NowAndThen(progress)
+        yield tell
+        tell.end()
     elif progress is not False and sys.stderr.isatty():
         line = _Line(what)
+        tell = _NowAndThen(line)
         try:
-            yield _now_and_then(line)
+            yield tell
+            tell.end()
         finally:
             line.end()
     else:
         yield lambda _: None
 
 
-def _now_and_then(report: Report) -> Callable[[Progress], None]:
-    last = -_EVERY_SECONDS
+class _NowAndThen:
+    """Reports no more often than is of use, and what came last in any case."""
 
-    def tell(progress: Progress) -> None:
-        nonlocal last
+    def __init__(self, report: Report) -> None:
+        self._report, self._last, self._held = report, float("-inf"), list[Progress]()
+
+    def __call__(self, progress: Progress) -> None:
+        self._held = [progress]
         now = monotonic()
-        if now - last >= _EVERY_SECONDS or progress.rows == progress.total:
-            last = now
-            report(progress)
+        if now - self._last >= _EVERY_SECONDS or progress.rows == progress.total:
+            self._last = now
+            self.end()
 
-    return tell
+    def end(self) -> None:
+        while self._held:
+            self._report(self._held.pop())
 
 
 class _Line:

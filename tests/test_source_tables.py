@@ -306,3 +306,9 @@ def test_json_lines_that_tell_nothing_are_refused(tmp_path):
         from_jsonl(lines(tmp_path / "a.jsonl", '{"a": 1}', "nonsense"))
     with pytest.raises(ArgumentError, match="from_jsonl: inference_bytes is 0, wanted at least 1"):
         from_jsonl(tmp_path / "a.jsonl", inference_bytes=0)
+
+
+def test_a_column_of_pandas_without_a_counterpart_is_refused_by_from_pandas():
+    frame = pd.DataFrame({"t": pd.to_datetime(["2020-01-01"]).tz_localize("UTC")})
+    with pytest.raises(ArgumentError, match=r"from_pandas: column 't' is .*wanted times without a time zone"):
+        from_pandas(frame)

@@ -146,7 +146,7 @@ def frame_columns(frame: Any, where: str) -> dict[Any, Any]:
     """The columns of a pandas DataFrame, as arrays and columns of ours; an index as `pandas_table` has it.
 
     Raises:
-        ArgumentError: Two columns of one name.
+        ArgumentError: Two columns of one name, or one of a type that has no counterpart.
     """
     levels = _index_names(frame)
     names = [*levels, *frame.columns]
@@ -156,7 +156,10 @@ def frame_columns(frame: Any, where: str) -> dict[Any, Any]:
         raise ArgumentError(where, "columns", got=names, want=want, help=help)
     columns = {name: frame.index.get_level_values(i).to_series() for i, name in enumerate(levels)}
     columns |= {name: frame[name] for name in frame.columns}
-    return {name: series_values(column) for name, column in columns.items()}
+    try:
+        return {name: series_values(column) for name, column in columns.items()}
+    except ArgumentError as error:
+        raise ArgumentError(where, error.name, got=error.got, want=error.want) from error
 
 
 def _index_names(frame: Any) -> list[Any]:

@@ -20,14 +20,14 @@ use crate::error::Result;
 pub(super) struct Bilinear {
     rows: Vec<Tap>,
     columns: Vec<Tap>,
-    /// Whether no old row is needed for two new ones.
-    halves: bool,
+    /// Whether few old rows are needed for two new ones: worked on twice, but with both rows at a time, they take less.
+    shrinks: bool,
 }
 
 impl Bilinear {
     pub fn new(from: [usize; 2], to: [usize; 2]) -> Result<Self> {
-        let halves = to[0] <= from[0] / 2;
-        Ok(Self { rows: taps(from[0], to[0])?, columns: taps(from[1], to[1])?, halves })
+        let shrinks = to[0].saturating_mul(7) <= from[0].saturating_mul(5);
+        Ok(Self { rows: taps(from[0], to[0])?, columns: taps(from[1], to[1])?, shrinks })
     }
 
     /// The two old rows that a new one lies between.
@@ -50,7 +50,7 @@ impl Bilinear {
         #[cfg(target_arch = "x86_64")]
         if let Some(bytes) = T::bytes(picture)
             && channels == 3
-            && self.halves
+            && self.shrinks
             && std::arch::is_x86_feature_detected!("avx2")
         {
             for (i, new_row) in out.chunks_exact_mut(new_stride).take(self.rows.len()).enumerate() {

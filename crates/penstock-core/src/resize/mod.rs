@@ -220,7 +220,7 @@ mod tests {
         for (height, width) in [(1, 1), (2, 3), (9, 4), (40, 17), (33, 64)] {
             let bytes: Vec<u8> = (0..height * width * 3).map(|i| (i * 37 % 251) as u8).collect();
             let floats: Vec<f32> = bytes.iter().map(|&byte| f32::from(byte)).collect();
-            for to in [[1, 1], [2, 2], [3, 5], [4, 17], [16, 30], [50, 70]] {
+            for to in [[1, 1], [2, 2], [3, 5], [4, 17], [6, 3], [16, 30], [23, 15], [28, 9], [50, 70]] {
                 let from = [height, width];
                 let (fast, plain) = (
                     resized(Method::Bilinear, &bytes, from, to, 3),

@@ -37,6 +37,23 @@ def test_importing_penstock_imports_nothing_that_can_wait():
     assert ours == {"penstock._native", "penstock.errors", "penstock.everything"}
 
 
+def test_what_keeps_numpy_from_being_imported_is_raised_as_it_is():
+    """As Ctrl-C does while it is being imported; the native part, left alone with it, panics."""
+    code = """
+import sys
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+try:
+    import penstock
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    assert said(code) == "interrupted\n"
+
+
 def test_a_transformation_is_imported_when_it_is_used():
     code = "import penstock as ps; list(ps.Dataset.range(4).take(2))"
     nodes = {name for name in modules_after(code) if name.startswith("penstock.nodes.")}

@@ -7,6 +7,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+# Before the native part, which looks for NumPy too and is left with a panic where Ctrl-C comes meanwhile.
+import numpy as _numpy  # noqa: F401, ICN001
+
 from penstock import errors
 from penstock._native import __version__
 from penstock.errors import *  # noqa: F403  (every exception is public)

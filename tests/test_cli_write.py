@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 
+import penstock as ps
 from penstock.cli import run
 from penstock.opening import open as open_dataset
 from penstock.writing import write
@@ -431,3 +432,29 @@ def test_rows_of_more_axes_than_can_be_read_are_refused(tmp_path, capsys):
     (tmp_path / "b.jsonl").write_text(f'{{"a": {"[" * 32}1{"]" * 32}}}\n')
     assert run(["convert", str(tmp_path / "b.jsonl"), str(tmp_path / "b.tfrecord")]) == 0
     assert open_dataset(tmp_path / "b.tfrecord")[0]["a"].shape == (1,) * 32
+
+
+def test_nan_comes_back_from_csv_and_is_not_missing(tmp_path):
+    ps.write(tmp_path / "a.tfrecord", {"x": [1.5, float("nan"), None, float("inf")]})
+    assert run(["convert", str(tmp_path / "a.tfrecord"), str(tmp_path / "a.csv")]) == 0
+    assert run(["convert", str(tmp_path / "a.csv"), str(tmp_path / "b.tfrecord")]) == 0
+    one, nan, missing, infinity = (row["x"] for row in ps.open(tmp_path / "b.tfrecord"))
+    assert (one, missing, infinity) == (1.5, None, np.inf)
+    assert np.isnan(nan)
+
+
+def test_lists_of_no_rows_become_an_npz_file(tmp_path):
+    ps.write(tmp_path / "a.tfrecord", {"x": []})
+    assert run(["convert", str(tmp_path / "a.tfrecord"), str(tmp_path / "a.npz")]) == 0
+    with np.load(tmp_path / "a.npz") as file:
+        assert len(file["x"]) == 0
+
+
+def test_a_feature_without_a_name_comes_back_from_parquet(tmp_path):
+    ps.write(tmp_path / "a.tfrecord", {"": [1, 2], "value": [3, 4]})
+    assert run(["convert", str(tmp_path / "a.tfrecord"), str(tmp_path / "a.parquet")]) == 0
+    assert run(["convert", str(tmp_path / "a.parquet"), str(tmp_path / "b.tfrecord")]) == 0
+    assert [dict(row) for row in ps.open(tmp_path / "b.tfrecord")] == [
+        {"": 1, "value": 3},
+        {"": 2, "value": 4},
+    ]

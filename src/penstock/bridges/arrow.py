@@ -191,7 +191,8 @@ def _batch(pa: Any, chunk: Chunk, schema: Any) -> Any:
 
 
 def _schema(pa: Any, spec: Spec) -> Any:
-    names = [path or "value" for path in spec.paths()]
+    # A feature may have no name; rows of a single value have none for it.
+    names = spec.paths() if isinstance(spec.structure, dict) else [path or "value" for path in spec.paths()]
     return pa.schema([(name, _type(pa, leaf)) for name, leaf in zip(names, spec.leaves, strict=True)])
 
 

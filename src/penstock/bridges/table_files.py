@@ -18,15 +18,17 @@ _BLOCK_BYTES = 8 << 20
 _BATCH_ROWS = 8192
 _ZEROS_BEFORE = r"^[+-]?0[0-9]"
 _NOT_WHOLE = r"^-?[0-9]*[^0-9-]|^-?$"
-# The words that Arrow takes for a missing number.
-_MISSING = r"^(#N/A( N/A)?|#NA|-?1\.#(IND|QNAN)|-?(NaN|nan)|N/A|NA|NULL|n/a|null)?$"
+# The words that Arrow takes for a missing number; among floats NaN is a number all the same.
+_MISSING_FLOAT = r"^(#N/A( N/A)?|#NA|-?1\.#(IND|QNAN)|N/A|NA|NULL|n/a|null)?$"
+_MISSING = rf"{_MISSING_FLOAT}|^-?(NaN|nan)$"
 
 
 def read_csv(path: str, columns: Sequence[str] | None = None) -> Any:
     """The rows of a CSV file with a header line, as a `pyarrow.RecordBatchReader`.
 
     Types are told from the first 8 MB: int64, uint64, float64, bool, else text. Dates are text, and so is a column of
-    numbers with zeros before them, or of whole numbers that no 64 bits hold. An empty cell is missing.
+    numbers with zeros before them, or of whole numbers that no 64 bits hold. An empty cell is missing, and so is NaN
+    among whole numbers; among floats it is one.
 
     Args:
         path: A file; `.gz`, `.bz2` and `.zst` are unpacked.
@@ -73,7 +75,7 @@ def _cell_type(pa: Any, cells: Any, found: Any) -> Any:
 
     if not _is_number(pa, found):
         return found
-    cells = _without_empty(pc, cells)
+    cells = _without_empty(pc, cells, _MISSING)
     if _any_matches(pc, cells, _ZEROS_BEFORE):
         return pa.string()
     if pa.types.is_integer(found) or _any_matches(pc, cells, _NOT_WHOLE):
@@ -95,7 +97,7 @@ def _cast(pa: Any, cells: Any, field: Any) -> Any:
 
     if pa.types.is_string(field.type):
         return cells
-    cells = _without_empty(pc, cells)
+    cells = _without_empty(pc, cells, _MISSING_FLOAT if pa.types.is_floating(field.type) else _MISSING)
     if _is_number(pa, field.type) and _any_matches(pc, cells, _ZEROS_BEFORE):
         raise pa.ArrowInvalid(
             f"column {field.name!r} is of numbers, and further down some have zeros before them"
@@ -106,10 +108,10 @@ def _cast(pa: Any, cells: Any, field: Any) -> Any:
         raise pa.ArrowInvalid(f"column {field.name!r}: {error}") from None
 
 
-def _without_empty(pc: Any, cells: Any) -> Any:
+def _without_empty(pc: Any, cells: Any, missing: str) -> Any:
     """Cells of a column that is no text: without spaces around them, missing where nothing or a word for it is left."""
     cells = pc.utf8_trim_whitespace(cells)
-    return pc.if_else(pc.match_substring_regex(cells, _MISSING), None, cells)
+    return pc.if_else(pc.match_substring_regex(cells, missing), None, cells)
 
 
 def _any_matches(pc: Any, cells: Any, pattern: str) -> bool:

@@ -212,7 +212,7 @@ def _even(name: str, column: RaggedColumn) -> Any:
         raise _unfit(name, "has rows of different lengths")
     first, last = int(column.offsets[0]), int(column.offsets[-1])
     values = column.inner.values[first:last]
-    return values.reshape(len(lengths), -1, *values.shape[1:])
+    return values.reshape(len(lengths), int(lengths[0]) if len(lengths) else 0, *values.shape[1:])
 
 
 def _unfit(name: str, what: str) -> InvalidArgumentError:

@@ -205,6 +205,14 @@ def test_rows_that_are_nested_more_deeply_than_calls_go_are_told():
         ps.Dataset.from_tensor_slices(deep)
 
 
+def test_a_list_that_is_nested_more_deeply_than_calls_go_is_told():
+    deep: Any = 1
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(ArgumentError, match=r"^row: "):
+        ps.Dataset.from_tensors(deep)
+
+
 def test_where_warnings_are_errors_nothing_is_saved_that_is_told_as_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

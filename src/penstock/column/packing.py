@@ -147,11 +147,15 @@ def _float32(value: Any) -> Any:
 
 def _scalars(value: list[Any]) -> Iterator[Any]:
     """The single values of nested lists and tuples; an array counts as one."""
-    for item in value:
-        if isinstance(item, list | tuple):
-            yield from _scalars(list(item))
-        else:
+    waiting = [iter(value)]
+    while waiting:
+        for item in waiting[-1]:
+            if isinstance(item, list | tuple):
+                waiting.append(iter(item))
+                break
             yield item
+        else:
+            waiting.pop()
 
 
 def _formed(value: list[Any], dtype: Any) -> NDArray[Any]:

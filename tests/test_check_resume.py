@@ -333,6 +333,10 @@ def segfaults_later():
 
 def crashes_at_import():
     os._exit(9)
+
+def leaves_a_thread():
+    threading.Thread(target=threading.Event().wait).start()
+    return 3
 """
 
 
@@ -425,6 +429,7 @@ def errors_of(done: subprocess.CompletedProcess[str]) -> str:
         ("crashes_at_import", "crashes_at_import ended its process with status 9 during 'the import'."),
         ("broken", "raised ValueError: no data here"),
         ("not_there", "wanted a function of pipelines_to_check"),
+        ("leaves_a_thread", "result of the function is 3, wanted a Dataset"),
     ],
 )
 def test_a_pipeline_that_ends_its_process_is_told_in_a_line_and_in_json(

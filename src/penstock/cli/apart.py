@@ -20,7 +20,8 @@ from penstock.testing.resume.ended import how_ended, place_of
 
 __all__ = ["apart", "main"]
 
-_SECONDS_TO_END: Final = 10
+_SECONDS_TO_END: Final = 3
+_SECONDS_BETWEEN: Final = 0.5
 _BEGIN: Final = f"""
 try:
     from {__name__} import main
@@ -44,19 +45,34 @@ def apart(module: str, what: str, job: dict[str, Any]) -> dict[str, Any]:
     """
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         given = {"module": module, "job": job, "search": sys.path, "folder": folder}
-        process = subprocess.Popen([sys.executable, "-c", _BEGIN, json.dumps(given)])
+        process, answer = (
+            subprocess.Popen([sys.executable, "-c", _BEGIN, json.dumps(given)]),
+            Path(folder, "answer"),
+        )
         try:
-            status = process.wait()
+            status = _waited(process, answer)
         except BaseException:
             _end(process)
             raise
         if status in {INTERRUPTED, -signal.SIGINT}:
             raise KeyboardInterrupt
-        answer = Path(folder, "answer")
         if answer.exists():
             found: dict[str, Any] = json.loads(answer.read_text())
             return found
         raise _ended(what, status, Path(folder))
+
+
+def _waited(process: subprocess.Popen[bytes], answer: Path) -> int:
+    """Its exit status; 0 where it has answered and does not end, as where a thread of the user's goes on."""
+    while True:
+        has_answered = answer.exists()
+        try:
+            return process.wait(_SECONDS_TO_END if has_answered else _SECONDS_BETWEEN)
+        except subprocess.TimeoutExpired:
+            if has_answered:
+                process.kill()
+                process.wait()
+                return 0
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.errors import ArgumentError, ArgumentTypeError, NotFoundError
+from penstock.errors import ArgumentError, ArgumentTypeError, NotFoundError, UnknownLengthError
 
 NUMBERS = ps.Dataset.range(10)
 RECORD = ps.train.Example(features={"feature": {"a": ps.train.Int64List(value=[1])}}).SerializeToString()
@@ -41,6 +41,65 @@ WRONG: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         ArgumentTypeError,
         "^shuffle: reshuffle_each_iteration",
         lambda: NUMBERS.shuffle(3, reshuffle_each_iteration="x"),
+    ),
+    "an array of workers": (
+        ArgumentError,
+        "^map: workers",
+        lambda: NUMBERS.map(lambda x: x, workers=np.array(["thread", "process"])),
+    ),
+    "an array for a seed": (
+        ArgumentTypeError,
+        "^shuffle: seed",
+        lambda: NUMBERS.shuffle(3, np.array([1, 2])),
+    ),
+    "an array for the seed of numbers": (
+        ArgumentTypeError,
+        "^seed: seed",
+        lambda: ps.Dataset.random(np.array([1.5])),
+    ),
+    "an array for a flag": (
+        ArgumentTypeError,
+        "^random: rerandomize_each_iteration",
+        lambda: ps.Dataset.random(1, np.array([1, 0])),
+    ),
+    "no dtype": (
+        ArgumentError,
+        "^ragged_batch: row_splits_dtype",
+        lambda: NUMBERS.ragged_batch(2, row_splits_dtype="x"),
+    ),
+    "no shape": (ArgumentTypeError, "^sparse_batch: row_shape", lambda: NUMBERS.sparse_batch(2, 1.5)),
+    "no names": (ArgumentTypeError, "^pack: columns", lambda: NUMBERS.pack(4, columns=1.5)),
+    "an array of names": (
+        ArgumentTypeError,
+        "^pack: columns",
+        lambda: NUMBERS.pack(4, columns=np.array([1, 2])),
+    ),
+    "no time": (ArgumentTypeError, "^profile: seconds", lambda: NUMBERS.profile("x")),
+    "rows of text": (ArgumentTypeError, "^profile: rows", lambda: NUMBERS.profile(1, rows="x")),
+    "a number for a shape": (
+        ArgumentTypeError,
+        "^padded_batch: ",
+        lambda: NUMBERS.padded_batch(2, np.array("x")),
+    ),
+    "weights of different lengths": (
+        ArgumentTypeError,
+        "^sample_from_datasets: weights",
+        lambda: ps.Dataset.sample_from_datasets([NUMBERS, NUMBERS], [[1], [2, 3]]),
+    ),
+    "no defaults": (
+        ArgumentTypeError,
+        "^CsvDataset: record_defaults",
+        lambda: ps.Dataset.CsvDataset("a.csv", 1.5),
+    ),
+    "no columns": (
+        ArgumentTypeError,
+        "^CsvDataset: select_cols",
+        lambda: ps.Dataset.CsvDataset("a.csv", [1], select_cols=1.5),
+    ),
+    "no text": (
+        ArgumentTypeError,
+        "^CsvDataset: na_value",
+        lambda: ps.Dataset.CsvDataset("a.csv", [1], na_value=1),
     ),
     "a huge shape": (
         ArgumentError,
@@ -147,3 +206,8 @@ def test_links_in_a_circle_lead_to_no_file(tmp_path: Path):
     os.symlink(tmp_path / "loop", tmp_path / "loop")
     with pytest.raises(NotFoundError, match="links that lead in a circle"):
         ps.open(tmp_path / "loop")
+
+
+def test_more_rows_than_len_can_say_are_told_so():
+    with pytest.raises(UnknownLengthError, match="46116860184273879040 rows, more than len can say"):
+        len(ps.Dataset.range(2**62).repeat(10))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, reduce
@@ -48,6 +49,7 @@ from penstock.graph.recipe import (
     set_dataset_reader,
     text_of,
 )
+from penstock.nodes.arguments import whole_number
 from penstock.nodes.with_options import Options, most_threads_of, options_of
 from penstock.records.frames import Damage
 from penstock.records.schema import Schema
@@ -283,7 +285,10 @@ class Dataset(Methods):
         >>> report.rows, [usage.call for usage in report.nodes]
         (100, ['ragged_batch(10)', 'Range(0, stop=1000, step_size=1, dtype=int64)'])
         """
-        return profile(self._plan, seconds, rows)
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float | np.integer | np.floating):
+            raise ArgumentTypeError("profile", "seconds", got=seconds, want="a number of seconds")
+        most = None if rows is None else whole_number("profile", "rows", rows, above=-1)
+        return profile(self._plan, float(seconds), most)
 
     def explain_row(self, row: int, *, epoch: int = 0) -> Explanation:
         """Where a row comes from: the records and rows of the sources that it was made of.
@@ -487,9 +492,14 @@ class Dataset(Methods):
         """Rows. Counts them on first need, by the index of the files.
 
         Raises:
-            UnknownLengthError: The rows never end, or only a pass over the data can tell.
+            UnknownLengthError: The rows never end, only a pass over the data can tell, or they are more than
+                `sys.maxsize`.
         """
         known = self._plan.cardinality
+        if known > sys.maxsize:
+            raise UnknownLengthError(
+                f"len: The dataset has {known} rows, more than len can say. cardinality() says it."
+            )
         if known >= 0:
             return known
         rows = None if known == INFINITE else self._plan.rows_now()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from operator import index
 from threading import Lock
 from typing import Final, TypeAlias
 
@@ -137,6 +138,6 @@ def _from_system() -> int:
 
 def _integer(where: str, seed: object) -> int:
     try:
-        return seed.__index__()  # type: ignore[attr-defined, no-any-return]
-    except AttributeError:
+        return index(seed)  # type: ignore[arg-type]
+    except TypeError:
         raise ArgumentTypeError(where, "seed", got=seed, want="an integer or None") from None

@@ -75,7 +75,9 @@ class Pack(Node):
         object.__setattr__(self, "length", whole_number("pack", "length", self.length, above=0))
         object.__setattr__(self, "open_rows", whole_number("pack", "open_rows", self.open_rows, above=0))
         names = (self.columns,) if isinstance(self.columns, str) else self.columns
-        if names is not None and (not names or not all(isinstance(name, str) for name in names)):
+        if names is not None and not (
+            isinstance(names, list | tuple) and names and all(map(_is_name, names))
+        ):
             raise ArgumentTypeError("pack", "columns", got=names, want="names of columns, or None for all")
         object.__setattr__(self, "columns", None if names is None else tuple(names))
 
@@ -243,3 +245,7 @@ def _sequences(chunk: Chunk, name: str) -> RaggedColumn:
         raise InvalidArgumentError(f"pack: column {name!r} holds missing values, wanted whole arrays.")
     start, stop = int(column.offsets[0]), int(column.offsets[-1])
     return RaggedColumn(column.offsets - start, column.inner.slice(start, stop))
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str)

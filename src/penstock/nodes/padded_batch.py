@@ -172,7 +172,7 @@ def _listed(given: Any) -> Sequence[Any]:
     """The sizes of a shape; a number is a shape of one axis."""
     if hasattr(given, "as_list"):  # a TensorShape
         given = given.as_list()
-    return tuple(given) if isinstance(given, tuple | list | np.ndarray) else (given,)
+    return tuple(given) if isinstance(given, tuple | list) or np.ndim(given) else (given,)
 
 
 def _sizes(shape: Shape | None, leaf: LeafSpec) -> Shape:

@@ -94,7 +94,7 @@ def calls_at_a_time(where: str, argument: str, function: Any, calls: Any, worker
     """
     if not callable(function):
         raise ArgumentTypeError(where, argument, got=function, want="a function")
-    if workers not in ("thread", "process"):
+    if not isinstance(workers, str) or workers not in ("thread", "process"):
         raise ArgumentError(where, "workers", got=workers, want="'thread' or 'process'")
     if workers == "process":
         _check_sendable(where, argument, function)

@@ -59,7 +59,7 @@ class RaggedBatch(Groups):
         drop = flag("ragged_batch", "drop_remainder", self.drop_remainder)
         object.__setattr__(self, "drop_remainder", drop)
         given = self.row_splits_dtype
-        if np.dtype(getattr(given, "as_numpy_dtype", given)) != np.int64:
+        if not _is_int64(getattr(given, "as_numpy_dtype", given)):
             help = "Ragged(values, row_splits.astype(np.int32)) makes the other one."
             raise ArgumentError("ragged_batch", "row_splits_dtype", got=given, want="int64", help=help)
         object.__setattr__(self, "row_splits_dtype", np.int64)
@@ -100,3 +100,10 @@ def dense_to_ragged_batch(
     [array([0, 1]), array([2])]
     """
     return Plan(RaggedBatch(batch_size, drop_remainder, row_splits_dtype), (_plan,))
+
+
+def _is_int64(given: Any) -> bool:
+    try:
+        return bool(np.dtype(given) == np.int64)
+    except (TypeError, ValueError):  # no dtype at all
+        return False

@@ -92,7 +92,10 @@ def _shares(weights: Any, n: int) -> NDArray[np.floating[Any]]:
     """tf.data takes logarithms in the dtype of the weights, and Python floats are float32."""
     if weights is None:
         return np.full(n, np.float32(np.e))
-    shares = np.asarray(weights)
+    try:
+        shares = np.asarray(weights)
+    except ValueError:  # lists of different lengths
+        shares = np.zeros(0, object)
     if isinstance(weights, list | tuple) and not any(isinstance(weight, np.generic) for weight in weights):
         shares = shares.astype(np.float32) if shares.dtype == np.float64 else shares
     if shares.dtype not in (np.float32, np.float64):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from penstock.column.chunk import Chunk
 from penstock.column.stack import sparse_rows
 from penstock.column.to_sparse import to_sparse
@@ -49,6 +51,8 @@ class SparseBatch(Groups):
         size = whole_number("sparse_batch", "batch_size", self.batch_size, above=0)
         object.__setattr__(self, "batch_size", size)
         sizes = getattr(self.row_shape, "as_list", lambda: self.row_shape)()
+        if isinstance(sizes, str | bytes | dict) or not np.iterable(sizes):
+            raise ArgumentTypeError("sparse_batch", "row_shape", got=sizes, want="a list of sizes")
         shape = tuple(
             None if n is None else whole_number("sparse_batch", "row_shape", n, above=-1) for n in sizes
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import Node, source
+from penstock.nodes.arguments import flag
 from penstock.ops.csv_arguments import default_of, delimiter_of
 from penstock.ops.csv_values import CsvColumn
 from penstock.records.compress import reading_name
@@ -66,6 +67,12 @@ def csv_dataset(
     [(np.int32(1), b'a, b'), (np.int32(2), b'none')]
     """
     check_buffer_size(_WHERE, buffer_size)
+    if isinstance(record_defaults, str | bytes | dict) or not np.iterable(record_defaults):
+        raise ArgumentTypeError(
+            _WHERE, "record_defaults", got=record_defaults, want="a list of dtypes or defaults"
+        )
+    if not isinstance(na_value, str):
+        raise ArgumentTypeError(_WHERE, "na_value", got=na_value, want="text")
     defaults = [default_of(_WHERE, f"record_defaults[{i}]", given) for i, given in enumerate(record_defaults)]
     if not defaults:
         raise ArgumentError(_WHERE, "record_defaults", got=record_defaults, want="at least one column")
@@ -76,9 +83,9 @@ def csv_dataset(
     )
     format = CsvFormat(
         delimiter_of(_WHERE, "field_delim", field_delim),
-        bool(use_quote_delim),
+        flag(_WHERE, "use_quote_delim", use_quote_delim),
         na_value.encode(),
-        bool(header),
+        flag(_WHERE, "header", header),
         reading_name(compression_type, where=_WHERE),
     )
     return CsvRows(file_names(_WHERE, filenames), format, width, columns)
@@ -107,7 +114,7 @@ def _places(
 
 
 def _numbers(name: str, given: Any) -> list[int]:
-    numbers = list(given)
+    numbers: list[Any] = list(given) if np.iterable(given) else [None]
     if not all(isinstance(number, int | np.integer) and not isinstance(number, bool) for number in numbers):
         raise ArgumentTypeError(_WHERE, name, got=given, want="numbers of columns")
     if any(number < 0 for number in numbers):

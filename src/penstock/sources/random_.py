@@ -13,6 +13,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.frozen import frozen
 from penstock.graph.node import INFINITE, Before, Node, State, Step, source
 from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
+from penstock.nodes.arguments import flag
 from penstock.nodes.drawn import is_seeds, is_whole, numbers
 from penstock.spec import Spec, TensorSpec
 
@@ -42,7 +43,12 @@ def random_(seed: int | None = None, rerandomize_each_iteration: bool | None = N
     >>> next(rows), next(rows)
     (np.int64(3534849767), np.int64(279844183))
     """
-    return Random(seed_pair(seed), bool(rerandomize_each_iteration))
+    again = flag(
+        "random",
+        "rerandomize_each_iteration",
+        False if rerandomize_each_iteration is None else rerandomize_each_iteration,
+    )
+    return Random(seed_pair(seed), again)
 
 
 @frozen

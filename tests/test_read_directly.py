@@ -67,13 +67,19 @@ def test_a_record_in_a_file_reads_as_one_in_memory(case, tmp_path):
     plan = _native.ExamplePlan(VARLEN)
     parts, rows, error = plan.decode(record, np.array([0]), np.array([len(record)]))
     with path.open("rb") as file:
-        read, n, end = plan.read(
-            file.fileno(), 0, verify=True, limit=10, limit_bytes=1 << 20, max_record_bytes=1 << 20
+        read, [(n, end, is_over)] = plan.read(
+            file.fileno(),
+            0,
+            len(framed),
+            verify=True,
+            limit=10,
+            limit_bytes=1 << 20,
+            max_record_bytes=1 << 20,
         )
         taken = plan.gather(
             np.array([file.fileno()]), np.array([0]), np.array([len(record)]), max_record_bytes=1 << 20
         )
-    assert (n, end) == ((rows, len(framed)) if error is None else (0, 0))
+    assert (n, end, is_over) == ((rows, len(framed), True) if error is None else (0, 0, False))
     assert parts_of(read) == parts_of(parts)
     assert taken is None if error is not None else parts_of(taken) == parts_of(parts)
 
@@ -86,10 +92,17 @@ def test_pieces_of_any_size_join_to_the_whole_file(tmp_path, limits):
     at, names = 0, []
     with path.open("rb") as file:
         while at < size:
-            [(values, offsets, _, _)], n, at = plan.read(
-                file.fileno(), at, verify=True, limit=limits[0], limit_bytes=limits[1], max_record_bytes=999
+            [(values, offsets, _, _)], [(n, at, is_over)] = plan.read(
+                file.fileno(),
+                at,
+                size,
+                verify=True,
+                limit=limits[0],
+                limit_bytes=limits[1],
+                max_record_bytes=999,
             )
             assert 0 < n <= limits[0]
+            assert is_over == (at == size)
             names += _native.bytes_objects(values, offsets).tolist()
     assert names == [row(i, 90)["name"] for i in range(9000)]
 

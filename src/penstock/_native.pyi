@@ -281,22 +281,25 @@ class ExamplePlan:
         self,
         fd: int,
         offset: int,
+        stop: int,
+        following: Sequence[tuple[str, tuple[int, int] | None]] = (),
         *,
         verify: bool,
         limit: int,
         limit_bytes: int,
         max_record_bytes: int,
-    ) -> tuple[list[Parts], int, int]:
-        """Decode the records of an open uncompressed file from `offset` on, which is where a record begins.
+    ) -> tuple[list[Parts], list[tuple[int, int, bool]]]:
+        """Decode the records of an open uncompressed file from `offset` on, which is where a record begins, to `stop`.
 
         Only whole records without any fault are taken, and as many as are at hand: where `limit` and `limit_bytes`
         leave room, at least those before the first that has a fault, does not fit, or is longer than some 256 KiB.
-        `limit_bytes` is passed by less than a block of that size. OSError.
+        `limit_bytes` is passed by less than a block of that size. Where a file ends, it goes on with the following path, as
+        far as that leads to a file of the given size and time in nanoseconds, where those are given. OSError.
 
         Returns:
             parts: Of each feature.
-            rows: Records decoded, none where already the first is none of those.
-            position: The byte behind the last of them.
+            files: Of the file and those after it that were read: its records; the byte behind the last of them; whether
+                it ends there, and is what it was when it was opened by its path.
         """
 
     def gather(self, fds: I64, offsets: I64, lengths: I64, *, max_record_bytes: int) -> list[Parts] | None:

@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::buffer::{Bytes, array, bytes_object, values};
 use crate::errors::{raised, unread};
-use crate::reading::{self, Gathering, Limits};
+use crate::reading::{self, Gathering, Limits, Next, Open};
 use crate::signals::hearing;
 
 type PlanTuple<'py> = (Vec<u8>, u8, u8, usize, u8, Bound<'py, PyAny>);
@@ -104,23 +104,27 @@ impl ExamplePlan {
         Ok((all_parts(py, decoded.columns), decoded.rows, decoded.error.map(error_tuple)))
     }
 
-    #[pyo3(signature = (fd, offset, *, verify, limit, limit_bytes, max_record_bytes))]
+    #[pyo3(signature = (fd, offset, stop, following = Vec::new(), *, verify, limit, limit_bytes, max_record_bytes))]
     #[allow(clippy::too_many_arguments, reason = "by name in Python")]
     fn read<'py>(
         &self,
         py: Python<'py>,
         fd: i32,
         offset: u64,
+        stop: u64,
+        following: Vec<Next>,
         verify: bool,
         limit: usize,
         limit_bytes: usize,
         max_record_bytes: u64,
-    ) -> PyResult<(Vec<Parts<'py>>, usize, u64)> {
+    ) -> PyResult<(Vec<Parts<'py>>, Vec<TakenOf>)> {
         let (limits, rules) =
             (Limits { rows: limit, bytes: limit_bytes }, Rules { verify, limit, max_record_bytes });
-        let (columns, rows, position) =
-            py.detach(|| reading::rows(&self.0, fd, offset, limits, rules)).map_err(unread)?;
-        Ok((all_parts(py, columns), rows, position))
+        let first = Open { fd, offset, stop };
+        let (columns, files) =
+            py.detach(|| reading::rows(&self.0, &first, &following, limits, rules)).map_err(unread)?;
+        let taken = files.into_iter().map(|file| (file.rows, file.position, file.is_over)).collect();
+        Ok((all_parts(py, columns), taken))
     }
 
     #[pyo3(signature = (fds, offsets, lengths, *, max_record_bytes))]
@@ -146,6 +150,9 @@ impl ExamplePlan {
         Ok((rows == offsets.len()).then(|| all_parts(py, columns)))
     }
 }
+
+/// Of a file: rows, the byte behind them, whether it ends there.
+type TakenOf = (usize, u64, bool);
 
 fn all_parts(py: Python<'_>, columns: Vec<Column>) -> Vec<Parts<'_>> {
     columns.into_iter().map(|column| parts(py, column)).collect()

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fs::{File, Metadata, metadata};
 use std::io::{Error, ErrorKind, Result};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::UNIX_EPOCH;
@@ -141,9 +143,28 @@ pub fn begin_read(fd: i32, offset: u64, nbytes: u64) {
 #[cfg(not(target_os = "linux"))]
 pub fn begin_read(_fd: i32, _offset: u64, _nbytes: u64) {}
 
-/// Bytes of a regular file, and when it was last changed, in nanoseconds; None for what is none or not to be seen.
-pub fn version(path: &Path) -> Option<(u64, i64)> {
-    let status = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+/// Bytes of a regular file, and when it was last changed, in nanoseconds.
+pub type Version = (u64, i64);
+
+/// `Version` of what is at a path; None for what is no file or not to be seen.
+pub fn version(path: &Path) -> Option<Version> {
+    version_of(&metadata(path).ok()?)
+}
+
+/// A file at a path; None for what is none or cannot be opened. It waits for nobody who would write to a FIFO.
+pub fn open_regular(path: &Path) -> Option<(File, Version)> {
+    version(path)?;
+    // Between the two calls the name can come to mean a FIFO.
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
+    let version = version_of(&file.metadata().ok()?)?;
+    Some((file, version))
+}
+
+/// `Version` of what has this status; None for what is no file.
+pub fn version_of(status: &Metadata) -> Option<Version> {
+    if !status.is_file() {
+        return None;
+    }
     let nanoseconds = match status.modified().ok()?.duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_nanos()).ok()?,
         Err(before) => i64::try_from(before.duration().as_nanos()).ok()?.checked_neg()?,

@@ -3,6 +3,9 @@
 //! Only whole records without any fault are taken. At whatever else comes, the reader that tells of damage begins.
 
 use std::io::{Error, ErrorKind, Result};
+use std::mem;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use penstock_core::Error as CoreError;
@@ -10,7 +13,7 @@ use penstock_core::column::Column;
 use penstock_core::example::{Filling, Plan};
 use penstock_core::frame::{self, End, FOOTER_BYTES, HEADER_BYTES, Rules};
 
-use crate::files;
+use crate::files::{self, Version};
 
 /// Bytes that are read at once. With what is made of them they stay in the second-level cache.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -28,40 +31,117 @@ pub struct Limits {
     pub bytes: usize,
 }
 
-/// Columns of the records from `offset` on, how many there are, and the byte behind the last of them.
+/// A file that is open, and the bytes of it that are to be read.
+pub struct Open {
+    pub fd: i32,
+    /// Where a record begins.
+    pub offset: u64,
+    /// Where the file ends, or ended when it was opened.
+    pub stop: u64,
+}
+
+/// A file to go on with, which must be of this size and time, where they are known.
+pub type Next = (PathBuf, Option<Version>);
+
+/// What was taken of a file.
+pub struct Taken {
+    pub rows: usize,
+    /// The byte behind the last of them.
+    pub position: u64,
+    /// Whether the file ends there.
+    pub is_over: bool,
+}
+
+/// Columns of the records of an open file, and of the files after it, as far as the limits go; what was taken of each.
 ///
-/// There are none where already the first is not whole within a block, has a fault, or does not fit the plan.
+/// It stops before a record that is not whole within a block, has a fault or does not fit the plan, and before a file that
+/// cannot be read, has changed, or has such a record first. Nothing tells the files after the first to be compressed but
+/// the checksums of their records.
 pub fn rows(
     plan: &Plan,
-    fd: i32,
-    offset: u64,
+    first: &Open,
+    next: &[Next],
     limits: Limits,
     rules: Rules,
-) -> Result<(Vec<Column>, usize, u64)> {
-    let mut filling = Filling::new(plan, limits.rows, limits.bytes).map_err(refused)?;
-    let mut block = Vec::with_capacity(BLOCK_BYTES);
-    let mut taken = 0;
-    while filling.rows() < limits.rows && (taken < limits.bytes || filling.rows() == 0) {
-        let wanted = next_bytes(filling.rows(), taken, limits).saturating_sub(block.len());
-        let begin = offset + (taken + block.len()) as u64;
-        let has_ended = files::append(fd, begin, wanted, &mut block)? < wanted;
-        let before = filling.rows();
-        let scan = frame::scan(&block, 0, block.len(), Rules { limit: limits.rows - before, ..rules });
-        let scan = scan.map_err(refused)?;
-        let error = filling.take(&block, &scan.starts, &scan.lengths).map_err(refused)?;
-        let whole = match scan.starts.get(filling.rows() - before) {
+) -> Result<(Vec<Column>, Vec<Taken>)> {
+    let filling = Filling::new(plan, limits.rows, limits.bytes).map_err(refused)?;
+    let mut reading = Reading { filling, block: Vec::with_capacity(BLOCK_BYTES), bytes: 0, limits, rules };
+    let mut files = vec![reading.file(first)?];
+    for (path, version) in next {
+        if reading.is_full() || !files.last().is_some_and(|file| file.is_over) {
+            break;
+        }
+        match reading.next_file(path, *version)? {
+            Some(taken) => files.push(taken),
+            None => break,
+        }
+    }
+    Ok((reading.filling.finish().map_err(refused)?, files))
+}
+
+struct Reading<'a> {
+    filling: Filling<'a>,
+    block: Vec<u8>,
+    /// Of records, in all files.
+    bytes: usize,
+    limits: Limits,
+    rules: Rules,
+}
+
+impl Reading<'_> {
+    fn is_full(&self) -> bool {
+        let rows = self.filling.rows();
+        rows >= self.limits.rows || (self.bytes >= self.limits.bytes && rows > 0)
+    }
+
+    fn file(&mut self, file: &Open) -> Result<Taken> {
+        let (first, mut position, mut block) = (self.filling.rows(), file.offset, mem::take(&mut self.block));
+        block.clear();
+        while position < file.stop && !self.is_full() {
+            let begin = position + block.len() as u64;
+            let left = usize::try_from(file.stop.saturating_sub(begin)).unwrap_or(usize::MAX);
+            let wanted = next_bytes(self.filling.rows(), self.bytes, self.limits);
+            let wanted = wanted.saturating_sub(block.len()).min(left);
+            // Where the system has an error, whoever asks for the next record is told of it.
+            let Ok(count) = files::append(file.fd, begin, wanted, &mut block) else { break };
+            let has_ended = count < wanted || wanted == left;
+            let (whole, goes_on) = self.take(&block)?;
+            self.bytes += whole;
+            position += whole as u64;
+            block.drain(..whole);
+            if !goes_on || has_ended || whole == 0 {
+                break;
+            }
+        }
+        self.block = block;
+        Ok(Taken { rows: self.filling.rows() - first, position, is_over: position == file.stop })
+    }
+
+    /// Decode the whole records of a block: the bytes that they take, and whether no fault comes behind them.
+    fn take(&mut self, block: &[u8]) -> Result<(usize, bool)> {
+        let before = self.filling.rows();
+        let rules = Rules { limit: self.limits.rows - before, ..self.rules };
+        let scan = frame::scan(block, 0, block.len(), rules).map_err(refused)?;
+        let error = self.filling.take(block, &scan.starts, &scan.lengths).map_err(refused)?;
+        let whole = match scan.starts.get(self.filling.rows() - before) {
             Some(&start) => start as usize - HEADER_BYTES,
             None => scan.position,
         };
-        taken += whole;
-        block.drain(..whole);
-        let goes_on = error.is_none() && matches!(scan.end, End::Done | End::Partial { .. });
-        if !goes_on || has_ended || whole == 0 {
-            break;
-        }
+        Ok((whole, error.is_none() && matches!(scan.end, End::Done | End::Partial { .. })))
     }
-    let rows = filling.rows();
-    Ok((filling.finish().map_err(refused)?, rows, offset + taken as u64))
+
+    /// Open a file and take its records; None where there is nothing to take of it.
+    fn next_file(&mut self, path: &Path, known: Option<Version>) -> Result<Option<Taken>> {
+        let Some((file, version)) = files::open_regular(path) else { return Ok(None) };
+        // Files of the system that do not tell their size are read to their end, by others.
+        if version.0 == 0 || known.is_some_and(|known| known != version) {
+            return Ok(None);
+        }
+        let taken = self.file(&Open { fd: file.as_raw_fd(), offset: 0, stop: version.0 })?;
+        let is_unchanged = file.metadata().is_ok_and(|status| files::version_of(&status) == Some(version));
+        let is_over = taken.is_over && is_unchanged;
+        Ok((taken.rows > 0).then_some(Taken { is_over, ..taken }))
+    }
 }
 
 /// How many bytes to have in the next block: not many more than the limits leave to be used.

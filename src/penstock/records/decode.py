@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Protocol
@@ -58,28 +59,45 @@ class Decoder:
         self,
         descriptor: int,
         offset: int,
+        stop: int,
+        following: Sequence[tuple[str, tuple[int, int] | None]] = (),
         *,
         limit: int,
         limit_bytes: int,
         verify: bool,
         max_record_bytes: int,
-    ) -> tuple[Chunk | None, int]:
-        """The rows of an uncompressed file from `offset` on, and the byte behind them; None where a fault comes first.
+    ) -> tuple[Chunk | None, list[tuple[int, int, bool]]]:
+        """The rows of an uncompressed file from `offset` on, and of those that follow; None where a fault comes first.
 
         What has a fault or does not fit is left to `FrameReader` and `decode`, which tell of it. OSError.
+
+        Args:
+            descriptor: Of the open file.
+            offset: Where a record begins.
+            stop: Where the file ends.
+            following: Paths of files to go on with where it ends, each with its `version_of`, where that is known.
+            limit: At most so many rows.
+            limit_bytes: About so many bytes of records.
+            verify: Whether to compare checksums.
+            max_record_bytes: Longer records are left to others too.
+
+        Returns:
+            Also, of each file of which records were read, how many there were, the byte behind the last of them, and
+            whether the file ends there.
         """
         if self.schema.record != "Example":
-            return None, offset
-        parts, n, position = self._plan.read(
+            return None, []
+        parts, files = self._plan.read(
             descriptor,
             offset,
+            stop,
+            following,
             limit=limit,
             limit_bytes=limit_bytes,
             verify=verify,
             max_record_bytes=max_record_bytes,
         )
-        chunk = self._fitting(parts, n)
-        return chunk, offset if chunk is None else position
+        return self._fitting(parts, sum(n for n, _, _ in files)), files
 
     def gather(
         self, descriptors: IntArray, offsets: IntArray, lengths: IntArray, *, max_record_bytes: int

@@ -168,6 +168,13 @@ class FrameReader:
         """Bytes of a file that is not compressed, when it was opened; 0 for others."""
         return self._stream.size or 0
 
+    def ends_at(self, offset: int) -> bool:
+        """Whether a file that is not compressed ended at this byte when it was opened, and is what it was then.
+
+        Files of the system that do not tell their size never do.
+        """
+        return 0 < offset == self._stream.size and not self._stream.has_changed()
+
     @property
     def points(self) -> list[Point]:
         """The access points that reading came past, where they were asked for."""

@@ -107,6 +107,11 @@ class RecordFile:
         return self._file.path
 
     @property
+    def size(self) -> int:
+        """Bytes of the file when it was opened."""
+        return self._file.size
+
+    @property
     def descriptor(self) -> int:
         """Of the open file."""
         return self._file.fileno()

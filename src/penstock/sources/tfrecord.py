@@ -40,6 +40,11 @@ _CHUNK_BYTES = 4 << 20
 # A record of few bytes may stand for many values that it does not have.
 _DECODED_BYTES = 16 << 20
 
+# A chunk takes rows of one more file for each so many that were read, up to so many files.
+_FILES_FOR_EACH = 8
+_MOST_FILES = 64
+_MAYBE_PLAIN = {"auto", "none"}
+
 # An index of a few files is worth making where they have so many times the bytes of the rows that it saves at most.
 _FEW_FILES = 64
 _INDEX_GAIN = 4
@@ -252,7 +257,7 @@ class _Session:
         self._is_plain = False
         self._most = max(1, min(_CHUNK_ROWS, _DECODED_BYTES // self._decoder.row_bytes))
         self._limit = min(_FIRST_ROWS, self._most)
-        self._rows = 0
+        self._rows = self._files = 0
         self.group_rows = 1
         options = node.options
         self._malformed = DamageLog(options.on_corrupt, options.corrupt_budget)
@@ -264,7 +269,9 @@ class _Session:
         """
         try:
             reader = self._reader_of(number)
-            if (made := self._read_directly(reader, record, offset)) is not None:
+            if self._ends_at(offset):
+                return self._end(number, record)
+            if (made := self._read_directly(number, record, offset)) is not None:
                 return made
             if reader.position != (record, offset):
                 reader.seek(record, offset)
@@ -281,7 +288,9 @@ class _Session:
             self._limit = self._limit_after(len(frames), reader.position[1] - offset)
             after = (number, *reader.position)
             return partial(_decoded, self._node, self._decoder, self._malformed, frames, after), after
-        count = reader.position[0]
+        return self._end(number, reader.position[0])
+
+    def _end(self, number: int, count: int) -> tuple[None, State]:
         self._close()
         if (other := _other_count(self._node, number, count)) is not None:
             raise Broken(other, (number + 1, 0, 0))
@@ -305,33 +314,70 @@ class _Session:
                 number,
                 0,
             )
+            self._files += 1
             self._is_plain = self._reader.descriptor is not None
             if not self._is_plain and self._node.index != "rebuild":
                 with suppress(PenstockError, OSError):  # an index only saves time
                     teach_points(self._reader.path, self._reader.compression)
         return self._reader
 
-    def _read_directly(self, reader: FrameReader, record: int, offset: int) -> tuple[Chunk, State] | None:
+    def _read_directly(self, number: int, record: int, offset: int) -> tuple[Chunk, State] | None:
         """The next rows and the state after them, where at least one record comes that has no fault."""
-        # What is appended meanwhile is not of this file.
-        left = reader.size_bytes - offset
-        if not self._is_plain or reader.descriptor is None or left <= 0:
+        reader = self._reader
+        if not self._is_plain or reader is None or reader.descriptor is None:
             return None
         options = self._node.options
         with suppress(OSError):  # it comes again
-            chunk, position = self._decoder.read(
+            chunk, files = self._decoder.read(
                 reader.descriptor,
                 offset,
+                reader.size_bytes,  # what is appended meanwhile is not of this file
+                self._next_files(number, reader.size_bytes - offset),
                 limit=self._limit,
-                limit_bytes=min(_CHUNK_BYTES, left),
+                limit_bytes=_CHUNK_BYTES,
                 verify=options.verify,
                 max_record_bytes=options.max_record_bytes,
             )
-            if chunk is not None and position - offset <= left:
-                self._limit = self._limit_after(len(chunk), position - offset)
-                return chunk, (self._number, record + len(chunk), position)
+            if chunk is not None:
+                return self._with_state(chunk, (number, record, offset), files)
         self._is_plain = False  # each try costs a read
         return None
+
+    def _next_files(self, number: int, left: int) -> list[tuple[str, tuple[int, int] | None]]:
+        """The files from which the rows of a chunk may come too, after so many bytes of this one.
+
+        There are the more of them the more have been read, so that what comes first comes soon.
+        """
+        options, node = self._node.options, self._node
+        # Checksums tell them from compressed ones.
+        if not 0 < left < _CHUNK_BYTES or not options.verify or options.compression not in _MAYBE_PLAIN:
+            return []
+        stop = number + 1 + min(self._files // _FILES_FOR_EACH, _MOST_FILES)
+        numbers = range(number + 1, min(stop, len(node.paths)))
+        return [(node.paths[i], None if node.versions is None else node.versions[i]) for i in numbers]
+
+    def _with_state(
+        self, chunk: Chunk, state: State, files: list[tuple[int, int, bool]]
+    ) -> tuple[Chunk, State]:
+        """The rows that were read of this file and the next ones, and the state after them.
+
+        A file that ended otherwise than it should have is the last: an error comes behind its rows.
+        """
+        number, record, offset = state
+        total, nbytes = 0, -offset
+        for place, (n, position, _) in enumerate(files):
+            total, nbytes = total + n, nbytes + position
+            state = (number + place, n if place else record + n, position)
+            if place == len(files) - 1 or _other_count(self._node, *state[:2]) is not None:
+                break
+            if place == 0 and not self._ends_at(position):
+                break
+        self._files += state[0] - number
+        self._limit = self._limit_after(total, nbytes)
+        return chunk.slice(0, total), state
+
+    def _ends_at(self, offset: int) -> bool:
+        return self._reader is not None and self._is_plain and self._reader.ends_at(offset)
 
     def _note_damage(self, reader: FrameReader) -> None:
         if self._node.options.skips:

@@ -184,9 +184,10 @@ class _Reader:
         file, parts = self.file, list[Chunk]()
         position = int(file.index.offsets[start])
         while start < stop:
-            chunk, position = self.decoder.read(
+            chunk, [(_, position, _)] = self.decoder.read(
                 file.descriptor,
                 position,
+                file.size,
                 limit=stop - start,
                 limit_bytes=_CHUNK_BYTES,
                 verify=True,

@@ -99,7 +99,7 @@ class ReadFile:
 
     def watch(self) -> Self:
         """Keep how the file begins, by which one that was written anew is told from one that grew or was cut."""
-        self._first = os.pread(self.fileno(), _WATCHED_BYTES, 0)
+        self._first = self._beginning(_WATCHED_BYTES)
         return self
 
     def has_changed(self) -> bool:
@@ -120,8 +120,15 @@ class ReadFile:
         return (status.st_size, status.st_mtime_ns) == self._version
 
     def _begins_otherwise(self) -> bool:
-        first = os.pread(self.fileno(), len(self._first), 0)
+        first = self._beginning(len(self._first))
         return first != self._first[: len(first)]
+
+    def _beginning(self, length_bytes: int) -> bytes:
+        try:
+            return os.pread(self.fileno(), length_bytes, 0)
+        except OSError as error:
+            error.filename = self.path
+            raise
 
     def seek(self, offset: int) -> int:
         """Go to a byte."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -105,6 +106,13 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
                 f"ps.keras.BackupDataState: an epoch has {steps} steps and a pass over the dataset {batches} batches, "
                 "so that Keras ends passes where it begins to count. Let the dataset repeat()."
             )
+        if self._every != "epoch" and batches is not None and _has_steps_per_epoch():
+            raise FailedPreconditionError(
+                f"ps.keras.BackupDataState: steps_per_epoch={steps} is what a pass over the dataset has. Given as a "
+                "number, Keras takes the rest of an epoch that was interrupted for a whole one, and would leave the "
+                "next epoch out. Leave out steps_per_epoch, let the dataset repeat(), or back up by "
+                'every="epoch".'
+            )
 
     def _restore(self, last: Path) -> None:
         model = self.model
@@ -204,6 +212,14 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
             if _draws_by_torch():
                 np.savez(folder / _TORCH, *_generators())
             (folder / _STATE).write_text(json.dumps(state))
+
+
+def _has_steps_per_epoch() -> bool:
+    """Whether the `fit` that is running was given `steps_per_epoch`, of which Keras tells callbacks nothing."""
+    frame = inspect.currentframe()
+    while frame is not None and not (frame.f_code.co_name == "fit" and "steps_per_epoch" in frame.f_locals):
+        frame = frame.f_back
+    return frame is not None and frame.f_locals["steps_per_epoch"] is not None
 
 
 def _seeds(model: Any) -> list[Any]:

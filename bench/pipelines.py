@@ -133,6 +133,28 @@ def _() -> Iterator[int]:
     yield from forever(lambda: (len(batch["y"]) for batch in rows.as_numpy_iterator()))
 
 
+@measure("small files", PEER)
+def _() -> Iterator[int]:
+    import penstock as ps
+
+    rows = ps.open(str(data.path("many") / "*.tfrecord")).batch(64)
+    yield START
+    yield from forever(lambda: (len(batch["y"]) for batch in rows))
+
+
+@measure("small files", "tf.data")
+def _() -> Iterator[int]:
+    tf = tensorflow()
+    features = tf_small_features(tf)
+    files = sorted(map(str, data.path("many").iterdir()))
+    rows = tf.data.TFRecordDataset(files).batch(64)
+    rows = rows.map(lambda batch: tf.io.parse_example(batch, features), num_parallel_calls=tf.data.AUTOTUNE)
+    yield START
+    yield from forever(
+        lambda: (len(batch["y"]) for batch in rows.prefetch(tf.data.AUTOTUNE).as_numpy_iterator())
+    )
+
+
 @measure("first batch", PEER)
 def _() -> Iterator[int]:
     import penstock as ps

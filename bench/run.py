@@ -68,6 +68,7 @@ QUESTIONS = {
     "global shuffle": Question("the same in a full shuffle by index", "rows/s"),
     "shards shuffle": Question("the same of 200 files", "rows/s"),
     "slices": Question("from_tensor_slices of small rows, batch(32)", "rows/s"),
+    "small files": Question("10,000 files of 8 small Examples to batches of 64", "rows/s"),
     "first batch": Question("first batch of a pipeline over 10,000 files", "s", False),
     "jpeg": Question("JPEG 500x375: parse, decode, resize to 128x128, /255, batch(32)", "rows/s"),
     "jpeg scaled": Question("the same, decoded at half the size where the peer can", "rows/s"),

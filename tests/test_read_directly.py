@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import penstock as ps
 from penstock import _native
 from penstock.errors import CorruptRecordError, PenstockError
+from penstock.sources.tfrecord import versions_of
 
 EXAMPLES = json.loads((Path(__file__).parent / "golden" / "example" / "examples.expected.json").read_text())
 VARLEN = [(b"b", 1, 1, 0, 0, None), (b"f", 2, 1, 0, 0, None), (b"i", 3, 1, 0, 0, None)]
@@ -76,8 +77,9 @@ def test_a_record_in_a_file_reads_as_one_in_memory(case, tmp_path):
             limit_bytes=1 << 20,
             max_record_bytes=1 << 20,
         )
+        files = [(file.fileno(), versions_of([str(path)])[0])]
         taken = plan.gather(
-            np.array([file.fileno()]), np.array([0]), np.array([len(record)]), max_record_bytes=1 << 20
+            files, np.array([0]), np.array([0]), np.array([len(record)]), max_record_bytes=1 << 20
         )
     assert (n, end, is_over) == ((rows, len(framed), True) if error is None else (0, 0, False))
     assert parts_of(read) == parts_of(parts)
@@ -169,23 +171,27 @@ def test_a_damaged_record_by_number_is_named(tmp_path):
 def test_a_length_that_lies_beyond_the_file_is_an_error(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"x" * 100)
-    plan = _native.ExamplePlan(VARLEN)
+    plan, first = _native.ExamplePlan(VARLEN), np.array([0])
+
+    def gather(files, offset, length, which=first):
+        return plan.gather(files, which, np.array([offset]), np.array([length]), max_record_bytes=1 << 20)
+
+    [version] = versions_of([str(path)])
     with path.open("rb") as file:
+        watched = [(file.fileno(), version)]
         for offset, length in [(0, 1 << 40), (99, 50), (1 << 60, 1), (0, (1 << 63) - 1)]:
             with pytest.raises(OSError, match="file ends"):
-                plan.gather(
-                    np.array([file.fileno()]),
-                    np.array([offset]),
-                    np.array([length]),
-                    max_record_bytes=1 << 20,
-                )
-        with pytest.raises(OSError):
-            plan.gather(np.array([file.fileno()]), np.array([-1]), np.array([1]), max_record_bytes=1 << 20)
+                gather(watched, offset, length)
+        with pytest.raises(OSError, match="wanted neither negative"):
+            gather(watched, -1, 1)
         with pytest.raises(OSError, match="2 files, 1 offsets and 1 lengths"):
-            plan.gather(np.zeros(2, np.int64), np.array([0]), np.array([1]), max_record_bytes=1 << 20)
-    for descriptor in (-1, 1 << 40):
-        with pytest.raises(OSError, match="Bad file descriptor"):
-            plan.gather(np.array([descriptor]), np.array([0]), np.array([1]), max_record_bytes=1 << 20)
+            gather(watched, 0, 1, np.array([0, 0]))
+        for which in (1, -1):
+            with pytest.raises(OSError, match=f"record 0 is of file {which}, wanted one of 1"):
+                gather(watched, 0, 1, np.array([which]))
+        assert gather([(file.fileno(), (version[0], version[1] + 1))], 0, 1) is None
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        gather([(-1, version)], 0, 1)
 
 
 def test_more_rows_than_memory_holds_are_an_error_not_a_crash(tmp_path):

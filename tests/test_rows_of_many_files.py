@@ -110,3 +110,43 @@ def test_a_file_that_was_cut_since_it_was_indexed_is_named(tmp_path):
         file.truncate(cut.stat().st_size - 20)
     with pytest.raises(ps.DataLossError, match=r"a-00030-of-00040\.tfrecord"):
         rows[[5, 305, 309, 100]]
+
+
+def test_many_threads_may_ask_for_rows_of_more_files_than_may_be_open(tmp_path):
+    rows = in_files(tmp_path, None)
+    in_order = [int(row["n"]) for row in rows]
+    program = f"""
+    import os, resource
+    from concurrent.futures import ThreadPoolExecutor
+    import numpy as np
+    import penstock as ps
+    rows = ps.open({str(tmp_path / "a-*")!r})
+    rows[[0]]
+    soft = len(os.listdir("/proc/self/fd")) + 40
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    rows = ps.open({str(tmp_path / "a-*")!r})
+    orders = [np.random.default_rng(i).permutation({ROWS}) for i in range(32)]
+    with ThreadPoolExecutor(8) as pool:
+        for order, taken in zip(orders, pool.map(lambda order: rows[order]["n"], orders)):
+            assert taken.tolist() == np.array({in_order})[order].tolist()
+    """
+    run = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("files", [1, 4])
+def test_files_that_are_written_anew_are_told_of_and_give_no_rows(tmp_path, files):
+    ps.write(tmp_path / "a", {"n": np.arange(ROWS)}, shards=files)
+    ps.write(tmp_path / "b", {"n": np.arange(ROWS) + 1000}, shards=files)
+    iterator = iter(ps.open(str(tmp_path / "a*.tfrecord")).shuffle(seed=1))
+    numbers = [int(next(iterator)["n"])]
+    for old, new in zip(
+        sorted(tmp_path.glob("a*.tfrecord")), sorted(tmp_path.glob("b*.tfrecord")), strict=True
+    ):
+        data = new.read_bytes()
+        with old.open("r+b") as file:
+            file.write(data[: old.stat().st_size])
+    with pytest.raises(ps.DataLossError):
+        numbers += [int(row["n"]) for row in iterator]
+    assert all(number < 1000 for number in numbers)

@@ -156,3 +156,22 @@ def test_fewer_records_than_are_listed_beside_them_are_an_error_in_their_place(t
     [(place, text)] = errors
     assert place == 92
     assert "after 2 records, wanted the 3" in text
+
+
+def test_a_time_far_from_now_is_one_like_others(tmp_path):
+    paths = write(tmp_path / "a", [2] * 40)
+    for path in paths:
+        os.utime(path, ns=(2**63 + 5, 2**63 + 5))
+    rows = ps.open(paths, features=FEATURES)
+    assert [int(one["x"][0]) for one in rows] == list(range(80))
+
+
+def test_one_that_goes_away_behind_its_last_row_ends_there(tmp_path):
+    paths = write(tmp_path / "a", [1, 2] * 30)
+    iterator, numbers = iter(ps.open(paths, features=FEATURES)), []
+    for row in iterator:
+        numbers.append(int(row["x"][0]))
+        done = numbers[-1] // 3 * 2 + (numbers[-1] % 3 == 2)
+        for path in paths[:done]:
+            path.unlink(missing_ok=True)
+    assert numbers == list(range(90))

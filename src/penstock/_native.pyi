@@ -302,10 +302,19 @@ class ExamplePlan:
                 it ends there, and is what it was when it was opened by its path.
         """
 
-    def gather(self, fds: I64, offsets: I64, lengths: I64, *, max_record_bytes: int) -> list[Parts] | None:
-        """Decode records of open uncompressed files: the descriptor of each, the place of its header, its payload bytes.
+    def gather(
+        self,
+        files: Sequence[tuple[int, tuple[int, int]]],
+        which: I64,
+        offsets: I64,
+        lengths: I64,
+        *,
+        max_record_bytes: int,
+    ) -> list[Parts] | None:
+        """Decode records of open uncompressed files: which file each is in, the place of its header, its payload bytes.
 
-        None where one of them has a fault, another length, or does not fit. OSError, also when a file is shorter. Where
+        The files are descriptors, with the size and the time in nanoseconds that each had when it was opened. None where
+        one has others now, or one of the records has a fault, another length, or does not fit. OSError, also when a file is shorter. Where
         reading one has to wait for a disk, the system is asked for the next ones together.
         """
 

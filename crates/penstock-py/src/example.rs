@@ -14,6 +14,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::buffer::{Bytes, array, bytes_object, values};
 use crate::errors::{raised, unread};
+use crate::files::Watched;
 use crate::reading::{self, Gathering, Limits, Next, Open};
 use crate::signals::hearing;
 
@@ -127,18 +128,20 @@ impl ExamplePlan {
         Ok((all_parts(py, columns), taken))
     }
 
-    #[pyo3(signature = (fds, offsets, lengths, *, max_record_bytes))]
+    #[pyo3(signature = (files, which, offsets, lengths, *, max_record_bytes))]
     fn gather<'py>(
         &self,
         py: Python<'py>,
-        fds: PyReadonlyArray1<'py, i64>,
+        files: Vec<Watched>,
+        which: PyReadonlyArray1<'py, i64>,
         offsets: PyReadonlyArray1<'py, i64>,
         lengths: PyReadonlyArray1<'py, i64>,
         max_record_bytes: u64,
     ) -> PyResult<Option<Vec<Parts<'py>>>> {
-        let (fds, offsets, lengths) = (values(&fds)?, values(&offsets)?, values(&lengths)?);
+        let (which, offsets, lengths) = (values(&which)?, values(&offsets)?, values(&lengths)?);
         let rules = Rules { verify: true, limit: offsets.len(), max_record_bytes };
-        let mut gathering = Gathering::new(&self.0, fds, offsets, lengths, rules).map_err(unread)?;
+        let gathering = Gathering::new(&self.0, &files, which, offsets, lengths, rules).map_err(unread)?;
+        let Some(mut gathering) = gathering else { return Ok(None) };
         loop {
             match py.detach(|| gathering.step()).map_err(unread)? {
                 None => return Ok(None),
@@ -146,8 +149,8 @@ impl ExamplePlan {
                 Some(true) => py.check_signals()?,
             }
         }
-        let (columns, rows) = gathering.finish().map_err(unread)?;
-        Ok((rows == offsets.len()).then(|| all_parts(py, columns)))
+        let found = gathering.finish().map_err(unread)?.filter(|(_, rows)| *rows == offsets.len());
+        Ok(found.map(|(columns, _)| all_parts(py, columns)))
     }
 }
 

@@ -1,7 +1,5 @@
 //! Ranges of an open file, without the interpreter.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fs::{File, Metadata, metadata};
 use std::io::{Error, ErrorKind, Result};
 use std::os::unix::fs::OpenOptionsExt;
@@ -50,21 +48,41 @@ pub fn total_bytes(fd: i32, ranges: &[Range]) -> Result<usize> {
     Ok(total)
 }
 
-/// The sum of records, each with its header at such a place of such a file, once each is known to lie inside its file.
-pub fn total_of_frames(fds: &[i64], offsets: &[i64], lengths: &[i64]) -> Result<usize> {
-    if fds.len() != offsets.len() || offsets.len() != lengths.len() {
-        let (i, k, n) = (fds.len(), offsets.len(), lengths.len());
-        return Err(Error::new(
-            ErrorKind::InvalidInput,
-            format!("{i} files, {k} offsets and {n} lengths, wanted as many of each"),
-        ));
+/// An open file, and what it was when it was opened.
+pub type Watched = (i32, Version);
+
+/// Whether the files are what they were.
+pub fn are_unchanged(files: &[Watched]) -> Result<bool> {
+    for &(fd, version) in files {
+        if version_of_open(fd)? != version {
+            return Ok(false);
+        }
     }
-    let mut sizes: HashMap<i64, u64> = HashMap::new();
+    Ok(true)
+}
+
+/// The sum of records, each with its header at such a place of such a file, once each is known to lie inside its file;
+/// None where a file that one of them lies in is not what it was.
+pub fn total_of_frames(
+    files: &[Watched],
+    which: &[i64],
+    offsets: &[i64],
+    lengths: &[i64],
+) -> Result<Option<usize>> {
+    if which.len() != offsets.len() || offsets.len() != lengths.len() {
+        let (i, k, n) = (which.len(), offsets.len(), lengths.len());
+        let message = format!("{i} files, {k} offsets and {n} lengths, wanted as many of each");
+        return Err(Error::new(ErrorKind::InvalidInput, message));
+    }
+    if !are_unchanged(files)? {
+        return Ok(None);
+    }
     let mut total = 0_usize;
-    for (i, ((&fd, &offset), &length)) in fds.iter().zip(offsets).zip(lengths).enumerate() {
-        let size = match sizes.entry(fd) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(new) => *new.insert(size_of_file(i32::try_from(fd).unwrap_or(-1))?),
+    for (i, ((&which, &offset), &length)) in which.iter().zip(offsets).zip(lengths).enumerate() {
+        let file = usize::try_from(which).ok().and_then(|which| files.get(which));
+        let Some(&(_, (size, _))) = file else {
+            let message = format!("record {i} is of file {which}, wanted one of {}", files.len());
+            return Err(Error::new(ErrorKind::InvalidInput, message));
         };
         let (Ok(offset), Ok(length)) = (u64::try_from(offset), usize::try_from(length)) else {
             return Err(Error::new(ErrorKind::InvalidInput, negative(i, offset, length)));
@@ -75,7 +93,7 @@ pub fn total_of_frames(fds: &[i64], offsets: &[i64], lengths: &[i64]) -> Result<
         }
         total = total.checked_add(length).ok_or_else(|| cut(size, offset, length))?;
     }
-    Ok(total)
+    Ok(Some(total))
 }
 
 fn negative(i: usize, offset: i64, length: i64) -> String {
@@ -144,7 +162,7 @@ pub fn begin_read(fd: i32, offset: u64, nbytes: u64) {
 pub fn begin_read(_fd: i32, _offset: u64, _nbytes: u64) {}
 
 /// Bytes of a regular file, and when it was last changed, in nanoseconds.
-pub type Version = (u64, i64);
+pub type Version = (u64, i128);
 
 /// `Version` of what is at a path; None for what is no file or not to be seen.
 pub fn version(path: &Path) -> Option<Version> {
@@ -166,8 +184,8 @@ pub fn version_of(status: &Metadata) -> Option<Version> {
         return None;
     }
     let nanoseconds = match status.modified().ok()?.duration_since(UNIX_EPOCH) {
-        Ok(since) => i64::try_from(since.as_nanos()).ok()?,
-        Err(before) => i64::try_from(before.duration().as_nanos()).ok()?.checked_neg()?,
+        Ok(since) => i128::try_from(since.as_nanos()).ok()?,
+        Err(before) => i128::try_from(before.duration().as_nanos()).ok()?.checked_neg()?,
     };
     Some((status.len(), nanoseconds))
 }
@@ -176,7 +194,7 @@ pub fn version_of(status: &Metadata) -> Option<Version> {
 const MANY_PATHS: usize = 512;
 
 /// `version` of each file; of many in two threads, as all the time goes to the system.
-pub fn versions(paths: &[PathBuf]) -> Vec<Option<(u64, i64)>> {
+pub fn versions(paths: &[PathBuf]) -> Vec<Option<Version>> {
     let of = |paths: &[PathBuf]| paths.iter().map(|path| version(path)).collect::<Vec<_>>();
     if paths.len() < MANY_PATHS {
         return of(paths);
@@ -234,11 +252,18 @@ pub fn append(fd: i32, offset: u64, length: usize, out: &mut Vec<u8>) -> Result<
 }
 
 fn size_of_file(fd: i32) -> Result<u64> {
+    Ok(version_of_open(fd)?.0)
+}
+
+fn version_of_open(fd: i32) -> Result<Version> {
     // SAFETY: a `stat` of zeros is a valid value, and fstat writes nothing but that.
     let mut status: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: `status` is a `stat` that may be written to; a wrong `fd` is an error of the call.
     match unsafe { libc::fstat(fd, &mut status) } {
-        0 => Ok(u64::try_from(status.st_size).unwrap_or_default()),
+        0 => {
+            let nanoseconds = i128::from(status.st_mtime) * 1_000_000_000 + i128::from(status.st_mtime_nsec);
+            Ok((u64::try_from(status.st_size).unwrap_or_default(), nanoseconds))
+        }
         _ => Err(Error::last_os_error()),
     }
 }

@@ -89,7 +89,7 @@ pub fn begin_sync(py: Python<'_>, fd: i32, offset: i64, nbytes: i64) {
 }
 
 #[pyfunction]
-pub fn file_versions(py: Python<'_>, paths: Vec<PathBuf>) -> Vec<Option<(u64, i64)>> {
+pub fn file_versions(py: Python<'_>, paths: Vec<PathBuf>) -> Vec<Option<files::Version>> {
     py.detach(|| files::versions(&paths))
 }
 

@@ -13,7 +13,7 @@ use penstock_core::column::Column;
 use penstock_core::example::{Filling, Plan};
 use penstock_core::frame::{self, End, FOOTER_BYTES, HEADER_BYTES, Rules};
 
-use crate::files::{self, Version};
+use crate::files::{self, Version, Watched};
 
 /// Bytes that are read at once. With what is made of them they stay in the second-level cache.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -159,7 +159,8 @@ const AHEAD_BYTES: u64 = 8 << 20;
 
 /// Records that are asked for by place, while they are being decoded.
 pub struct Gathering<'a> {
-    fds: &'a [i64],
+    files: &'a [Watched],
+    which: &'a [i64],
     offsets: &'a [i64],
     lengths: &'a [i64],
     rules: Rules,
@@ -170,18 +171,20 @@ pub struct Gathering<'a> {
 }
 
 impl<'a> Gathering<'a> {
-    /// Of payloads of these lengths, each with its header at such a place of such a file, in which all have to lie.
+    /// Of payloads of these lengths, each with its header at such a place of such a file, in which all have to lie. None
+    /// where a file is not what it was.
     pub fn new(
         plan: &'a Plan,
-        fds: &'a [i64],
+        files: &'a [Watched],
+        which: &'a [i64],
         offsets: &'a [i64],
         lengths: &'a [i64],
         rules: Rules,
-    ) -> Result<Self> {
-        let bytes = files::total_of_frames(fds, offsets, lengths)?;
+    ) -> Result<Option<Self>> {
+        let Some(bytes) = files::total_of_frames(files, which, offsets, lengths)? else { return Ok(None) };
         let filling = Filling::new(plan, offsets.len(), bytes).map_err(refused)?;
         let block = Vec::with_capacity(BLOCK_BYTES);
-        Ok(Self { fds, offsets, lengths, rules, filling, block, expected: 0 })
+        Ok(Some(Self { files, which, offsets, lengths, rules, filling, block, expected: 0 }))
     }
 
     /// Decode some more of them: whether there may be others. None where one has a fault.
@@ -223,9 +226,10 @@ impl<'a> Gathering<'a> {
 
     /// The descriptor, the place and the bytes of a record.
     fn frame(&self, row: usize) -> Option<(i32, u64, usize)> {
-        let (fd, offset) = (*self.fds.get(row)?, *self.offsets.get(row)?);
+        let (which, offset) = (*self.which.get(row)?, *self.offsets.get(row)?);
         let size = self.lengths.get(row)?.saturating_add(FRAME_BYTES);
-        Some((fd as i32, offset as u64, size as usize))
+        let &(fd, _) = self.files.get(usize::try_from(which).ok()?)?;
+        Some((fd, offset as u64, size as usize))
     }
 
     /// Have the system begin to read the records from `row` on, many at a time, as a disk serves them fastest.
@@ -251,10 +255,13 @@ impl<'a> Gathering<'a> {
         Ok(error.is_none())
     }
 
-    /// The columns, of all records where no step has found a fault.
-    pub fn finish(self) -> Result<(Vec<Column>, usize)> {
+    /// The columns, of all records where no step has found a fault; None where a file has changed meanwhile.
+    pub fn finish(self) -> Result<Option<(Vec<Column>, usize)>> {
+        if !files::are_unchanged(self.files)? {
+            return Ok(None);
+        }
         let rows = self.filling.rows();
-        Ok((self.filling.finish().map_err(refused)?, rows))
+        Ok(Some((self.filling.finish().map_err(refused)?, rows)))
     }
 }
 

@@ -25,15 +25,7 @@ def gather_spread(bounds: IntArray, rows: IntArray, of_part: Callable[[int, IntA
     >>> gather_spread(bounds, np.array([4, 0, 3]), lambda part, rows: Chunk(FixedColumn(rows + 10 * part))).to_list()
     [np.int64(12), np.int64(0), np.int64(11)]
     """
-    used, which, inner = _spread(bounds, rows)
-    if len(used) == 1:
-        return of_part(used[0], inner)
-    order, sizes = np.argsort(which, kind="stable"), np.bincount(which)
-    of_parts = np.split(inner[order], np.cumsum(sizes)[:-1])
-    parts = [of_part(number, some) for number, some in zip(used, of_parts, strict=True)]
-    places = np.empty(len(rows), np.int64)
-    places[order] = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return Chunk.gather_from(parts, which, places)
+    return gather_together(bounds, rows, 1, lambda parts, _, inner: of_part(parts[0], inner))
 
 
 def gather_together(
@@ -59,9 +51,16 @@ def gather_together(
     used, which, inner = _spread(bounds, rows)
     if len(used) <= most_parts:
         return of_parts(used, which, inner)
-    half = len(rows) // 2
-    pieces = [gather_together(bounds, some, most_parts, of_parts) for some in (rows[:half], rows[half:])]
-    return Chunk.concat(pieces)
+    group = which // most_parts
+    order, sizes = np.argsort(group, kind="stable"), np.bincount(group)
+    ends = np.cumsum(sizes)
+    pieces = [
+        of_parts(used[i * most_parts : (i + 1) * most_parts], which[some] - i * most_parts, inner[some])
+        for i, some in enumerate(np.split(order, ends[:-1]))
+    ]
+    places = np.empty(len(rows), np.int64)
+    places[order] = np.arange(len(rows)) - np.repeat(ends - sizes, sizes)
+    return Chunk.gather_from(pieces, group, places)
 
 
 def _spread(bounds: IntArray, rows: IntArray) -> tuple[list[int], IntArray, IntArray]:

@@ -48,6 +48,7 @@ class ReadFile:
     Attributes:
         path: As it was given (a `file://` URL becomes a path).
         size: Bytes when it was opened.
+        version: Those, and the time of its last change in nanoseconds.
 
     Raises:
         NotFoundError: There is no such file.
@@ -72,7 +73,7 @@ class ReadFile:
             self._file.close()
             raise
         self.size = status.st_size
-        self._version = status.st_size, status.st_mtime_ns
+        self.version = status.st_size, status.st_mtime_ns
         self._first = b""
 
     def fileno(self) -> int:
@@ -117,7 +118,7 @@ class ReadFile:
 
     def _is_untouched(self) -> bool:
         status = os.fstat(self.fileno())
-        return (status.st_size, status.st_mtime_ns) == self._version
+        return (status.st_size, status.st_mtime_ns) == self.version
 
     def _begins_otherwise(self) -> bool:
         first = self._beginning(len(self._first))

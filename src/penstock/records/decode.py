@@ -100,12 +100,29 @@ class Decoder:
         return self._fitting(parts, sum(n for n, _, _ in files)), files
 
     def gather(
-        self, descriptors: IntArray, offsets: IntArray, lengths: IntArray, *, max_record_bytes: int
+        self,
+        files: Sequence[tuple[int, tuple[int, int]]],
+        which: IntArray,
+        offsets: IntArray,
+        lengths: IntArray,
+        *,
+        max_record_bytes: int,
     ) -> Chunk | None:
-        """The rows of uncompressed files at the places of their records; None where one has a fault. OSError."""
+        """The rows of uncompressed files at the places of their records. OSError.
+
+        Args:
+            files: Descriptors, with the size and time of change that each had when it was opened.
+            which: The file of each record.
+            offsets: The byte of its header.
+            lengths: Its payload bytes.
+            max_record_bytes: Longer records are left to others.
+
+        Returns:
+            None where one has a fault, or a file has changed.
+        """
         if self.schema.record != "Example":
             return None
-        parts = self._plan.gather(descriptors, offsets, lengths, max_record_bytes=max_record_bytes)
+        parts = self._plan.gather(files, which, offsets, lengths, max_record_bytes=max_record_bytes)
         return None if parts is None else self._fitting(parts, len(offsets))
 
     def _fitting(self, parts: list[Any], n: int) -> Chunk | None:

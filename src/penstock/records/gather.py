@@ -88,7 +88,7 @@ class RecordFile:
         else:
             with self._lock:
                 frames = _read_compressed(self._reader, self.index, numbers)
-        if self.is_written_anew():
+        if self._file.is_written_anew():
             raise DataLossError(
                 "the file was written anew since it was opened.",
                 kind="changed file",
@@ -97,19 +97,15 @@ class RecordFile:
             )
         return frames
 
-    def is_written_anew(self) -> bool:
-        """Whether it begins with other bytes than when it was opened."""
-        return self._file.is_written_anew()
-
     @property
     def path(self) -> str:
         """Of the file."""
         return self._file.path
 
     @property
-    def size(self) -> int:
-        """Bytes of the file when it was opened."""
-        return self._file.size
+    def version(self) -> tuple[int, int]:
+        """Size and time of change of the file when it was opened."""
+        return self._file.version
 
     @property
     def descriptor(self) -> int:
@@ -178,13 +174,14 @@ def decode_records(
     else:
         offsets = _of_each([file.index.offsets for file in files], which, records)
         lengths = _of_each([file.index.lengths for file in files], which, records)
-    descriptors = np.array([file.descriptor for file in files])[which]
     with contextlib.suppress(OSError):  # it comes again
-        chunk = decoder.gather(
-            descriptors, offsets, lengths, max_record_bytes=min(file.max_record_bytes for file in files)
+        return decoder.gather(
+            [(file.descriptor, file.version) for file in files],
+            which,
+            offsets,
+            lengths,
+            max_record_bytes=min(file.max_record_bytes for file in files),
         )
-        # A call to the system for each of many files would take longer than their rows.
-        return None if len(files) == 1 and files[0].is_written_anew() else chunk
     return None
 
 

@@ -17,7 +17,7 @@ from penstock.column.empty import empty_chunk
 from penstock.column.spread import gather_together
 from penstock.errors import FailedPreconditionError
 from penstock.frozen import frozen
-from penstock.fs.kept_open import KeptOpen, most_open
+from penstock.fs.kept_open import KeptOpen, most_asked
 from penstock.fs.locks import FolderLock
 from penstock.fs.paths import from_root
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, Work
@@ -288,4 +288,4 @@ class _ByNumber:
     def gather(self, rows: IntArray) -> Chunk:
         if not len(rows):
             return empty_chunk(self._node.spec())
-        return gather_together(self._bounds, rows, most_open(), self._shards.gather)
+        return gather_together(self._bounds, rows, most_asked(), self._shards.gather)

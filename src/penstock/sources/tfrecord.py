@@ -17,7 +17,7 @@ from penstock.column.empty import empty_chunk
 from penstock.column.spread import gather_spread, gather_together
 from penstock.errors import DataLossError, LimitError, PenstockError, TruncatedRecordError, WireError
 from penstock.frozen import frozen
-from penstock.fs.kept_open import KeptOpen, most_open
+from penstock.fs.kept_open import KeptOpen, most_asked
 from penstock.fs.paths import regular_status
 from penstock.graph.node import END, UNKNOWN, Broken, FilePlace, Node, RowSource, State, Step, Work
 from penstock.graph.recipe import recorded
@@ -258,6 +258,7 @@ class _Session:
         self._most = max(1, min(_CHUNK_ROWS, _DECODED_BYTES // self._decoder.row_bytes))
         self._limit = min(_FIRST_ROWS, self._most)
         self._rows = self._files = 0
+        self._over: State = None
         self.group_rows = 1
         options = node.options
         self._malformed = DamageLog(options.on_corrupt, options.corrupt_budget)
@@ -267,6 +268,8 @@ class _Session:
 
         Records without a fault are decoded as they are read. What is none is read again, by who can tell of it.
         """
+        if self._over == (number, record, offset):
+            return None, (number + 1, 0, 0)
         try:
             reader = self._reader_of(number)
             if self._ends_at(offset):
@@ -365,13 +368,16 @@ class _Session:
         """
         number, record, offset = state
         total, nbytes = 0, -offset
-        for place, (n, position, _) in enumerate(files):
+        for place, (n, position, is_over) in enumerate(files):
             total, nbytes = total + n, nbytes + position
             state = (number + place, n if place else record + n, position)
-            if place == len(files) - 1 or _other_count(self._node, *state[:2]) is not None:
+            if _other_count(self._node, *state[:2]) is not None or (
+                not place and not self._ends_at(position)
+            ):
                 break
-            if place == 0 and not self._ends_at(position):
-                break
+            if place == len(files) - 1:
+                # It was closed, and may go away before its end is asked for.
+                self._over = state if is_over and place else None
         self._files += state[0] - number
         self._limit = self._limit_after(total, nbytes)
         return chunk.slice(0, total), state
@@ -505,7 +511,7 @@ class IndexedRows:
         """The rows asked for, in that order; only their records are read."""
         if not len(rows):
             return empty_chunk(self._node.spec())
-        return gather_together(self._bounds, rows, most_open(), self._of_files)
+        return gather_together(self._bounds, rows, most_asked(), self._of_files)
 
     def places(self, rows: IntArray) -> list[FilePlace]:
         """The file, the record and its byte offset of each row."""

@@ -21,7 +21,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.spread import gather_together
 from penstock.errors import AlreadyExistsError, ArgumentError, MissingShardError, NotFoundError, SidecarError
 from penstock.fs.folders import list_folder, make_folder, remove_file, remove_tree
-from penstock.fs.kept_open import KeptOpen, most_open
+from penstock.fs.kept_open import KeptOpen, most_asked
 from penstock.fs.locks import FolderLock, lock_folder
 from penstock.fs.paths import local_path
 from penstock.graph.state import from_json
@@ -250,7 +250,7 @@ class KeptRows:
         return gather_together(
             self._bounds,
             rows,
-            most_open(),
+            most_asked(),
             lambda numbers, which, inner: gather_arrow([self._reader(i) for i in numbers], which, inner),
         )
 

@@ -295,19 +295,19 @@ class SavedFolder:
                 sync_folder(self.path)
             try:
                 create_exclusively(self.at(name), data, durable=durable)
-            except AlreadyExistsError:  # without locks, another may be at the same place
-                raise self._conflict(base, base + 1) from None
-            try:
                 if lock is not None:
                     lock.share()
                 pointer.publish()
                 if durable:
                     sync_folder(self.path)
-            except BaseException:
+            except BaseException as error:
                 with suppress(OSError, PenstockError):
                     now = self.current()
-                    if now is None or now.version == base:
+                    # Without locks, another may be at the same place.
+                    if (now is None or now.version == base) and not self._differs(name, data):
                         remove_file(self.at(name))
+                if isinstance(error, AlreadyExistsError):
+                    raise self._conflict(base, base + 1) from None
                 raise
 
     def _point(self, manifest: Manifest, *, durable: bool = True) -> None:

@@ -187,7 +187,7 @@ class _Reader:
             chunk, [(_, position, _)] = self.decoder.read(
                 file.descriptor,
                 position,
-                file.size,
+                file.version[0],
                 limit=stop - start,
                 limit_bytes=_CHUNK_BYTES,
                 verify=True,

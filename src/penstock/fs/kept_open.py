@@ -27,7 +27,8 @@ def most_open() -> int:
 
 def most_asked() -> int:
     """How many of them one thread asks for together: others may have as many that are kept open no more."""
-    return max(1, most_open() // 8)
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return _FEW if allowed == resource.RLIM_INFINITY else max(1, min(_FEW, allowed // 32))
 
 
 class KeptOpen(Generic[_File]):

@@ -282,7 +282,7 @@ class ExamplePlan:
         fd: int,
         offset: int,
         stop: int,
-        following: Sequence[tuple[str, tuple[int, int] | None]] = (),
+        following: Sequence[tuple[str, tuple[int, int] | None]] = ...,
         *,
         verify: bool,
         limit: int,

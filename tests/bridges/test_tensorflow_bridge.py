@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import threading
+import warnings
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -430,3 +431,22 @@ def test_lists_of_many_sizes_cross_together():
     )
     assert [len(row) for row in ds.to_tf()] == lengths.tolist()
     assert [len(row) for row in ds.padded_batch(7).to_tf()] == [7] * 571 + [3]
+
+
+def test_looking_for_what_draws_leaves_the_graph_as_it_is_and_finds_nothing_in_a_table():
+    from penstock.bridges.tf_graph import _nodes_of_functions, _why_another
+
+    keys, values = tf.range(6, dtype=tf.int64), tf.range(6, dtype=tf.int64) * 10
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, values), -1)
+    rows = tf.data.Dataset.range(6).map(tf.function(table.lookup), num_parallel_calls=2)
+    nodes = list(_nodes_of_functions([rows]))
+    assert nodes
+    for node in nodes:
+        before = node.SerializeToString(deterministic=True)
+        assert not _why_another(node)
+        assert node.SerializeToString(deterministic=True) == before
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        iterator = iter(ps.from_tf(rows))
+        next(iterator)
+        iterator.get_state()

@@ -446,3 +446,14 @@ def test_hostile_files_give_rows_or_damage_and_never_end_the_interpreter(tmp_pat
         else:
             found += 1
     assert found == n
+
+
+def test_a_file_that_is_cut_while_it_is_mapped_is_told_of(tmp_path):
+    ps.Dataset.range(100_000).save(tmp_path / "d", format="arrow", shards=2)
+    rows = ps.load(tmp_path / "d")
+    assert rows[[0, 99_999]].tolist() == [0, 99_999]
+    first = min((tmp_path / "d").glob("data-*/*.arrow"))
+    os.truncate(first, 0)
+    for read in (lambda: rows[1], lambda: rows[[99_999, 40_000]], lambda: next(iter(rows))):
+        with pytest.raises(DataLossError, match=r"was cut since it was opened|has 0 bytes"):
+            read()

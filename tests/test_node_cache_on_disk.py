@@ -260,6 +260,25 @@ def test_a_limit_is_told_and_the_rows_go_on(tmp_path: Path):
     assert [only_entry(tmp_path).manifest(), only_entry(tmp_path).filled()] == [None, None]
 
 
+@pytest.mark.parametrize("compression", ["none", "lz4", "zstd"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_limit_holds_for_rows_that_come_together_at_the_end(tmp_path: Path, compression: str, n: int):
+    data = np.random.default_rng(7).integers(
+        0, 256, (n, 200_000), np.uint8
+    )  # which no compression makes smaller
+    cached = Dataset.from_tensor_slices(data).cache(
+        tmp_path, limit_bytes=n * 200_000 - 1, compression=compression
+    )
+    rows = iter(cached)
+    found: list[int] = []
+    with pytest.raises(LimitError, match="the cache takes more than limit_bytes="):
+        found.extend(int(row[0]) for row in rows)
+    found.extend(int(row[0]) for row in rows)
+    assert found == data[:, 0].tolist()
+    assert [only_entry(tmp_path).manifest(), only_entry(tmp_path).filled()] == [None, None]
+    assert not list(tmp_path.rglob("*.arrow"))
+
+
 def damaged(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1

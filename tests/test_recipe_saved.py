@@ -21,6 +21,9 @@ from penstock.graph.recipe import function_of_argument
 from penstock.records.sealed import seal
 from penstock.store.folder import SavedFolder
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from forged_manifests import forge
+
 
 def squares(n: int) -> ps.Dataset:
     return ps.Dataset.range(n).map(lambda x: {"n": x, "square": x * x})
@@ -108,6 +111,21 @@ def test_rerun_makes_the_same_files_again(tmp_path: Path, capsys: pytest.Capture
     code, text = said(capsys, "rerun", tmp_path / "a", tmp_path / "b")
     assert (code, text) == (0, "8 rows: the same files, byte for byte\n")
     assert said(capsys, "diff", tmp_path / "a", tmp_path / "b") == (0, "The same 8 rows.\n")
+
+
+def test_rerun_runs_no_recipe_that_makes_more_rows_than_were_saved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    squares(5).save(tmp_path / "a")
+
+    def lengthen(document: dict[str, Any]) -> None:
+        document["pipeline"]["plans"][0]["arguments"]["stop"] = 1 << 61
+
+    forge(tmp_path / "a", lengthen)
+    assert run(["rerun", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"the recorded pipeline makes {1 << 61} rows, version 1 has 5" in told
+    assert not (tmp_path / "b").exists()
 
 
 PREPARED_BY = """

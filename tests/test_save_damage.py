@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import penstock as ps
-from penstock.errors import DataLossError, PenstockError
+from penstock.errors import DataLossError, NotFoundError, PenstockError
 from penstock.store.folder import SavedFolder
 from penstock.store.format import format_named
 from penstock.store.verify import verify_saved
@@ -134,8 +134,8 @@ def test_a_file_that_is_not_as_it_was_is_found(
         rows, error = given_rows(path)
         assert rows == list(range(len(rows))), name
         if name.name == "CURRENT" and damage is remove:
-            # Then it is no dataset of ours any more; TensorFlow's own files are enough to find its rows.
-            assert (error is None) == (format == "tf")
+            assert (rows, type(error)) == ([], NotFoundError)
+            assert any("its CURRENT is not there" in fault for fault in faults_of(path))
             continue
         if name.name in without_load(format):
             assert (len(rows), error) == (6, None), name

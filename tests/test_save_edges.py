@@ -47,6 +47,13 @@ def forged(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     return path
 
 
+def as_tensorflow_writes(path: Path) -> Path:
+    """The folder of format "tf" with nothing in it that is ours alone."""
+    for file in (path / "CURRENT", *path.glob("manifest-*.json")):
+        file.unlink()
+    return path
+
+
 # --- appending
 
 
@@ -141,8 +148,7 @@ def test_rows_that_compress_a_thousand_times_come_back(tmp_path: Path, format: s
     assert sum(len(row) for row in ps.load(tmp_path / "d")) == 40 << 20
     assert not ps.load(tmp_path / "d")[39].any()
     if format == "tf":
-        (tmp_path / "d" / "CURRENT").unlink()
-        assert sum(len(row) for row in ps.load(tmp_path / "d")) == 40 << 20
+        assert sum(len(row) for row in ps.load(as_tensorflow_writes(tmp_path / "d"))) == 40 << 20
 
 
 def test_records_by_number_have_the_ratio_that_was_given(tmp_path: Path):
@@ -236,7 +242,7 @@ def test_a_kill_never_leaves_the_rows_of_one_version_beside_the_spec_of_another(
 def test_more_rows_than_tensorflows_files_can_hold_are_not_believed(tmp_path: Path):
     path = tmp_path / "d"
     ps.Dataset.range(5).save(path, format="tf")
-    (path / "CURRENT").unlink()
+    as_tensorflow_writes(path)
     file = path / "snapshot.metadata"
     file.write_bytes(write_metadata(replace(parse_metadata(file.read_bytes()), rows=1 << 60)))
     with pytest.raises(DataLossError, match=rf"lists {1 << 60} rows in files of \d+ bytes"):
@@ -281,7 +287,7 @@ def test_a_long_line_of_versions_of_an_older_penstock_is_walked_to_its_end(tmp_p
 def test_every_file_of_a_shard_counts_for_what_its_rows_are(tmp_path: Path):
     folder = tmp_path / "d"
     ps.Dataset.range(4).save(folder, format="tf")
-    (folder / "CURRENT").unlink()
+    as_tensorflow_writes(folder)
     [first] = folder.glob("data-*/*.shard/00000000.snapshot")
     (first.parent / "00000001.snapshot").write_bytes(first.read_bytes())
     file = folder / "snapshot.metadata"

@@ -76,8 +76,9 @@ def load(
         allow_unfinished: For a folder of tf.data: read what is there of a save that did not come to its end.
 
     Raises:
-        NotFoundError: There is no saved dataset, or no such version.
+        NotFoundError: There is no saved dataset, its CURRENT is lost, or there is no such version.
         DataLossError: A file is damaged, missing, or another one; names it.
+        FailedPreconditionError: TensorFlow has saved other rows into the folder since.
         ArgumentError: A column that is not there.
 
     >>> import tempfile
@@ -100,6 +101,7 @@ def load(
         "allow_unfinished": allow_unfinished or None,
     }
     if not target.is_saved and any(os.path.lexists(target.at(name)) for name in TF_FILES):
+        target.refuse_lost_current()
         if version is not None:
             raise ArgumentError("load", "version", got=version, want="None: tf.data keeps one version only")
         return Dataset(_tf_plan(target, columns, foreign))
@@ -185,6 +187,7 @@ def saved_folder(path: str | os.PathLike[str], where: str = "load") -> SavedFold
     """
     target = SavedFolder(path, where)
     if not target.is_saved:
+        target.refuse_lost_current()
         raise NotFoundError(f"no saved dataset is there{_what_is(target)}.", path=target.path)
     return target
 
@@ -196,11 +199,6 @@ def _what_is(target: SavedFolder) -> str:
         return ", but a file; penstock.open reads files of records"
     if any(os.path.lexists(target.at(name)) for name in TF_FILES):
         return " by penstock, but one that tf.data wrote, which has no versions and no recorded pipeline; load reads it"
-    if target.has_lost_current():
-        way_out = (
-            f"to make the latest version that is whole the current one, run: penstock repair {target.path}"
-        )
-        return f", its CURRENT is not there, which names the version; {way_out}"
     unfinished = any(name.startswith("data-") for name in os.listdir(target.path))
     return ", only a save that did not come to its end; run it again with resume=True" if unfinished else ""
 
@@ -217,6 +215,7 @@ def _rows(target: SavedFolder, version: int | None, columns: Any, verify: str) -
 
 def _manifest(target: SavedFolder, version: int | None) -> Manifest:
     if version is None:
+        target.refuse_foreign()
         current = target.current()
         assert current is not None
         return current

@@ -2,10 +2,11 @@
 
 use std::fs::{File, Metadata, metadata};
 use std::io::{Error, ErrorKind, Result};
-use std::os::unix::fs::OpenOptionsExt;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::UNIX_EPOCH;
 
 use penstock_core::Error as CoreError;
 use penstock_core::frame::{FOOTER_BYTES, HEADER_BYTES, length_of};
@@ -180,14 +181,11 @@ pub fn open_regular(path: &Path) -> Option<(File, Version)> {
 
 /// `Version` of what has this status; None for what is no file.
 pub fn version_of(status: &Metadata) -> Option<Version> {
-    if !status.is_file() {
-        return None;
-    }
-    let nanoseconds = match status.modified().ok()?.duration_since(UNIX_EPOCH) {
-        Ok(since) => i128::try_from(since.as_nanos()).ok()?,
-        Err(before) => i128::try_from(before.duration().as_nanos()).ok()?.checked_neg()?,
-    };
-    Some((status.len(), nanoseconds))
+    status.is_file().then(|| version_of_any(status))
+}
+
+fn version_of_any(status: &Metadata) -> Version {
+    (status.len(), i128::from(status.mtime()) * 1_000_000_000 + i128::from(status.mtime_nsec()))
 }
 
 /// Fewer are looked at sooner than a thread begins.
@@ -256,16 +254,12 @@ fn size_of_file(fd: i32) -> Result<u64> {
 }
 
 fn version_of_open(fd: i32) -> Result<Version> {
-    // SAFETY: a `stat` of zeros is a valid value, and fstat writes nothing but that.
-    let mut status: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: `status` is a `stat` that may be written to; a wrong `fd` is an error of the call.
-    match unsafe { libc::fstat(fd, &mut status) } {
-        0 => {
-            let nanoseconds = i128::from(status.st_mtime) * 1_000_000_000 + i128::from(status.st_mtime_nsec);
-            Ok((u64::try_from(status.st_size).unwrap_or_default(), nanoseconds))
-        }
-        _ => Err(Error::last_os_error()),
+    if fd < 0 {
+        return Err(Error::from_raw_os_error(libc::EBADF));
     }
+    // SAFETY: a descriptor that is none is an error of the call, and `ManuallyDrop` leaves it open: it stays the caller's.
+    let file = ManuallyDrop::new(unsafe { File::from_raw_fd(fd) });
+    Ok(version_of_any(&file.metadata()?))
 }
 
 fn cut(size: u64, offset: u64, length: usize) -> Error {

@@ -8,13 +8,14 @@ from typing import Any
 
 from penstock.cli.limits import DEFAULT_LIMITS, Limits
 from penstock.dataset import Dataset
+from penstock.errors import NotFoundError
 from penstock.frozen import frozen
 from penstock.fs.paths import INDEX_SUFFIX, SIDECAR_SUFFIX, expand
 from penstock.opening import open as open_dataset
 from penstock.records.decode import Decoder
 from penstock.records.frames import FrameReader, Frames
 from penstock.records.schema import Schema
-from penstock.store.folder import refuse_saved
+from penstock.store.folder import refuse_lost, refuse_saved
 
 __all__ = ["Opened", "files_of", "open_files", "read_frames", "total_bytes"]
 
@@ -79,7 +80,12 @@ def open_files(
 
 def files_of(sources: Sequence[str]) -> list[str]:
     """The regular files that the arguments name; errors as for `expand`."""
-    files = expand(_data_only(sources))
+    try:
+        files = expand(_data_only(sources))
+    except NotFoundError:
+        for source in sources:
+            refuse_lost(source)
+        raise
     refuse_saved(files)
     return files
 

@@ -18,6 +18,7 @@ from penstock.cli.saved import manifest_of
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, FailedPreconditionError
 from penstock.fs.folders import remove_tree
+from penstock.graph.plan import Plan
 from penstock.graph.recipe import changed_inputs, function_of_argument, plan_of_recipe
 from penstock.show.render import count_text, escape
 from penstock.sources.saved import content_of
@@ -52,6 +53,8 @@ def command(
     plans = [plan_of_recipe(part.recipe, module, allow_changed=allow_changed) for part in parts]
     shard_funcs = [_shard_func(part, module, allow_changed=allow_changed) for part in parts]
     changed = [one for part in parts for one in changed_inputs(part.recipe)]
+    if not changed:
+        _check_count(path, manifest, plans)
     is_new = not os.path.lexists(target)
     for i, (plan, part) in enumerate(zip(plans, parts, strict=True)):
         try:
@@ -75,6 +78,16 @@ def command(
         return
     told = "the same files, byte for byte" if same else f"not the same files as in {escape(path)}"
     say("\n".join([f"{count_text(made.rows, 'row')}: {told}", *(escape(str(one)) for one in changed)]))
+
+
+def _check_count(path: str, manifest: Manifest, plans: list[Plan]) -> None:
+    """From the same inputs a recipe makes no more rows than were saved; one that says so would run on for years."""
+    rows = sum(max(plan.cardinality, 0) for plan in plans)
+    if rows > manifest.rows:
+        raise FailedPreconditionError(
+            f"{path}: the recorded pipeline makes {rows} rows, version {manifest.version} has {manifest.rows}, and no "
+            "input has changed: it is not the pipeline that made it. See what it does: penstock show DIR."
+        )
 
 
 def _parts(path: str, manifest: Manifest) -> tuple[Made, ...]:

@@ -26,10 +26,15 @@ def saved_among(sources: Sequence[str]) -> tuple[list[SavedFolder], list[str]]:
 
 def loadable_among(sources: Sequence[str]) -> tuple[list[str], list[str]]:
     """The folders among the arguments that `load` reads, ours and those of tf.data, and the other arguments."""
-    found = [
-        source for source in dict.fromkeys(sources) if SavedFolder(source).is_saved or is_tf_saved(source)
-    ]
+    found = [source for source in dict.fromkeys(sources) if _is_loadable(source)]
     return found, [source for source in sources if source not in found]
+
+
+def _is_loadable(source: str) -> bool:
+    target = SavedFolder(source)
+    if target.is_saved or is_tf_saved(source):
+        return True
+    return os.path.isdir(target.path) and target.has_lost_current()  # which loading tells of
 
 
 def names_of(dataset: Dataset) -> list[str]:

@@ -77,7 +77,8 @@ def _verified(folder: SavedFolder, as_json: bool) -> Verified:
             advance(found.nbytes - before)
             before = found.nbytes
 
-        found = verify_saved(folder, tell=tell) if folder.is_saved else _read_all(folder.path)
+        is_ours = folder.is_saved or folder.has_lost_current()
+        found = verify_saved(folder, tell=tell) if is_ours else _read_all(folder.path)
     if not as_json:
         what = f"{count_text(len(found.versions), 'version')}, {count_text(found.shards, 'shard')}"
         faults = count_text(len(found.faults), "fault") if found.faults else "no damage"

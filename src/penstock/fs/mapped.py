@@ -10,16 +10,31 @@ from numpy.typing import NDArray
 
 from penstock.fs.files import ReadFile
 
-__all__ = ["mapped"]
+__all__ = ["Mapped"]
 
 
-def mapped(path: str | os.PathLike[str]) -> NDArray[np.uint8]:
-    """The bytes of a regular file, not to be written to; it stays mapped as long as the array or a view of it lives.
+class Mapped:
+    """The bytes of a regular file, not to be written to; it stays mapped as long as `data` or a view of it lives.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        data: Its bytes.
 
     Raises:
         NotFoundError, ArgumentError, OSError: As for `ReadFile`.
     """
-    with ReadFile(path) as file:
-        if file.size == 0:
-            return np.zeros(0, np.uint8)
-        return np.frombuffer(mmap.mmap(file.fileno(), file.size, access=mmap.ACCESS_READ), np.uint8)
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._map: mmap.mmap | None = None
+        self.data: NDArray[np.uint8] = np.zeros(0, np.uint8)
+        with ReadFile(path) as file:
+            if file.size:
+                self._map = mmap.mmap(file.fileno(), file.size, access=mmap.ACCESS_READ)
+                self.data = np.frombuffer(self._map, np.uint8)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the file has become shorter since: the system ends a process that reads memory behind its end."""
+        return self._map is not None and self._map.size() < len(self._map)

@@ -16,6 +16,8 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
+
 from penstock.errors import ArgumentError, ArgumentTypeError, NotFoundError
 
 __all__ = [
@@ -151,7 +153,8 @@ def _items(paths: object) -> list[Any]:
     if isinstance(paths, (str, os.PathLike)):
         return [paths]
     # Bytes are iterable too: as numbers.
-    if isinstance(paths, Iterable) and not isinstance(paths, _NO_PATHS):
+    # An array of no axes says that it can be iterated over, and cannot.
+    if isinstance(paths, Iterable) and not isinstance(paths, _NO_PATHS) and np.iterable(paths):
         return list(paths)
     raise ArgumentTypeError("open", "paths", got=paths, want="a path or a list of paths")
 

@@ -19,6 +19,7 @@ from penstock.graph.content import content_digest
 from penstock.graph.fingerprint import fingerprint
 from penstock.graph.node import Node, RowSource, method
 from penstock.graph.plan import Plan
+from penstock.nodes.arguments import at_least, one_of
 from penstock.nodes.cache import Cache
 from penstock.nodes.kept import Keeper, Keeping, Kept
 from penstock.store.arrow_format import ArrowFormat
@@ -188,7 +189,8 @@ def cache(
     Args:
         plan: The rows.
         filename: A folder, made where it is not there, or `""` to keep rows in memory; there all of them have to fit.
-        limit_bytes: The most that the files of this pipeline may take; None for no limit.
+        limit_bytes: The most that the rows of this pipeline may take in files; None for no limit. Rows are looked at
+            as they come together, so that a chunk of them (about a megabyte, or one row) can be in memory beyond it.
         compression: "none", whose files are mapped, so that reading copies nothing; "lz4" or "zstd".
 
     Raises:
@@ -216,11 +218,8 @@ def on_disk(where: str, plan: Plan, filename: Any, limit_bytes: int | None, comp
     """The node of a cache in a folder, its arguments checked."""
     if not isinstance(filename, str | os.PathLike):
         raise ArgumentError(where, "filename", got=filename, want="the path of a folder")
-    if limit_bytes is not None and (type(limit_bytes) is not int or limit_bytes < 1):
-        raise ArgumentError(where, "limit_bytes", got=limit_bytes, want="None, or at least 1")
-    if compression not in ArrowFormat.compressions:
-        want = f"one of {', '.join(ArrowFormat.compressions)}"
-        raise ArgumentError(where, "compression", got=compression, want=want)
+    limit_bytes = None if limit_bytes is None else at_least(where, "limit_bytes", limit_bytes, 1)
+    compression = one_of(where, "compression", compression, ArrowFormat.compressions)
     folder = tidy_path(os.path.join(os.getcwd(), check_cache_folder(where, filename)))
     ArrowFormat().check(plan.spec)
     check_spec(where, plan.spec)
@@ -230,6 +229,6 @@ def on_disk(where: str, plan: Plan, filename: Any, limit_bytes: int | None, comp
 
 def _check_memory(limit_bytes: Any, compression: Any) -> None:
     for name, value, default in (("limit_bytes", limit_bytes, None), ("compression", compression, "none")):
-        if value != default:
+        if not (value is None or isinstance(value, str)) or value != default:
             want = f"{default!r} where rows are kept in memory (filename is empty)"
             raise ArgumentError("cache", name, got=value, want=want)

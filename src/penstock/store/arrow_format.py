@@ -19,7 +19,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.fitted import in_order_of
 from penstock.column.spread import gather_spread, gather_together
 from penstock.errors import DataLossError
-from penstock.fs.mapped import mapped
+from penstock.fs.mapped import Mapped
 from penstock.spec import Spec, pack
 from penstock.store.arrow_footer import batch_rows
 from penstock.store.arrow_module import pyarrow
@@ -71,6 +71,8 @@ register(ArrowFormat())
 
 def gather_arrow(readers: Sequence[ArrowReader], which: IntArray, rows: IntArray) -> Chunk:
     """Row i is row rows[i] of readers[which[i]], at least one. DataLossError."""
+    for reader in readers:
+        reader.check_whole()
     starts = np.cumsum([0, *map(len, readers)])
     bounds, counts = readers[0].bounds, [len(reader.bounds) - 1 for reader in readers]
     if len(readers) > 1:
@@ -168,7 +170,8 @@ class ArrowReader:
         self._fields = list(range(len(spec.leaves))) if columns is None else list(columns)
         self._leaves = [spec.leaves[i] for i in self._fields]
         self._structure = spec.structure if columns is None else tuple(self._leaves)
-        self._data = mapped(path)
+        self._mapped = Mapped(path)
+        self._data = self._mapped.data
         self._local = threading.local()
         self._lock = threading.Lock()
         self._kept: OrderedDict[int, Chunk] = OrderedDict()
@@ -190,6 +193,7 @@ class ArrowReader:
 
     def read(self, start: int, stop: int) -> Chunk:
         """Rows [start, stop), at least one."""
+        self.check_whole()
         first = int(np.searchsorted(self.bounds, start, side="right")) - 1
         last = int(np.searchsorted(self.bounds, stop, side="left")) - 1
         parts = []
@@ -199,6 +203,11 @@ class ArrowReader:
             if low < high:
                 parts.append(self.batch(i).slice(low - begin, high - begin))
         return Chunk.concat(parts)
+
+    def check_whole(self) -> None:
+        """Raise DataLossError where the file has been cut since it was opened."""
+        if self._mapped.is_cut:
+            raise DataLossError("the file was cut since it was opened.", path=self._path, kind="changed file")
 
     def gather(self, rows: IntArray) -> Chunk:
         """The rows asked for, in that order, repeats allowed, at least one."""

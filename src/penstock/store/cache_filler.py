@@ -140,12 +140,14 @@ class Filler:
         """Make the entry full.
 
         Raises:
+            LimitError: They take more than is allowed; nothing of the pass is kept.
             OSError: The system's own.
         """
         if self._waiting or not self._finished:
             self._write()
         if self._shard is not None:
             self._finish_shard()
+        self._check_limit()  # the last rows are counted as they lie in the files only now
         manifest = Manifest(
             0,
             ArrowFormat.name,

@@ -13,17 +13,19 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from penstock import _native
 from penstock.errors import (
     AlreadyExistsError,
     ArgumentError,
     CommitConflictError,
+    FailedPreconditionError,
     LimitError,
     MissingShardError,
     NotFoundError,
@@ -46,12 +48,15 @@ from penstock.fs.locks import FolderLock, lock_folder, locked
 from penstock.fs.paths import TEMPORARY_SUFFIX, local_path, tidy_path
 from penstock.store.format import format_named
 from penstock.store.manifest import Made, Manifest, parse_manifest
+from penstock.store.tf_metadata import parse_metadata
+from penstock.store.tf_wire import MalformedError
 
-__all__ = ["TF_FILES", "UNFINISHED", "SavedFolder", "refuse_saved"]
+__all__ = ["TF_FILES", "UNFINISHED", "SavedFolder", "refuse_lost", "refuse_saved"]
 
 CURRENT: Final = "CURRENT"
 UNFINISHED: Final = "unfinished.json"
 _MOST_BYTES: Final = 256 << 20
+_MOST_TOLD: Final = 8
 _POINTER: Final = re.compile(r"(manifest-(\d{1,18})\.json) ([0-9a-f]{32})\n\Z")
 _MANIFEST: Final = re.compile(r"manifest-([1-9]\d{0,17})\.json\Z")
 _DATA: Final = re.compile(r"data-[0-9a-f]{16}\Z")
@@ -129,12 +134,21 @@ class SavedFolder:
         try:
             if number not in there:
                 raise NotFoundError("it is not there.", path=self.path)
-            manifest = self._read(_manifest_name(number), None)
+            return self.manifest_of(number)
         except NotFoundError:  # from the beginning, or since gc has removed it meanwhile
             known = ", ".join(str(other) for other in there if other != number) or "none"
             raise NotFoundError(f"there is no version {number}, only {known}.", path=self.path) from None
+
+    def manifest_of(self, number: int) -> Manifest:
+        """The manifest of a number that `manifests_there` gives, whatever CURRENT says.
+
+        Raises:
+            NotFoundError: It is not there.
+            SidecarError: It is damaged.
+        """
+        manifest = self._read(_manifest_name(number), None)
         if manifest.version != number:
-            raise self._damaged(f"manifest-{number}.json", f"it is of version {manifest.version}")
+            raise self._damaged(_manifest_name(number), f"it is of version {manifest.version}")
         return manifest
 
     def made_by(self, manifest: Manifest) -> tuple[Made, ...]:
@@ -226,6 +240,7 @@ class SavedFolder:
             AlreadyExistsError: Something else is there: a file, or a folder with files that are not of a saved dataset.
             SidecarError: CURRENT was there and is lost.
             NotFoundError: The folder above is not there.
+            FailedPreconditionError: TensorFlow has saved other rows into it since.
         """
         if not os.path.lexists(self.path):
             make_folder(self.path, durable=durable)
@@ -241,6 +256,7 @@ class SavedFolder:
                 f"{self.path}: the folder holds {strange[0]!r}, which is no part of a saved dataset. Save to a folder "
                 "of its own."
             )
+        self.refuse_foreign()
         return False
 
     def new_data(self, *, durable: bool = True) -> tuple[str, FolderLock | None]:
@@ -349,6 +365,44 @@ class SavedFolder:
         is_version = bool(there) and (there[-1] > 1 or not self._awaits_switch())
         return is_version and not self.is_saved  # asked last: it may be committed meanwhile
 
+    def refuse_lost_current(self) -> None:
+        """Raise NotFoundError where `has_lost_current`, with the versions that are there and the way out."""
+        if os.path.isdir(self.path) and self.has_lost_current():
+            raise NotFoundError(self.lost_current, path=self.path)
+
+    @property
+    def lost_current(self) -> str:
+        """What is told where `has_lost_current`."""
+        there = self.manifests_there()
+        known = ", ".join(map(str, there[-_MOST_TOLD:]))
+        told = f"{known} and {len(there) - _MOST_TOLD} before" if len(there) > _MOST_TOLD else known
+        return (
+            f"its CURRENT is not there, which names the version; there are manifests of version {told}. Restore it "
+            "from a copy; or make the latest version that is whole the current one: penstock repair "
+            f"{shlex.quote(self.path)}"
+        )
+
+    def refuse_foreign(self) -> None:
+        """Raise FailedPreconditionError where TensorFlow has saved other rows into the folder since.
+
+        It looks for the rows of a folder where `snapshot.metadata` says, and reads no CURRENT.
+        """
+        run = self._foreign_run()
+        if run is not None:
+            raise FailedPreconditionError(
+                f"{self.path}: TensorFlow has saved other rows into this folder of a saved dataset: its "
+                f"{TF_FILES[0]} names {run!r}. To load those that penstock saved, give the version. To have both, move "
+                f"{run}, {' and '.join(TF_FILES)} to a folder of their own."
+            )
+
+    def _foreign_run(self) -> str | None:
+        """The folder of rows that others have saved here."""
+        with suppress(NotFoundError, ArgumentError, LimitError, MalformedError):
+            run = parse_metadata(read_regular(self.at(TF_FILES[0]), _MOST_BYTES)).run_id
+            if run and not _DATA.match(run) and os.path.isdir(self.at(run)):
+                return run
+        return None
+
     def _awaits_switch(self) -> bool:
         """Whether what was to become CURRENT lies beside the manifest of the first version, and names it."""
         names = [
@@ -381,11 +435,9 @@ class SavedFolder:
         wrong: list[str] = []
         with locked(self.path):
             for number in reversed(self.manifests_there()):
-                name = f"manifest-{number}.json"
+                name = _manifest_name(number)
                 try:
-                    manifest = self._read(name, None)
-                    if manifest.version != number:
-                        raise self._damaged(name, f"it is of version {manifest.version}")
+                    manifest = self.manifest_of(number)
                     check(manifest)
                 except (PenstockError, OSError) as error:
                     wrong.append(str(error))
@@ -464,6 +516,7 @@ class SavedFolder:
         Returns:
             The versions that were removed, and those that were let be since somebody reads them.
         """
+        self.refuse_foreign()
         with locked(self.path):
             manifests = {manifest.version: manifest for manifest in self.manifests()[0]}
             numbers = list(manifests)
@@ -553,6 +606,12 @@ def refuse_saved(files: Iterable[str]) -> None:
             folder = os.path.dirname(path)
             want = "files of records, not a saved dataset"
             raise ArgumentError("open", "path", got=folder, want=want, help=help)
+
+
+def refuse_lost(path: Any) -> None:
+    """Raise NotFoundError where a path that has no files to read is a saved dataset's folder without its CURRENT."""
+    if isinstance(path, str | os.PathLike):
+        SavedFolder(path).refuse_lost_current()
 
 
 def pointers_to(manifest: Manifest) -> Mapping[str, bytes]:

@@ -50,14 +50,18 @@ def verify_saved(
     """
     found = Verified(target.path)
     try:
-        numbers = target.numbers() if version is None else [version]
+        is_lost = version is None and target.has_lost_current()
+        numbers = [version] if version is not None else target.numbers()
+        if is_lost:
+            found.faults.append(f"{target.path}: {target.lost_current}")
+            numbers = target.manifests_there()
     except PenstockError as error:
         found.faults.append(str(error))
         return found
     done: dict[str, SavedShard] = {}
     for number in numbers:
         try:
-            manifest = target.version(number)
+            manifest = target.manifest_of(number) if is_lost else target.version(number)
         except PenstockError as error:
             found.faults.append(str(error))
             continue
@@ -99,6 +103,11 @@ def _pointer_faults(target: SavedFolder, number: int) -> Iterator[str]:
     """Of the files by which others find the current version."""
     current = target.current()
     if current is None or current.version != number:
+        return
+    try:
+        target.refuse_foreign()
+    except PenstockError as error:
+        yield str(error)
         return
     for name, data in pointers_to(current).items():
         try:

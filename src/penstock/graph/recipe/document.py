@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
+
 from penstock.column.batches import RowsInMemory
 from penstock.errors import ArgumentError, ArgumentTypeError, PenstockError
 from penstock.graph.node import Function
@@ -284,6 +286,8 @@ def _by_digest(datasets: Sequence[Any]) -> dict[str, RowsInMemory]:
     """The rows in memory of datasets, by the digest that a recipe has of them."""
     writing = Writing(lambda _: 0, 0)
     found: dict[str, RowsInMemory] = {}
+    if not np.iterable(datasets):
+        raise ArgumentTypeError("from_json", "rows", got=datasets, want="a list of datasets")
     for dataset in datasets:
         node = plan_of(dataset, "from_json", "rows").node
         chunks = [value for value in arguments_of(node).values() if isinstance(value, RowsInMemory)]

@@ -164,6 +164,27 @@ WRONG: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         "^choose_from_datasets: stop_on_empty_dataset is 'no'",
         lambda: ps.Dataset.choose_from_datasets([NUMBERS], NUMBERS, stop_on_empty_dataset="no"),
     ),
+    "a dtype": (ArgumentTypeError, "^TensorSpec: dtype is 'x'", lambda: ps.TensorSpec((), "x")),
+    "a label": (
+        ArgumentTypeError,
+        "^make_batched_features_dataset: label_key",
+        lambda: ps.Dataset.make_batched_features_dataset("a", 1, {}, label_key=[1]),
+    ),
+    "arguments of a reader": (
+        ArgumentTypeError,
+        "^make_batched_features_dataset: reader_args",
+        lambda: ps.Dataset.make_batched_features_dataset("a", 1, {}, reader_args=1.5),
+    ),
+    "ends": (
+        ArgumentError,
+        "^distribute: ends",
+        lambda: NUMBERS.distribute(0, 2, ends=np.array(["pad", "drop"])),
+    ),
+    "a limit of rows in memory": (
+        ArgumentError,
+        "^cache: limit_bytes",
+        lambda: NUMBERS.cache(limit_bytes=np.array([1, 2])),
+    ),
     "a cycle": (
         ArgumentError,
         r"^interleave: cycle_length is 1099511627776, wanted at most 1,048,576",
@@ -175,6 +196,71 @@ WRONG: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         lambda: NUMBERS.interleave(lambda _: NUMBERS, cycle_length=np.array([1, 2])),
     ),
 }
+
+
+FILES: dict[str, dict[str, Any]] = {
+    "TFRecordDataset": {"filenames": "a.tfrecord"},
+    "FixedLengthRecordDataset": {"filenames": "a.bin", "record_bytes": 1},
+    "TextLineDataset": {"filenames": "a.txt"},
+    "CsvDataset": {"filenames": "a.csv", "record_defaults": [1]},
+    "from_csv": {"paths": "a.csv"},
+    "make_csv_dataset": {"file_pattern": "a.csv", "batch_size": 1},
+    "from_image_folder": {"directory": "."},
+}
+WRONG_OF_FILES = [
+    ("TFRecordDataset", "verify", [1.5, "x", None, np.array([1, 0])]),
+    ("TFRecordDataset", "tf_compatible", ["x", None]),
+    ("TFRecordDataset", "on_corrupt", ["ignore", None, np.array([1, 2])]),
+    ("TFRecordDataset", "corrupt_budget", ["x", -1, 1.5, np.array([1, 2])]),
+    ("TFRecordDataset", "max_record_bytes", [0, -1, 2**70, 1.5, "x", None, np.array([1, 2])]),
+    ("TFRecordDataset", "max_ratio", [0, 1.5, "x", np.array([1, 2])]),
+    ("TFRecordDataset", "index", ["never", None, np.array([1, 2])]),
+    ("TFRecordDataset", "buffer_size", [-1, 1.5, "x", np.array([1, 2])]),
+    ("TFRecordDataset", "num_parallel_reads", [0, -2, 2**40, 2**70, 1.5, "x", np.array([1, 2])]),
+    ("FixedLengthRecordDataset", "record_bytes", [0, 2**70, 1.5, np.array([1, 2])]),
+    ("FixedLengthRecordDataset", "header_bytes", [-1, 2**70, 1.5, np.array([1, 2]), np.array([])]),
+    ("FixedLengthRecordDataset", "footer_bytes", [-1, "", np.array([1, 2])]),
+    ("FixedLengthRecordDataset", "compression_type", [np.array([1, 2]), np.array([])]),
+    ("TextLineDataset", "max_line_bytes", [0, 1.5, np.array([1, 2])]),
+    ("CsvDataset", "na_value", [None, 1.5, b"x"]),
+    ("from_csv", "header", [None, "x", np.array([1, 2])]),
+    ("from_csv", "na_value", [None, 1.5, b"x"]),
+    ("from_csv", "quotes", [None, np.array([])]),
+    ("from_csv", "names", [1.5, "abc", [1], np.array(2.5)]),
+    ("make_csv_dataset", "header", [None, np.array([1, 2])]),
+    ("make_csv_dataset", "use_quote_delim", ["x", np.array([1, 2])]),
+    ("make_csv_dataset", "na_value", [None, np.array("x")]),
+    ("make_csv_dataset", "shuffle", [None, np.array([1, 2])]),
+    ("make_csv_dataset", "ignore_errors", ["x", np.array([1, 2])]),
+    ("make_csv_dataset", "column_names", [1.5, "abc", [[1]]]),
+    ("make_csv_dataset", "select_columns", [1.5, "abc", [[1]], np.array(1)]),
+    ("make_csv_dataset", "column_defaults", [1.5, "abc", [object()]]),
+    ("make_csv_dataset", "label_name", [1.5, ["x"], np.array([1, 2])]),
+    ("make_csv_dataset", "num_rows_for_inference", [-1, 1.5, "x"]),
+    ("make_csv_dataset", "num_epochs", [1.5, np.array([1, 2])]),
+    ("from_image_folder", "class_names", [1.5, "abc", [1], np.array(2.5)]),
+    ("from_image_folder", "max_image_bytes", [0, None, "x", np.array([1, 2])]),
+]
+
+
+@pytest.mark.parametrize(("source", "name", "values"), WRONG_OF_FILES)
+def test_an_argument_of_files_that_is_wrong_is_refused_before_they_are_read(
+    source: str, name: str, values: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_bytes(b"x,y\n1,2\n")
+    (tmp_path / "dog").mkdir()
+    (tmp_path / "dog" / "1.png").write_bytes(b"dog")
+    for value in values:
+        with pytest.raises(ArgumentError):
+            getattr(ps.Dataset, source)(**{**FILES[source], name: value})
+
+
+def test_the_options_of_records_name_who_was_asked():
+    with pytest.raises(ArgumentTypeError, match=r"^TFRecordDataset: verify is 1\.5, wanted True or False"):
+        ps.Dataset.TFRecordDataset("a.tfrecord", verify=1.5)
+    with pytest.raises(ArgumentTypeError, match=r"^open: verify is 1\.5, wanted True or False"):
+        ps.open("a.tfrecord", verify=1.5)
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -142,7 +142,7 @@ def test_a_folder_is_no_file(tmp_path: Path):
     [
         ({"record_bytes": 0}, "must be > 0"),
         ({"record_bytes": -3}, "must be > 0"),
-        ({"record_bytes": 1.5}, "a whole number of bytes"),
+        ({"record_bytes": 1.5}, "a whole number"),
         ({"record_bytes": 1, "header_bytes": -1}, "must be >= 0"),
         ({"record_bytes": 1, "footer_bytes": -1}, "must be >= 0"),
         ({"record_bytes": 1, "compression_type": "LZ4"}, "compression"),

@@ -19,12 +19,13 @@ from penstock.errors import (
     FeatureError,
     LimitError,
     MissingShardError,
+    NotFoundError,
 )
 from penstock.fs.paths import expand
 from penstock.fs.shards import asks_for, missing_shards
 from penstock.graph.plan import Plan
+from penstock.nodes.arguments import at_least
 from penstock.records.assemble import KIND_CODES
-from penstock.records.compress import reading_name
 from penstock.records.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -39,9 +40,10 @@ from penstock.records.tfds import read_tfds_schema
 from penstock.records.tfds_info import read_tfds_counts
 from penstock.records.tfx import read_tfx_schema
 from penstock.records.wanted import default_values
-from penstock.sources.tfrecord import ReadOptions, TFRecordFiles, versions_of
+from penstock.sources.read_options import ReadOptions
+from penstock.sources.tfrecord import TFRecordFiles, check_index, versions_of
 from penstock.spec import TensorSpec, string, text
-from penstock.store.folder import refuse_saved
+from penstock.store.folder import refuse_lost, refuse_saved
 
 __all__ = ["open"]
 
@@ -107,13 +109,8 @@ def open(
     >>> ds[0]["label"], ds.element_spec["label"]
     (np.int64(7), TensorSpec(shape=(), dtype=int64))
     """
-    _check(on_corrupt, index, sample, max_record_bytes, max_ratio)
-    asked = _asked(paths)
-    files = tuple(expand(asked, check=False))
-    refuse_saved(files)
-    versions = versions_of(files)
     options = ReadOptions(
-        reading_name(compression),
+        compression,
         verify,
         on_corrupt,
         corrupt_budget,
@@ -121,8 +118,18 @@ def open(
         max_record_bytes,
         max_ratio,
     )
+    sample, index_kept = at_least("open", "sample", sample, 1), check_index("open", index)
+    asked = _asked(paths)
+    try:
+        files = tuple(expand(asked, check=False))
+    except NotFoundError:
+        for path in asked if isinstance(asked, list) else [asked]:
+            refuse_lost(path)
+        raise
+    refuse_saved(files)
+    versions = versions_of(files)
     schema = _given(features)
-    damaged = on_corrupt == "skip"
+    damaged = options.skips
     if not damaged and _is_whole(asked):
         _check_names(files, [os.fspath(item) for item in (asked if isinstance(asked, list) else [asked])])
     sidecar = None
@@ -133,7 +140,9 @@ def open(
         schema = sidecar.schema
     if schema is None:
         schema = _found(files, options, sample, described=features is None)
-    return Dataset(Plan(TFRecordFiles(files, schema, schema.is_found_out, options, index, counts, versions)))
+    return Dataset(
+        Plan(TFRecordFiles(files, schema, schema.is_found_out, options, index_kept, counts, versions))
+    )
 
 
 def _asked(paths: Any) -> Any:
@@ -171,18 +180,6 @@ def _counts(sidecar: Sidecar | None, files: tuple[str, ...]) -> tuple[int, ...] 
     shards = [sidecar.shard_of(path) for path in files]
     known = tuple(shard.rows for shard in shards if shard is not None)
     return known if len(known) == len(files) else None
-
-
-def _check(on_corrupt: str, index: str, sample: int, max_record_bytes: int, max_ratio: int) -> None:
-    if on_corrupt not in ("raise", "skip"):
-        raise ArgumentError("open", "on_corrupt", got=on_corrupt, want='"raise" or "skip"')
-    if index not in ("auto", "memory", "rebuild"):
-        raise ArgumentError("open", "index", got=index, want='"auto", "memory" or "rebuild"')
-    for name, value in (("sample", sample), ("max_record_bytes", max_record_bytes), ("max_ratio", max_ratio)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise ArgumentTypeError("open", name, got=value, want="a whole number")
-        if value < 1:
-            raise ArgumentError("open", name, got=value, want="at least 1")
 
 
 def _given(features: Features) -> Schema | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import index
 from typing import Any
 
@@ -11,7 +12,18 @@ from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import AUTOTUNE
 from penstock.spec import Spec, flatten
 
-__all__ = ["flag", "is_count", "parallel_calls", "signature", "whole_number", "whole_numbers"]
+__all__ = [
+    "at_least",
+    "flag",
+    "is_count",
+    "names",
+    "one_of",
+    "parallel_calls",
+    "signature",
+    "text",
+    "whole_number",
+    "whole_numbers",
+]
 
 _INT64 = np.iinfo(np.int64)
 
@@ -37,6 +49,19 @@ def whole_number(where: str, name: str, value: Any, *, above: int | None = None)
         raise ArgumentError(where, name, got=value, want=want)
     if not _INT64.min <= number <= _INT64.max:
         raise ArgumentError(where, name, got=value, want="a number that int64 can hold")
+    return number
+
+
+def at_least(where: str, name: str, value: Any, least: int, *, help: str = "") -> int:
+    """A size or limit as an int.
+
+    Raises:
+        ArgumentTypeError: It is no whole number.
+        ArgumentError: It is below `least`, or passes 64 bits.
+    """
+    number = whole_number(where, name, value)
+    if number < least:
+        raise ArgumentError(where, name, got=value, want=f"at least {least}", help=help)
     return number
 
 
@@ -75,6 +100,47 @@ def flag(where: str, name: str, value: Any) -> bool:
     if isinstance(value, bool | np.bool_) or (isinstance(value, int | np.integer) and value in (0, 1)):
         return bool(value)
     raise ArgumentTypeError(where, name, got=value, want="True or False")
+
+
+def text(where: str, name: str, value: Any) -> str:
+    """An argument that is text.
+
+    Raises:
+        ArgumentTypeError: It is something else.
+    """
+    if not isinstance(value, str):
+        raise ArgumentTypeError(where, name, got=value, want="text")
+    return str(value)
+
+
+def one_of(where: str, name: str, value: Any, words: Iterable[str]) -> str:
+    """An argument that is one of some words.
+
+    Raises:
+        ArgumentError: It is something else.
+
+    >>> one_of("open", "on_corrupt", "skip", ("raise", "skip"))
+    'skip'
+    """
+    words = tuple(words)
+    if not isinstance(value, str) or value not in words:
+        *most, last = (f'"{word}"' for word in words)
+        raise ArgumentError(where, name, got=value, want=f"{', '.join(most)} or {last}")
+    return str(value)
+
+
+def names(where: str, name: str, values: Any) -> tuple[str, ...]:
+    """An argument that is a list of names; one name is none.
+
+    Raises:
+        ArgumentTypeError: It is something else, or holds something else.
+    """
+    if isinstance(values, str | bytes | dict) or not np.iterable(values):
+        raise ArgumentTypeError(where, name, got=values, want="a list of names")
+    listed = tuple(values)
+    if not all(isinstance(value, str) for value in listed):
+        raise ArgumentTypeError(where, name, got=values, want="a list of names")
+    return tuple(map(str, listed))
 
 
 def parallel_calls(where: str, value: Any) -> int | None:

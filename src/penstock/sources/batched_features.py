@@ -10,6 +10,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import AUTOTUNE, source
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
+from penstock.nodes.arguments import flag, text
 from penstock.nodes.batch import Batch
 from penstock.nodes.map_ import map_
 from penstock.nodes.parse_example import ParseExample
@@ -82,15 +83,23 @@ def make_batched_features_dataset(
     """
     if reader is not None and getattr(reader, "__name__", "") not in _READERS:
         raise ArgumentTypeError(_WHERE, "reader", got=reader, want="TFRecordDataset")
-    if label_key is not None and label_key not in features:
+    shuffle = flag(_WHERE, "shuffle", shuffle)
+    drop_final_batch = flag(_WHERE, "drop_final_batch", drop_final_batch)
+    if reader_args is not None and not isinstance(reader_args, list | tuple):
+        raise ArgumentTypeError(_WHERE, "reader_args", got=reader_args, want="a list, or None")
+    if not isinstance(features, Mapping):
+        raise ArgumentTypeError(_WHERE, "features", got=features, want="a dict of feature specs")
+    if label_key is not None and text(_WHERE, "label_key", label_key) not in features:
         help = "The `label_key` provided must be one of the `features` keys."
         raise ArgumentError(
             _WHERE, "label_key", got=label_key, want=f"one of {', '.join(features)}", help=help
         )
     paths = matching_files(_WHERE, file_pattern)
-    files = tfrecord_dataset(paths if shuffle else sorted(paths), *(reader_args or ()))
+    files = tfrecord_dataset(
+        paths if shuffle else sorted(paths), *(() if reader_args is None else reader_args)
+    )
     turns = 1 if reader_num_threads is None else reader_num_threads
-    rows = files_in_turn(_WHERE, files, turns, shuffle=bool(shuffle), seed=shuffle_seed)
+    rows = files_in_turn(_WHERE, files, turns, shuffle=shuffle, seed=shuffle_seed)
     rows = shuffled_and_repeated(rows, shuffle_buffer_size if shuffle else None, shuffle_seed, num_epochs)
     batches = Plan(Batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None), (rows,))
     parsed = Plan(ParseExample(features, 2 if parser_num_threads is None else parser_num_threads), (batches,))

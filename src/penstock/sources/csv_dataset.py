@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import Node, source
-from penstock.nodes.arguments import flag
+from penstock.nodes.arguments import flag, text
 from penstock.ops.csv_arguments import default_of, delimiter_of
 from penstock.ops.csv_values import CsvColumn
 from penstock.records.compress import reading_name
@@ -71,8 +71,6 @@ def csv_dataset(
         raise ArgumentTypeError(
             _WHERE, "record_defaults", got=record_defaults, want="a list of dtypes or defaults"
         )
-    if not isinstance(na_value, str):
-        raise ArgumentTypeError(_WHERE, "na_value", got=na_value, want="text")
     defaults = [default_of(_WHERE, f"record_defaults[{i}]", given) for i, given in enumerate(record_defaults)]
     if not defaults:
         raise ArgumentError(_WHERE, "record_defaults", got=record_defaults, want="at least one column")
@@ -84,7 +82,7 @@ def csv_dataset(
     format = CsvFormat(
         delimiter_of(_WHERE, "field_delim", field_delim),
         flag(_WHERE, "use_quote_delim", use_quote_delim),
-        na_value.encode(),
+        text(_WHERE, "na_value", na_value).encode(),
         flag(_WHERE, "header", header),
         reading_name(compression_type, where=_WHERE),
     )

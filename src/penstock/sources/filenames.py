@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.errors import ArgumentTypeError
 from penstock.fs.paths import local_path
+from penstock.nodes.arguments import at_least
 
 __all__ = ["FileNames", "check_buffer_size", "file_names"]
 
@@ -32,12 +33,8 @@ def file_names(where: str, given: Any) -> tuple[str, ...]:
 
 def check_buffer_size(where: str, size: int | None) -> None:
     """Refuse what cannot be a size of a buffer. It is taken for TensorFlow's sake: blocks have sizes of their own."""
-    if size is None:
-        return
-    if isinstance(size, bool) or not isinstance(size, int | np.integer):
-        raise ArgumentTypeError(where, "buffer_size", got=size, want="a whole number of bytes, or None")
-    if size < 0:
-        raise ArgumentError(where, "buffer_size", got=size, want="at least 0")
+    if size is not None:
+        at_least(where, "buffer_size", size, 0)
 
 
 def _items(given: Any) -> list[Any]:

@@ -14,10 +14,11 @@ from penstock.column.base import IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
-from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError, TruncatedRecordError
+from penstock.errors import InvalidArgumentError, TruncatedRecordError
 from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.graph.node import UNKNOWN, Node, RowSource, source
+from penstock.nodes.arguments import at_least
 from penstock.records.compress import reading_name, sniff
 from penstock.records.stream import Stream, open_stream
 from penstock.records.window import Window
@@ -74,21 +75,13 @@ def fixed_length_record_dataset(
     ([b'one', b'two'], b'two')
     """
     check_buffer_size(_WHERE, buffer_size)
-    sizes = {
-        "record_bytes": record_bytes,
-        "header_bytes": header_bytes or 0,
-        "footer_bytes": footer_bytes or 0,
-    }
-    for size_name, size in sizes.items():
-        least = 1 if size_name == "record_bytes" else 0
-        if isinstance(size, bool) or not isinstance(size, int | np.integer):
-            raise ArgumentTypeError(_WHERE, size_name, got=size, want="a whole number of bytes")
-        if size < least:
-            help = f"`{size_name}` must be {'> 0' if least else '>= 0'}"
-            raise ArgumentError(_WHERE, size_name, got=size, want=f"at least {least}", help=help)
-    compression = reading_name(compression_type or "none", where=_WHERE)
-    paths = file_names(_WHERE, filenames)
-    record, header, footer = map(int, sizes.values())
+    record = at_least(_WHERE, "record_bytes", record_bytes, 1, help="`record_bytes` must be > 0")
+    header, footer = (
+        0 if size is None else at_least(_WHERE, name, size, 0, help=f"`{name}` must be >= 0")
+        for name, size in (("header_bytes", header_bytes), ("footer_bytes", footer_bytes))
+    )
+    compression = "none" if compression_type is None else reading_name(compression_type, where=_WHERE)
+    paths, max_ratio = file_names(_WHERE, filenames), at_least(_WHERE, "max_ratio", max_ratio, 1)
     files = FixedLengthRecords(paths, record, header, footer, compression, max_ratio)
     return read_in_turn(_WHERE, files, num_parallel_reads)
 

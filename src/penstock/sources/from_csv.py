@@ -12,6 +12,8 @@ from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.frozen import frozen
 from penstock.fs.paths import Paths, expand
 from penstock.graph.node import Node, source
+from penstock.nodes.arguments import at_least, flag, text
+from penstock.nodes.arguments import names as names_of
 from penstock.ops.csv_arguments import default_of, delimiter_of
 from penstock.ops.csv_values import CsvColumn
 from penstock.records.compress import reading_name
@@ -77,13 +79,16 @@ def from_csv(
     """
     format = CsvFormat(
         delimiter_of(_WHERE, "delimiter", delimiter),
-        bool(quotes),
-        na_value.encode(),
-        bool(header),
+        flag(_WHERE, "quotes", quotes),
+        text(_WHERE, "na_value", na_value).encode(),
+        flag(_WHERE, "header", header),
         reading_name(compression, where=_WHERE),
     )
-    question = CsvQuestion(_WHERE, tuple(expand(paths)), format, names, num_rows_for_inference)
-    return read_in_turn(_WHERE, question.rows(columns, dtypes or {}, label), num_parallel_reads)
+    stated = None if names is None else names_of(_WHERE, "names", names)
+    chosen = None if columns is None else names_of(_WHERE, "columns", columns)
+    question = CsvQuestion(_WHERE, tuple(expand(paths)), format, stated, num_rows_for_inference)
+    rows = question.rows(chosen, {} if dtypes is None else dtypes, label)
+    return read_in_turn(_WHERE, rows, num_parallel_reads)
 
 
 @frozen
@@ -103,6 +108,10 @@ class CsvQuestion:
     format: CsvFormat
     names: Sequence[str] | None
     sampled: int | None
+
+    def __post_init__(self) -> None:
+        if self.sampled is not None:
+            at_least(self.where, "num_rows_for_inference", self.sampled, 0)
 
     def all_names(self) -> list[str]:
         """The name of every column."""
@@ -139,6 +148,8 @@ class CsvQuestion:
     ) -> None:
         if not isinstance(stated, Mapping):
             raise ArgumentTypeError(self.where, "dtypes", got=stated, want="a dict by column")
+        if label is not None:
+            text(self.where, "label", label)
         check_different(self.where, names)
         if not names:
             raise ArgumentError(self.where, "columns", got=names, want="at least one column")

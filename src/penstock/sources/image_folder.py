@@ -13,11 +13,13 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.column.fixed import FixedColumn
-from penstock.errors import ArgumentError, InvalidArgumentError, LimitError, NotFoundError, PenstockError
+from penstock.errors import InvalidArgumentError, LimitError, NotFoundError, PenstockError
 from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.fs.paths import local_path
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, source
+from penstock.nodes.arguments import at_least
+from penstock.nodes.arguments import names as names_of
 from penstock.spec import Spec, TensorSpec, string
 
 __all__ = ["ImageFiles", "from_image_folder"]
@@ -64,12 +66,11 @@ def from_image_folder(
     >>> [(row["image"], row["label"]) for row in ps.Dataset.from_image_folder(folder)]
     [(b'cat', np.int64(0)), (b'dog', np.int64(1))]
     """
-    if isinstance(max_image_bytes, bool) or max_image_bytes < 1:
-        raise ArgumentError(_WHERE, "max_image_bytes", got=max_image_bytes, want="at least 1")
+    max_image_bytes = at_least(_WHERE, "max_image_bytes", max_image_bytes, 1)
     folder = local_path(directory)
     if not os.path.isdir(folder):
         raise NotFoundError("no such folder.", path=folder)
-    names = _folders(folder) if class_names is None else list(class_names)
+    names = _folders(folder) if class_names is None else names_of(_WHERE, "class_names", class_names)
     files = [(path, label) for label, name in enumerate(names) for path in _images(folder, name)]
     if not files:
         found = f"there are no images in {len(names)} folders of classes."

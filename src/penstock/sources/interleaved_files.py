@@ -11,18 +11,17 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.errors import ArgumentError
 from penstock.frozen import frozen
-from penstock.graph.node import END, Broken, Node, Partly, State, Step
+from penstock.graph.node import AUTOTUNE, END, Broken, Node, Partly, State, Step
 from penstock.graph.plan import Plan
-from penstock.nodes.interleave import Interleave
+from penstock.nodes.arguments import whole_number
+from penstock.nodes.interleave import MOST_OPEN, Interleave
 from penstock.sources.file_rows import CHUNK_BYTES, CHUNK_ROWS, FIRST_ROWS
 from penstock.sources.list_files import FilePaths
 from penstock.spec import Spec
 
 __all__ = ["InterleavedFiles", "read_in_turn"]
-
-_AUTOTUNE = -1
 
 
 def read_in_turn(where: str, files: Any, num_parallel_reads: int | None) -> Node:
@@ -33,17 +32,15 @@ def read_in_turn(where: str, files: Any, num_parallel_reads: int | None) -> Node
     Raises:
         ArgumentError: It is no such number.
     """
-    count = num_parallel_reads
-    if count is not None and (isinstance(count, bool) or not isinstance(count, int | np.integer)):
-        raise ArgumentTypeError(where, "num_parallel_reads", got=count, want="a whole number, or None")
-    if count is None or count in (_AUTOTUNE, 1):
+    if num_parallel_reads is None:
         return files  # type: ignore[no-any-return]
-    if count < 1:
-        help = "`cycle_length` must be > 0"
-        raise ArgumentError(
-            where, "num_parallel_reads", got=count, want="at least 1, AUTOTUNE or None", help=help
-        )
-    return InterleavedFiles(files, int(count))
+    count = whole_number(where, "num_parallel_reads", num_parallel_reads)
+    if count in (AUTOTUNE, 1):
+        return files  # type: ignore[no-any-return]
+    if not 1 < count <= MOST_OPEN:
+        want, help = f"1 to {MOST_OPEN:,}, AUTOTUNE or None", "`cycle_length` must be > 0"
+        raise ArgumentError(where, "num_parallel_reads", got=count, want=want, help=help if count < 1 else "")
+    return InterleavedFiles(files, count)
 
 
 @frozen

@@ -15,6 +15,7 @@ from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.fs.paths import Paths, expand
 from penstock.graph.node import END, Broken, FilePlace, Node, State, Step, source
+from penstock.nodes.arguments import at_least
 from penstock.sources.arrow import arrow_chunk, pyarrow
 from penstock.sources.file_rows import found_in
 from penstock.spec import Spec
@@ -53,8 +54,7 @@ def from_jsonl(paths: Paths, *, inference_bytes: int = _BLOCK_BYTES) -> JsonLine
     [{'name': 'ann', 'age': np.int64(31)}, {'name': 'bob', 'age': None}]
     """
     pyarrow("from_jsonl", "json")
-    if inference_bytes < 1:
-        raise ArgumentError("from_jsonl", "inference_bytes", got=inference_bytes, want="at least 1")
+    inference_bytes = at_least("from_jsonl", "inference_bytes", inference_bytes, 1)
     node = JsonLines(tuple(expand(paths)), inference_bytes)
     node.spec()
     return node

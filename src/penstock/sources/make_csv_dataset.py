@@ -12,6 +12,8 @@ import numpy as np
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import AUTOTUNE, source
 from penstock.graph.plan import Plan
+from penstock.nodes.arguments import flag, text
+from penstock.nodes.arguments import names as names_of
 from penstock.nodes.batch import Batch
 from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.repeat import Repeat
@@ -92,19 +94,22 @@ def make_csv_dataset(
     >>> list(ps.Dataset.make_csv_dataset(path, 2, label_name="kind", num_epochs=1, shuffle=False))
     [({'size': array([1, 2], dtype=int32)}, array([b'ash', b'elm'], dtype=object))]
     """
-    if column_names is None and not header:
+    if column_names is None and not flag(_WHERE, "header", header):
         help = "Expected `column_names` or `header` arguments. Neither is provided."
         raise ArgumentError(_WHERE, "column_names", got=None, want="a name for each column", help=help)
     format = CsvFormat(
         delimiter_of(_WHERE, "field_delim", field_delim),
-        bool(use_quote_delim),
-        na_value.encode(),
-        bool(header),
+        flag(_WHERE, "use_quote_delim", use_quote_delim),
+        text(_WHERE, "na_value", na_value).encode(),
+        flag(_WHERE, "header", header),
         reading_name(compression_type, where=_WHERE),
     )
+    shuffle = flag(_WHERE, "shuffle", shuffle)
+    ignore_errors = flag(_WHERE, "ignore_errors", ignore_errors)
+    stated = None if column_names is None else names_of(_WHERE, "column_names", column_names)
     paths = matching_files(_WHERE, file_pattern)
     paths = paths if shuffle else tuple(sorted(paths, key=os.fsencode))
-    question = CsvQuestion(_WHERE, paths, format, column_names, num_rows_for_inference)
+    question = CsvQuestion(_WHERE, paths, format, stated, num_rows_for_inference)
     everything = question.all_names()
     chosen = _chosen(everything, select_columns)
     files = replace(question, names=everything).rows(chosen, _stated(chosen, column_defaults), label_name)
@@ -112,9 +117,9 @@ def make_csv_dataset(
         _WHERE,
         files,
         1 if num_parallel_reads is None else num_parallel_reads,
-        shuffle=bool(shuffle),
+        shuffle=shuffle,
         seed=shuffle_seed,
-        ignore_errors=bool(ignore_errors),
+        ignore_errors=ignore_errors,
     )
     rows = shuffled_and_repeated(rows, shuffle_buffer_size if shuffle else None, shuffle_seed, num_epochs)
     batches = Plan(Batch(batch_size, drop_remainder=num_epochs is None), (rows,))
@@ -127,7 +132,8 @@ def shuffled_and_repeated(
     """Rows drawn from a buffer, unless its size is None, for some epochs, or without end for None."""
     if buffer_size is not None:
         rows = shuffled(rows, buffer_size, seed)
-    return rows if num_epochs == 1 else Plan(Repeat(num_epochs), (rows,))
+    repeat = Repeat(num_epochs)
+    return rows if repeat.count == 1 else Plan(repeat, (rows,))
 
 
 def _chosen(everything: list[str], select: Sequence[str | int] | None) -> list[str]:
@@ -135,7 +141,8 @@ def _chosen(everything: list[str], select: Sequence[str | int] | None) -> list[s
     if select is None:
         return everything
     names = [
-        everything[_number(item, len(everything))] if not isinstance(item, str) else item for item in select
+        everything[_number(item, len(everything))] if not isinstance(item, str) else item
+        for item in _listed("select_columns", select, "names or numbers of columns")
     ]
     for name in names:
         if name not in everything:
@@ -160,7 +167,14 @@ def _number(item: Any, n: int) -> int:
 def _stated(chosen: list[str], defaults: Sequence[Any] | None) -> dict[str, Any]:
     if defaults is None:
         return {}
-    if len(defaults) != len(chosen):
+    listed = _listed("column_defaults", defaults, "dtypes or values")
+    if len(listed) != len(chosen):
         want = f"{len(chosen)}, as of the columns"
-        raise ArgumentError(_WHERE, "number of column_defaults", got=len(defaults), want=want)
-    return dict(zip(chosen, defaults, strict=True))
+        raise ArgumentError(_WHERE, "number of column_defaults", got=len(listed), want=want)
+    return dict(zip(chosen, listed, strict=True))
+
+
+def _listed(name: str, given: Any, want: str) -> list[Any]:
+    if isinstance(given, str | bytes | dict) or not np.iterable(given):
+        raise ArgumentTypeError(_WHERE, name, got=given, want=f"a list of {want}")
+    return list(given)

@@ -17,10 +17,11 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
-from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, InvalidArgumentError
+from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.fs.paths import Paths, expand
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, source
+from penstock.nodes.arguments import names
 from penstock.sources.arrow import arrow_chunk, pyarrow, schema_chunk
 from penstock.spec import RaggedSpec, Spec, TensorSpec, pack
 
@@ -64,11 +65,8 @@ def from_parquet(paths: Paths, columns: Sequence[str] | None = None) -> Parquet:
     [{'age': np.int64(31)}, {'age': np.int64(28)}]
     """
     pyarrow("from_parquet", "parquet")
-    if columns is not None and (
-        isinstance(columns, str) or not all(isinstance(name, str) for name in columns)
-    ):
-        raise ArgumentTypeError("from_parquet", "columns", got=columns, want="a list of names")
-    node = Parquet(tuple(expand(paths)), None if columns is None else tuple(columns))
+    chosen = None if columns is None else names("from_parquet", "columns", columns)
+    node = Parquet(tuple(expand(paths)), chosen)
     node.spec()
     return node
 

@@ -11,14 +11,13 @@ from penstock import _native
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.errors import (
-    ArgumentError,
-    ArgumentTypeError,
     CompressionError,
     LimitError,
     TruncatedRecordError,
 )
 from penstock.frozen import frozen
 from penstock.graph.node import Node, source
+from penstock.nodes.arguments import at_least
 from penstock.records.compress import reading_name
 from penstock.records.stream import Stream, compression_of, open_stream
 from penstock.records.window import Window
@@ -74,10 +73,8 @@ def text_line_dataset(
     [b'one', b'', b'two']
     """
     check_buffer_size(_WHERE, buffer_size)
-    if isinstance(max_line_bytes, bool) or not isinstance(max_line_bytes, int | np.integer):
-        raise ArgumentTypeError(_WHERE, "max_line_bytes", got=max_line_bytes, want="a whole number")
-    if max_line_bytes < 1:
-        raise ArgumentError(_WHERE, "max_line_bytes", got=max_line_bytes, want="at least 1")
+    max_line_bytes = at_least(_WHERE, "max_line_bytes", max_line_bytes, 1)
+    max_ratio = at_least(_WHERE, "max_ratio", max_ratio, 1)
     compression = reading_name(compression_type, where=_WHERE)
     files = TextLines(file_names(_WHERE, filenames), compression, max_line_bytes, max_ratio)
     return read_in_turn(_WHERE, files, num_parallel_reads)

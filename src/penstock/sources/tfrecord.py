@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,17 +21,19 @@ from penstock.fs.kept_open import KeptOpen, most_asked
 from penstock.fs.paths import regular_status
 from penstock.graph.node import END, UNKNOWN, Broken, FilePlace, Node, RowSource, State, Step, Work
 from penstock.graph.recipe import recorded
+from penstock.nodes.arguments import one_of
 from penstock.records.damage import DamageLog
 from penstock.records.decode import Decoder
-from penstock.records.frames import MAX_RECORD_BYTES, Damage, FrameReader, Frames
+from penstock.records.frames import Damage, FrameReader, Frames
 from penstock.records.gather import RecordFile, decode_records
 from penstock.records.index import RecordIndex, build_indexes, load_index, teach_points
 from penstock.records.schema import Field, Schema
 from penstock.records.stream import compression_of
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
+from penstock.sources.read_options import ReadOptions
 from penstock.spec import Spec
 
-__all__ = ["ReadOptions", "TFRecordFiles", "versions_of"]
+__all__ = ["TFRecordFiles", "check_index", "versions_of"]
 
 # The first row is to come at once, the others in chunks that stay in the processor's cache.
 _FIRST_ROWS = 256
@@ -50,36 +52,9 @@ _FEW_FILES = 64
 _INDEX_GAIN = 4
 
 
-@recorded
-@frozen
-class ReadOptions:
-    """How TFRecord files are read; see `penstock.open`."""
-
-    compression: str = "auto"
-    verify: bool = True
-    on_corrupt: Literal["raise", "skip"] = "raise"
-    corrupt_budget: int | float | None = None
-    tf_compatible: bool = False
-    max_record_bytes: int = MAX_RECORD_BYTES
-    max_ratio: int = 1000
-
-    @property
-    def skips(self) -> bool:
-        """Whether damaged records are left out: rows are then not the records that an index counts."""
-        return self.on_corrupt == "skip"
-
-    def reader(self, path: str) -> FrameReader:
-        """A reader at the beginning of a file."""
-        return FrameReader(
-            path,
-            compression=self.compression,
-            verify=self.verify,
-            on_corrupt=self.on_corrupt,
-            corrupt_budget=self.corrupt_budget,
-            tf_compatible=self.tf_compatible,
-            max_record_bytes=self.max_record_bytes,
-            max_ratio=self.max_ratio,
-        )
+def check_index(where: str, index: Any) -> str:
+    """Where the index is kept, as an argument. ArgumentError where it is no such word."""
+    return one_of(where, "index", index, ("auto", "memory", "rebuild"))
 
 
 @frozen

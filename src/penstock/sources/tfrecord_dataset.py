@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from penstock.graph.node import Node, source
-from penstock.records.compress import reading_name
 from penstock.records.frames import MAX_RECORD_BYTES
 from penstock.records.schema import Schema
 from penstock.sources.filenames import FileNames, check_buffer_size, file_names
 from penstock.sources.interleaved_files import read_in_turn
-from penstock.sources.tfrecord import ReadOptions, TFRecordFiles
+from penstock.sources.read_options import ReadOptions
+from penstock.sources.tfrecord import TFRecordFiles, check_index
 
 __all__ = ["tfrecord_dataset"]
 
@@ -69,13 +69,15 @@ def tfrecord_dataset(
     """
     check_buffer_size(_WHERE, buffer_size)
     options = ReadOptions(
-        reading_name(compression_type, where=_WHERE),
+        compression_type,
         verify,
         on_corrupt,
         corrupt_budget,
         tf_compatible,
         max_record_bytes,
         max_ratio,
+        where=_WHERE,
     )
-    files = TFRecordFiles(file_names(_WHERE, filenames), Schema("bytes"), options=options, index=index)
+    paths, index_kept = file_names(_WHERE, filenames), check_index(_WHERE, index)
+    files = TFRecordFiles(paths, Schema("bytes"), options=options, index=index_kept)
     return read_in_turn(_WHERE, files, num_parallel_reads)

@@ -111,3 +111,8 @@ def test_without_rows_the_spec_is_that_of_the_function_on_top():
     numbers = ps.Dataset.range(0).flat_map(lambda x: ps.Dataset.range(x))  # noqa: PLW0108  (any function)
     batches = numbers.window(3).flat_map(lambda window: window.batch(2)).ragged_batch(2)
     assert batches.element_spec == ps.RaggedSpec((None, None), np.int64, ragged_rank=1)
+
+
+def test_windows_of_endless_rows_may_be_flattened():
+    windows = ps.Dataset.range(3).repeat().window(2).flat_map(lambda window: window.batch(2))
+    assert [batch.tolist() for batch in windows.take(3)] == [[0, 1], [2, 0], [1, 2]]

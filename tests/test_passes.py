@@ -94,6 +94,10 @@ def plus(x):
     return x + 0
 
 
+def two(x):
+    return ps.Dataset.range(x, x + 2)
+
+
 def named_twice():
     inner = numbers(4, 3).repeat(2)
     return ps.Dataset.range(3).flat_map(lambda _: inner)
@@ -128,6 +132,18 @@ TENSORFLOW = {
     "rows of several epochs": (
         lambda: numbers().map(plus).repeat().map(plus).take(7).repeat(3),
         ["130421303142020134201", "132402021034232041313", "210432010234210134223"],
+    ),
+    "datasets of several epochs": (
+        lambda: numbers().repeat().flat_map(two).take(5).repeat(2),
+        ["1234012340", "0123101123", "1223412342"],
+    ),
+    "datasets of several epochs in turn": (
+        lambda: numbers().map(plus).repeat().interleave(two, cycle_length=2).take(5).repeat(2),
+        ["1324013240", "0213101123", "1223413242"],
+    ),
+    "datasets of several epochs that end": (
+        lambda: numbers().repeat(3).flat_map(two).take(13),
+        ["1234014523123", "0134124523012", "0112344523011"],
     ),
     "a buffer over a repeat": (
         lambda: numbers().map(plus).repeat(2).shuffle(4, seed=5).repeat(2),

@@ -1,7 +1,10 @@
 """States that were made by hand: refused, or an iterator of some rows; never an error of another kind."""
 
+import copy
+import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +39,50 @@ def test_too_many_nodes_in_a_row_are_told_with_the_way_out():
         ds = ds.take(50)
     with pytest.raises(ps.errors.LimitError, match=r"so many nodes in a row .* sys\.setrecursionlimit"):
         iter(ds)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        list,
+        len,
+        repr,
+        lambda ds: ds[3],
+        lambda ds: ds.explain(),
+        lambda ds: ds.explain_row(3),
+        lambda ds: ds.save("d"),
+        lambda ds: ds.save("d", resume=True),
+        lambda ds: ds.cache("c"),
+        lambda ds: ds.snapshot("s"),
+        lambda ds: list(ds.prefetch(2).shuffle(5)),
+        lambda ds: list(R(2).flat_map(lambda _: ds)),
+    ],
+)
+def test_whatever_is_asked_of_too_many_nodes_in_a_row_is_told_with_the_way_out(
+    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    ds = R(100)
+    for _ in range(1500):
+        ds = ds.take(50)
+    with pytest.raises(ps.errors.LimitError, match=r"so many nodes in a row .* sys\.setrecursionlimit"):
+        call(ds)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("n", [50, 1500])
+def test_any_number_of_nodes_in_a_row_can_be_pickled(n: int):
+    below = R(100).shuffle(7, seed=1)
+    ds = ps.Dataset.zip(below.skip(1), below)
+    for _ in range(n):
+        ds = ds.take(50)
+    again = pickle.loads(pickle.dumps(ds))
+    assert again.to_json() == ds.to_json()
+    assert copy.deepcopy(ds).to_json() == ds.to_json()
+    rows = again.plan
+    while rows.inputs[1:] == ():
+        rows = rows.inputs[0]
+    assert rows.inputs[0].inputs[0] is rows.inputs[1]
 
 
 GOING_ON = """

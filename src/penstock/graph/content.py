@@ -86,9 +86,7 @@ def _with_seeds(plan: Plan, seeds: Iterator[Drawn]) -> Plan:
 
 
 def _nodes(plan: Plan) -> Iterator[Node]:
-    yield plan.node
-    for part in plan.inputs:
-        yield from _nodes(part)
+    return (part.node for part in plan.parts)
 
 
 # --- files ---

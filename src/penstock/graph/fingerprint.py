@@ -28,6 +28,7 @@ from penstock.frozen import frozen
 from penstock.fs.files import ends_of, middle_of
 from penstock.fs.paths import names_pattern
 from penstock.graph.adapted import users_function
+from penstock.graph.named import repeats_shuffled
 from penstock.graph.node import Node, method_of
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import CodeMark, RecordedFunction
@@ -68,6 +69,10 @@ _WHERE_KNOWN: Final = frozenset({"names", "ends", "blocks"})
 # Which of several files is another: it only says more of what others tell.
 _EACH: Final = "each"
 _OF_FILES: Final = frozenset({"files", "names", "length_bytes", "ends", "blocks"})
+
+# How passes over repeated shuffles are counted, where more than one may come; states of before counted them otherwise.
+_PASSES: Final = "passes"
+_PASSES_NOW: Final = 2
 
 # Behind the name of an argument whose values are in memory: a digest of all of them, which states of before have not.
 _VALUES: Final = ".values"
@@ -152,6 +157,9 @@ def _arguments_that_differ(
             continue
         if argument in node.where_known and argument not in theirs:
             continue
+        if argument == _PASSES and argument not in theirs:
+            yield _other_passes(name)
+            continue
         if (argument, other) in _as_before(node):
             continue
         is_function = _is_function(other) and _is_function(mine)
@@ -164,6 +172,12 @@ def _arguments_that_differ(
         if argument in _OF_FILES and (names := list(_files_of(node))):
             which = which_files(theirs.get(_EACH), ours.get(_EACH), _below(names))
         yield Difference(f"{name}.{argument}", *texts, which, is_function)
+
+
+def _other_passes(name: str) -> Difference:
+    theirs, ours = f"{name} of an earlier version of penstock", f"{name} of this version"
+    which = "Repeated shuffles went on there with other passes than here."
+    return Difference(f"{name}.{_PASSES}", theirs, ours, which)
 
 
 def _files_of(node: Node) -> Iterator[str]:
@@ -227,15 +241,22 @@ def call_text(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _nodes(plan: Plan) -> Iterator[list[Any]]:
-    yield [name_of(plan.node), _arguments(plan.node), len(plan.inputs)]
-    for part in plan.inputs:
-        yield from _nodes(part)
+    for part in plan.parts:
+        passes = {_PASSES: _PASSES_NOW} if _has_passes_of_repeated(part) else {}
+        yield [name_of(part.node), {**_arguments(part.node), **passes}, len(part.inputs)]
+
+
+def _has_passes_of_repeated(plan: Plan) -> bool:
+    """Whether a node begins several passes over a shuffled plan that is repeated."""
+    if plan.node.named:
+        return repeats_shuffled(*plan.node.users_functions)
+    return plan.repeats_shuffled and any(
+        part.repeats_shuffled for below in plan.inputs for part in below.parts
+    )
 
 
 def _each_node(plan: Plan) -> Iterator[Node]:
-    yield plan.node
-    for part in plan.inputs:
-        yield from _each_node(part)
+    return (part.node for part in plan.parts)
 
 
 def name_of(node: Node) -> str:

@@ -19,7 +19,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.seeds import seeds_of_process
 from penstock.graph.uses import content_of, is_library, names_in
 
-__all__ = ["Named", "is_unseeded", "seeded_here", "shuffled_by"]
+__all__ = ["Named", "is_unseeded", "repeats_shuffled", "seeded_here", "shuffled_by"]
 
 _DEEPEST: Final = 8
 _MOST_ITEMS: Final = 64
@@ -63,6 +63,17 @@ def is_unseeded(function: Any) -> bool:
     return any(seeds_of_process(part.node) for plan in _datasets_by(function) for part in plan.parts)
 
 
+def repeats_shuffled(*functions: Any) -> bool:
+    """Whether functions refer to shuffled datasets that are repeated, or may well repeat them."""
+    search = _Search()
+    for function in functions:
+        search.look(function, _DEEPEST)
+    shuffled = [plan for plan in search.found if plan.is_shuffled]
+    return any(part.repeats_shuffled for plan in shuffled for part in plan.parts) or bool(
+        shuffled and "repeat" in search.names
+    )
+
+
 def seeded_here(plan: Plan) -> Plan:
     """A plan with seeds of the row that this thread works on, in place of those of this process."""
     return _seeded(plan, {})
@@ -87,10 +98,16 @@ def _datasets_by(function: Any) -> list[Plan]:
 
 
 class _Search:
-    """Looks through what a function can name, each part once."""
+    """Looks through what a function can name, each part once.
+
+    Attributes:
+        found: Plans of datasets.
+        names: What the functions on the way name.
+    """
 
     def __init__(self) -> None:
         self.found: list[Plan] = []
+        self.names: set[str] = set()
         self._seen: set[int] = set()
 
     def look(self, value: Any, depth: int) -> None:
@@ -102,6 +119,8 @@ class _Search:
         if plan is not None:
             self.found.append(plan)
             return
+        if isinstance(value, FunctionType):
+            self.names |= names_in(value.__code__)
         for part in _parts(value):
             self.look(part, depth - 1)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import count, islice
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, SupportsIndex
 
 from penstock.column.chunk import Chunk
 from penstock.column.empty import zero_row
@@ -32,6 +32,8 @@ __all__ = ["DEEPER", "AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
 DEEPER: Final = (
     "Where the pipeline has hundreds of nodes in a row, call sys.setrecursionlimit(20_000) before."
 )
+# Pickle needs a few calls for each, and 1,000 in each other are allowed.
+_DEEP: Final = 100
 _EPOCHS = Lock()
 _MADE: Final = count()
 _EPOCHS_OF_UNKNOWN: Final = 1 << 20
@@ -52,6 +54,10 @@ class Plan:
     def __getstate__(self) -> dict[str, object]:
         # What was worked out (open files, indexes) stays in its process.
         return {"node": self.node, "inputs": self.inputs}
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        # Each within the one above goes deeper than calls in Python may.
+        return _flat(self) if _depth(self) > _DEEP else super().__reduce_ex__(protocol)
 
     @cached_property
     def spec(self) -> Spec:
@@ -194,27 +200,39 @@ class Plan:
 
     def _shuffled(self) -> Iterator[Plan]:
         """The plans in this one whose nodes shuffle anew each time, as often as they are used."""
-        if self.node.is_shuffled:
-            yield self
-        for plan in self.inputs:
-            yield from plan._shuffled()  # noqa: SLF001  (its own kind)
+        return (plan for plan in self.parts if plan.node.is_shuffled)
 
     @cached_property
     def is_shuffled(self) -> bool:
-        """Whether epochs differ."""
-        return self.node.is_shuffled or any(plan.is_shuffled for plan in self.inputs)
+        """Whether epochs differ. LimitError as of `spec`."""
+        try:
+            return self.node.is_shuffled or any(plan.is_shuffled for plan in self.inputs)
+        except RecursionError as error:
+            raise _too_deep("shuffled") from error
 
     @cached_property
     def crosses_epochs(self) -> bool:
         """Whether one of its steps may take rows of several epochs of a shuffled plan below."""
         return self.is_shuffled and any(part.node.repeats for plan in self.inputs for part in plan.parts)
 
+    @cached_property
+    def has_epochs(self) -> bool:
+        """Whether its rows are of several epochs of a shuffled plan below."""
+        return self.is_shuffled and any(part.node.repeats for part in self.parts)
+
+    @property
+    def repeats_shuffled(self) -> bool:
+        """Whether its node gives epochs of a shuffled plan below."""
+        return self.node.repeats and self.is_shuffled
+
     @property
     def parts(self) -> Iterator[Plan]:
         """This plan and all below it, each as often as it is used."""
-        yield self
-        for plan in self.inputs:
-            yield from plan.parts
+        waiting = [self]
+        while waiting:  # not by calls in each other: it may be deeper than these may be
+            plan = waiting.pop()
+            yield plan
+            waiting += reversed(plan.inputs)
 
     def first_epochs(self, number: int, since: int) -> dict[int, int]:
         """The epoch of the next pass over each plan in this one, by its id, as the dataset that a function returned.
@@ -362,6 +380,42 @@ class AsOne:
 
     n: int
     plan: Plan
+
+
+def _depth(plan: Plan) -> int:
+    """How many plans are one the first input of the other, this one first."""
+    n = 1
+    while plan.inputs:
+        plan = plan.inputs[0]
+        n += 1
+    return n
+
+
+def _flat(plan: Plan) -> tuple[Any, ...]:
+    """A plan for pickle: its nodes, each after those of its inputs, and where those are."""
+    numbers: dict[int, int] = {}
+    parts = list[tuple[Node, tuple[int, ...]]]()
+    waiting = [plan]
+    while waiting:
+        part = waiting[-1]
+        missing = [below for below in part.inputs if id(below) not in numbers]
+        if missing:
+            waiting += missing
+            continue
+        waiting.pop()
+        if id(part) not in numbers:
+            numbers[id(part)] = len(parts)
+            parts.append((part.node, tuple(numbers[id(below)] for below in part.inputs)))
+    return _from_flat, (parts,)
+
+
+def _from_flat(parts: Sequence[tuple[Node, tuple[int, ...]]]) -> Plan:
+    plans = list[Plan]()
+    for node, inputs in parts:
+        plan = object.__new__(Plan)  # as old as any that was read from a pickle
+        plan.__dict__.update(node=node, inputs=tuple(plans[i] for i in inputs))
+        plans.append(plan)
+    return plans[-1]
 
 
 def _too_deep(where: str) -> LimitError:

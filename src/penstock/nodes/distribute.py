@@ -138,8 +138,9 @@ class Distribute(Share):
         rank = whole_number("distribute", "rank", self.rank)
         if not 0 <= rank < world:
             raise ArgumentError("distribute", "rank", got=rank, want=f"a number between 0 and {world - 1}")
-        if self.ends not in _ENDS:
-            raise ArgumentError("distribute", "ends", got=self.ends, want=f"one of {', '.join(_ENDS)}")
+        ends: object = self.ends
+        if not isinstance(ends, str) or ends not in _ENDS:
+            raise ArgumentError("distribute", "ends", got=ends, want=f"one of {', '.join(_ENDS)}")
         object.__setattr__(self, "world", world)
         object.__setattr__(self, "rank", rank)
 

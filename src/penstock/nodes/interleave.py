@@ -46,7 +46,7 @@ from penstock.spec import Spec
 __all__ = ["Interleave", "interleaved"]
 
 _CYCLE_LENGTH: Final = 16
-_MOST_OPEN: Final = 1 << 20
+MOST_OPEN: Final = 1 << 20
 _MOST_PULLS: Final = 256
 
 
@@ -116,8 +116,8 @@ def _number(name: str, value: Any, default: int) -> int:
     if value is None or whole_number("interleave", name, value) == AUTOTUNE:
         return default
     number = whole_number("interleave", name, value, above=0)
-    if number > _MOST_OPEN:
-        raise ArgumentError("interleave", name, got=number, want=f"at most {_MOST_OPEN:,} at a time")
+    if number > MOST_OPEN:
+        raise ArgumentError("interleave", name, got=number, want=f"at most {MOST_OPEN:,} at a time")
     return number
 
 
@@ -341,6 +341,8 @@ class _Turns:
             return any(place is not None for place in self._places)
         if self._total and self._begins:
             return False  # the first rows come before a second dataset is opened
+        if self._total and self._rows.plan.has_epochs and not self._rows.at_hand:
+            return False  # another epoch begins with a row that is wanted
         if self._rows.hold(1):
             self._places[self._turn] = (self._rows.position - 1, None)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -140,12 +141,16 @@ class Window(Node):
         return made if inner.origins is None else made.made_of(inner.origins.grouped_by(offsets))
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        everything = list(rows)
-        for start in range(0, len(everything), self._shift):
-            window = everything[start : start + self._span : self.stride]
+        kept = list(islice(rows, self._span))
+        while kept:
+            window = kept[:: self.stride]
             if len(window) == self.size or not self.drop_remainder:
                 parts = zip(zip(*map(flatten, window), strict=True), rows.spec.leaves, strict=True)
                 yield pack(rows.spec.structure, [_dataset(values, leaf) for values, leaf in parts])
+            between = max(0, self._shift - len(kept))
+            next(islice(rows, between, between), None)
+            kept = kept[self._shift :]
+            kept += islice(rows, self._span - len(kept))
 
     @classmethod
     def examples(cls) -> list[Node]:

@@ -84,3 +84,11 @@ def test_the_spec_of_a_row():
 def test_text_that_a_dataset_gave_is_text():
     assert spec_of("a").structure == ps.TensorSpec((), ps.text)
     assert spec_of(np.array(["a"], object)).structure == ps.TensorSpec((1,), ps.text)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_list_that_holds_itself_is_refused_and_hangs_nothing(times):
+    endless = []
+    endless.extend([endless] * times)
+    with pytest.raises(ArgumentError, match="wanted lists at most 64 deep"):
+        pack_value(endless)

@@ -116,3 +116,8 @@ def test_parts_of_ragged_tensors_are_leaves_where_asked_for():
     ]
     assert tf.RaggedTensorSpec.from_value(rows) == tf.RaggedTensorSpec([2, None], tf.int32)
     assert tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 2).numpy().tolist() == [b"b", b"ac"]
+
+
+def test_ranges_without_rows_are_ragged():
+    empty = tf.ragged.range(tf.range(0))
+    assert (empty.to_list(), empty.dtype, empty.row_splits.dtype) == ([], tf.int32, tf.int64)

@@ -522,7 +522,7 @@ class Dataset(Methods):
         """
         source = self._row_source()
         if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
-            return source.gather(_row_numbers([int(rows)], len(source))).row(0)
+            return source.gather(_row_number(int(rows), len(source))).row(0)
         numbers = _row_numbers(rows, len(source))
         batch = source.gather(numbers).batched() if len(numbers) else empty_batch(self._plan.spec)
         return batch.row(0)
@@ -580,9 +580,17 @@ def _recorded(path: str, recipe: dict[str, Any] | None) -> str:
 
 
 def _nodes(plan: Plan) -> Iterator[Node]:
-    yield plan.node
-    for part in plan.inputs:
-        yield from _nodes(part)
+    return (part.node for part in plan.parts)
+
+
+def _row_number(row: int, n: int) -> NDArray[np.int64]:
+    if not -n <= row < n:
+        raise _no_such_row(row, n)
+    return np.array([row if row >= 0 else row + n], np.int64)
+
+
+def _no_such_row(row: int, n: int) -> OutOfRangeError:
+    return OutOfRangeError(f"getitem: row {row} does not exist, the dataset has {n} rows.")
 
 
 def _row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
@@ -595,7 +603,7 @@ def _row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
     numbers = np.asarray(rows)
     if numbers.dtype == object and all(type(i) is int for i in numbers.flat):
         wrong = max(numbers.flat, key=abs)  # past int64, so past any dataset
-        raise OutOfRangeError(f"getitem: row {wrong} does not exist, the dataset has {n} rows.")
+        raise _no_such_row(wrong, n)
     if numbers.ndim == 1 and not len(numbers):
         return np.zeros(0, np.int64)
     if numbers.dtype == np.bool_ and numbers.shape == (n,):
@@ -610,8 +618,7 @@ def _row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
         raise ArgumentTypeError("getitem", "rows", got=rows, want=want, help=help)
     low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
     if low < -n or high >= n:  # before the cast, which would wrap numbers past int64
-        wrong = next(i for i in numbers.tolist() if not -n <= i < n)
-        raise OutOfRangeError(f"getitem: row {wrong} does not exist, the dataset has {n} rows.")
+        raise _no_such_row(next(i for i in numbers.tolist() if not -n <= i < n), n)
     numbers = numbers.astype(np.int64)
     return numbers if low >= 0 else np.where(numbers < 0, numbers + n, numbers)
 

@@ -148,7 +148,7 @@ class Chunk:
 
     def row(self, i: int) -> Any:
         """One row in the user's structure, i in [0, n)."""
-        return next(iter(self.slice(i, i + 1)))
+        return next(iter(self if self._n == 1 else self.slice(i, i + 1)))
 
     def __iter__(self) -> Iterator[Any]:
         # No Python code runs in these iterators, so that a signal never comes between taking a row and giving it.

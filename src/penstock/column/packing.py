@@ -6,7 +6,7 @@ list an array by the same rules. NumPy values keep their dtype. Numbers packed h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -28,9 +28,21 @@ from penstock.spec import (
     text,
 )
 
-__all__ = ["normal_function_result", "pack_row", "pack_value", "spec_of"]
+__all__ = [
+    "PLAIN",
+    "are_plain",
+    "normal_function_result",
+    "pack_row",
+    "pack_value",
+    "spec_of",
+    "types_within",
+]
 
 _WAY_OUT: Final = "Give numbers, bytes, str, lists of them, NumPy arrays, ps.Ragged, ps.Sparse or None."
+PLAIN: Final = frozenset((bool, int, float, complex, bytes, str))
+"""Types of Python's own single values."""
+_MOST_AXES: Final = 64
+"""Of an array of NumPy. Lists deeper than that form none, and one that holds itself has no end."""
 _INT32: Final = (-(2**31), 2**31 - 1)
 _INT64: Final = (-(2**63), 2**63 - 1)
 
@@ -85,6 +97,35 @@ def pack_value(value: Any) -> Any:
     return _pack_foreign(value)
 
 
+def are_plain(values: Iterable[Any]) -> bool:
+    """Whether all are single values of Python's own: a list of them needs no look at each.
+
+    >>> are_plain([1, 2.5, "a"]), are_plain([1, [2]])
+    (True, False)
+    """
+    return PLAIN.issuperset(map(type, values))
+
+
+def types_within(values: Iterable[Any], most_axes: int = _MOST_AXES) -> set[type]:
+    """The types of the single values of nested lists and tuples; an array counts as one.
+
+    Raises:
+        ArgumentError: Lists deeper than arrays can be.
+
+    >>> sorted(kind.__name__ for kind in types_within([[1, 2], [], [2.5]]))
+    ['float', 'int']
+    """
+    types = set(map(type, values))
+    if types <= PLAIN:
+        return types
+    if not most_axes:
+        raise ArgumentError("row", "a list", got=values, want=f"lists at most {_MOST_AXES} deep")
+    for value in values:
+        if isinstance(value, list | tuple):
+            types |= types_within(value, most_axes - 1)
+    return {kind for kind in types if not issubclass(kind, list | tuple)}
+
+
 def _pack_int(value: int) -> Any:
     if _INT32[0] <= value <= _INT32[1]:
         return np.int32(value)
@@ -121,7 +162,7 @@ def _strings(value: NDArray[Any]) -> NDArray[Any]:
 
 
 def _pack_list(value: list[Any]) -> Any:
-    kinds = set(map(type, _scalars(value)))
+    kinds = types_within(value)
     if kinds & {bytes, str}:
         return _strings(_formed(value, object))
     array = _formed(value, None)
@@ -132,7 +173,7 @@ def _pack_list(value: list[Any]) -> Any:
         raise ArgumentError("row", "a list", got=value, want="numbers of 64 bits at most")
     if bool in kinds and len(kinds) > 1:
         raise ArgumentError("row", "a list", got=value, want="only numbers, or only True and False")
-    if not array.size or (kinds <= {int, float} and float in kinds):
+    if not kinds or (kinds <= {int, float} and float in kinds):
         return _float32(array)
     if kinds == {int}:
         fits = int(array.min()) >= _INT32[0] and int(array.max()) <= _INT32[1]
@@ -143,19 +184,6 @@ def _pack_list(value: list[Any]) -> Any:
 def _float32(value: Any) -> Any:
     with np.errstate(over="ignore"):
         return np.asarray(value).astype(np.float32)[()]
-
-
-def _scalars(value: list[Any]) -> Iterator[Any]:
-    """The single values of nested lists and tuples; an array counts as one."""
-    waiting = [iter(value)]
-    while waiting:
-        for item in waiting[-1]:
-            if isinstance(item, list | tuple):
-                waiting.append(iter(item))
-                break
-            yield item
-        else:
-            waiting.pop()
 
 
 def _formed(value: list[Any], dtype: Any) -> NDArray[Any]:

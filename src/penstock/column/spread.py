@@ -65,6 +65,8 @@ def gather_together(
 
 def _spread(bounds: IntArray, rows: IntArray) -> tuple[list[int], IntArray, IntArray]:
     """The parts that rows lie in, rising; of each row which of those it is in, and its number there."""
+    if len(bounds) == 2:
+        return [0], np.zeros(len(rows), np.int64), rows - bounds[0]
     numbers = np.searchsorted(bounds, rows, side="right") - 1
     used, which = np.unique(numbers, return_inverse=True)
     return used.tolist(), which.astype(np.int64), rows - bounds[numbers]

@@ -13,7 +13,7 @@ from penstock.errors import (
     TruncatedRecordError,
 )
 
-__all__ = ["Damage", "DamageLog"]
+__all__ = ["Damage", "DamageLog", "check_budget"]
 
 # A share of very few records says nothing yet.
 _FEWEST_FOR_A_SHARE = 1000
@@ -79,7 +79,7 @@ class DamageLog:
     def __init__(self, on_corrupt: str, budget: int | float | None) -> None:  # noqa: PYI041
         if on_corrupt not in ("raise", "skip"):
             raise ArgumentError("open", "on_corrupt", got=on_corrupt, want='"raise" or "skip"')
-        _check_budget(budget)
+        check_budget("open", budget)
         self.raises = on_corrupt == "raise"
         self.found: list[Damage] = []
         self.over_budget = False
@@ -114,12 +114,13 @@ class DamageLog:
             )
 
 
-def _check_budget(budget: object) -> None:
+def check_budget(where: str, budget: object) -> None:
+    """Refuse what is no `corrupt_budget`."""
     if budget is None:
         return
     if isinstance(budget, bool) or not isinstance(budget, (int, float)):
         want = "a number of damages (int) or a share of the records (float)"
-        raise ArgumentError("open", "corrupt_budget", got=budget, want=want)
+        raise ArgumentError(where, "corrupt_budget", got=budget, want=want)
     if not 0 <= budget <= (1.0 if isinstance(budget, float) else budget):
         want = "at least 0, and as a share (float) at most 1.0"
-        raise ArgumentError("open", "corrupt_budget", got=budget, want=want)
+        raise ArgumentError(where, "corrupt_budget", got=budget, want=want)

@@ -14,6 +14,7 @@ from penstock import _native
 from penstock.column.base import Column, IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
 from penstock.errors import FeatureError, InvalidArgumentError, WireError
 from penstock.frozen import frozen
 from penstock.records.assemble import Misfit, bytes_of, column_of, plan_features, step_feature, steps_of
@@ -21,6 +22,7 @@ from penstock.records.schema import Field, Schema
 
 __all__ = ["Decoder", "RecordBytes"]
 
+_NO_VALUES = FixedColumn(np.empty(0))
 _KIND_NAMES = {0: "without a kind", 1: "a bytes_list", 2: "a float_list", 3: "an int64_list"}
 
 
@@ -127,7 +129,7 @@ class Decoder:
 
     def _fitting(self, parts: list[Any], n: int) -> Chunk | None:
         try:
-            return Chunk(self._fields(parts, n), n) if n else None
+            return self._chunk(parts, n) if n else None
         except Misfit:
             return None
 
@@ -144,7 +146,7 @@ class Decoder:
     def _read(self, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray) -> tuple[Chunk | None, Any]:
         if self.schema.record == "Example":
             parts, n, failure = self._plan.decode(data, starts, lengths)
-            return (Chunk(self._fields(parts, n), n) if n else None), failure
+            return (self._chunk(parts, n) if n else None), failure
         if self.schema.record == "SequenceExample":
             context, lists, n, failure = self._plan.decode(data, starts, lengths)
             return (self._sequences(context, lists, n) if n else None), failure
@@ -178,6 +180,14 @@ class Decoder:
         counts = [len(plan_features(field)) for field in self.schema.fields]
         ends = list(accumulate(counts))
         return [(f, slice(end - k, end)) for f, k, end in zip(self.schema.fields, counts, ends, strict=True)]
+
+    @cached_property
+    def _form(self) -> Chunk:
+        """Of the structure of all rows."""
+        return Chunk(dict.fromkeys((field.name for field in self.schema.fields), _NO_VALUES), 0)
+
+    def _chunk(self, parts: list[Any], n: int) -> Chunk:
+        return self._form.with_columns(list(self._fields(parts, n).values()), n)
 
     def _fields(self, parts: list[Any], n: int) -> dict[str, Column]:
         return {field.name: column_of(field, parts[place], n) for field, place in self._places}

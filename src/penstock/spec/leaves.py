@@ -40,7 +40,10 @@ def _dtype(value: DTypeLike) -> np.dtype[Any]:
         return string
     if value is str:
         return text
-    dtype = np.dtype(getattr(value, "as_numpy_dtype", value))  # a tf.DType names its NumPy dtype
+    try:
+        dtype = np.dtype(getattr(value, "as_numpy_dtype", value))  # a tf.DType names its NumPy dtype
+    except (TypeError, ValueError, SyntaxError) as error:
+        raise ArgumentTypeError("TensorSpec", "dtype", got=value, want="a dtype of NumPy") from error
     return string if dtype == np.dtype(object) else dtype
 
 

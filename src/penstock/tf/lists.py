@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.column.packing import pack_value
+from penstock.column.packing import PLAIN, pack_value, types_within
 from penstock.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["kind_of", "packed_list", "require_form"]
@@ -36,7 +36,7 @@ def packed_list(values: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
     >>> packed_list([1, np.float64(2.5)]), packed_list([np.int64(1), True])
     (array([1. , 2.5], dtype=float32), array([1, 1], dtype=int32))
     """
-    if set(map(type, _deep(values))) in _UNIFORM:
+    if types_within(values) in _UNIFORM:
         made: NDArray[Any] = pack_value(list(values))
         return _in_range(made, values)
     items, shape = _flattened(values, values)
@@ -52,7 +52,9 @@ def packed_list(values: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
 
 def require_form(values: Any, dtype: Any) -> None:
     """Raise ArgumentTypeError where Python values, or those in lists, have no form in a dtype, as 1.5 in int32."""
-    for item in _deep((values,)):
+    kinds = types_within((values,))
+    # Values of a type of Python's own are all of one kind: one of each stands for them.
+    for item in (kind() for kind in kinds) if kinds <= PLAIN else _deep((values,)):
         if kind_of(item) not in tuple(_WITHIN[dtype.kind]):
             name = "string" if dtype.kind in "OS" else dtype.name
             raise ArgumentTypeError("constant", "value", got=values, want=f"values of {name}")

@@ -53,7 +53,7 @@ def range(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None) -
         np.arange(*one).astype(kind)
         for one in zip(*(part.reshape(-1).tolist() for part in parts), strict=True)
     ]
-    splits = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    splits = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
     return RaggedTensor(ps.Ragged(np.concatenate([np.empty(0, kind), *rows]), splits))
 
 

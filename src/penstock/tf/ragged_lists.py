@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import penstock as ps
-from penstock.column.packing import pack_value
+from penstock.column.packing import are_plain, pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.tf.composite import RaggedTensor
 from penstock.tf.dtypes import as_dtype
@@ -41,7 +40,7 @@ def constant(
         ArgumentError: The values have no such form.
     """
     rows = _listed(pylist)
-    depths = set(_depths(rows, 0))
+    depths = _depths(rows, 0)
     deepest = max((depth for depth, _ in depths), default=0)
     of_values = {depth for depth, is_value in depths if is_value}
     if len(of_values) > 1 or (of_values and deepest > min(of_values)):
@@ -71,18 +70,18 @@ def _listed(value: Any) -> Any:
     """Tuples and arrays as lists."""
     if isinstance(value, np.ndarray) and value.ndim:
         return [_listed(part) for part in value]
-    return [_listed(part) for part in value] if isinstance(value, list | tuple) else unwrap(value)
+    if not isinstance(value, list | tuple):
+        return unwrap(value)
+    return list(value) if are_plain(value) else [_listed(part) for part in value]
 
 
-def _depths(value: Any, depth: int) -> Iterator[tuple[int, bool]]:
+def _depths(value: Any, depth: int) -> set[tuple[int, bool]]:
     """How deep the values and the empty lists stand, and which it is."""
     if not isinstance(value, list):
-        yield depth, True
-        return
-    if not value:
-        yield depth + 1, False
-    for part in value:
-        yield from _depths(part, depth + 1)
+        return {(depth, True)}
+    if are_plain(value):
+        return {(depth + 1, bool(value))}
+    return set().union(*(_depths(part, depth + 1) for part in value))
 
 
 def _packed_as(values: Any, dtype: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from penstock.column.packing import pack_value
+from penstock.column.packing import are_plain, pack_value
 from penstock.errors import InvalidArgumentError
 from penstock.math.arithmetic import divisor, floor_divided, is_float_dtype
 from penstock.ops.ensuring import ensure_shape as ps_ensure_shape
@@ -306,7 +306,7 @@ def first_in(value: Any) -> Any:
     """The value of the first tensor in nested lists, None where there is none."""
     if isinstance(value, Tensor):
         return value._value
-    parts = value if type(value) in (list, tuple) else ()
+    parts = value if type(value) in (list, tuple) and not are_plain(value) else ()
     return next((found for part in parts if (found := first_in(part)) is not None), None)
 
 
@@ -515,7 +515,7 @@ def unwrap(value: Any) -> Any:
     if isinstance(value, str | bytes | int | float | np.ndarray | np.generic | Traced):
         return value
     if isinstance(value, list):
-        return [unwrap(part) for part in value]
+        return list(value) if are_plain(value) else [unwrap(part) for part in value]
     if isinstance(value, slice):
         return slice(unwrap(value.start), unwrap(value.stop), unwrap(value.step))
     return map_structure(unwrap, value) if is_structure(value) else _unwrapped(value)

@@ -239,8 +239,10 @@ def test_a_function_of_a_dataset_that_a_function_returns_is_named(kind: str, fun
 
 
 def test_a_function_that_returns_another_dataset_each_time_is_named_itself():
+    calls, lengths = count(), (900, 3, 800, 700, 5, 600, 2)
+
     def another(n: int) -> ps.Dataset:
-        return D.range(int(n) + random.randrange(1000)).map(lambda m: m + 1)
+        return D.range(int(n) + lengths[next(calls) % len(lengths)]).map(lambda m: m + 1)
 
     report = check_resume(lambda: D.range(1, 9).flat_map(another), raise_on_failure=False)
     assert report.culprit is not None

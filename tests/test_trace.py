@@ -77,6 +77,16 @@ def test_the_calling_convention():
     assert call(lambda row: row["a"], {"a": 4}) == 4
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.float64, np.bool_])
+def test_a_list_of_empty_arrays_has_their_dtype_traced_or_not(dtype):
+    rows = ps.Dataset.from_tensor_slices(np.zeros((2, 0), dtype))
+    traced = rows.map(lambda x: {"list": [x, x]})
+    plain = rows.map(lambda x: {"list": [x, x]} if x.sum() < 1 else None)
+    for row in (next(iter(traced))["list"], next(iter(plain))["list"]):
+        assert (row.dtype, row.shape) == (dtype, (2, 0))
+    assert traced.element_spec["list"] == TensorSpec((2, 0), dtype)
+
+
 def test_columns_that_are_passed_on_are_the_same_objects():
     chunk = Chunk({"s": BytesColumn.of([b"a", b"b"]), "i": FixedColumn(np.arange(2))})
     made = trace(lambda r: {"copy": r["s"], "j": r["i"] + 1}, chunk.spec).run(chunk)

@@ -21,6 +21,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, DependencyError
+from penstock.nodes.arguments import flag, one_of
 from penstock.spec import (
     DatasetSpec,
     LeafSpec,
@@ -67,7 +68,7 @@ def to_arrow(dataset: Dataset, *, flat: bool = True) -> pa.Table:
     """
     pa = _pyarrow("to_arrow")
     schema = _schema(pa, dataset.plan.spec)
-    structure = None if flat else dataset.element_spec
+    structure = None if flag("to_arrow", "flat", flat) else dataset.element_spec
     if not is_structure(structure):
         return pa.Table.from_batches(_batches(pa, dataset, schema), schema)
     batches = [_nested(pa, batch, structure) for batch in _batches(pa, dataset, schema)]
@@ -126,8 +127,7 @@ def to_pandas(dataset: Dataset, *, dtype_backend: Literal["numpy", "pyarrow"] = 
     >>> ps.Dataset.from_tensor_slices({"x": [1.5, 2.5]}).to_pandas()["x"].tolist()
     [1.5, 2.5]
     """
-    if dtype_backend not in {"numpy", "pyarrow"}:
-        raise ArgumentError("to_pandas", "dtype_backend", got=dtype_backend, want='"numpy" or "pyarrow"')
+    one_of("to_pandas", "dtype_backend", dtype_backend, ("numpy", "pyarrow"))
     try:
         import pandas as pd
     except ImportError as error:

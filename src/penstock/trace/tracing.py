@@ -39,8 +39,6 @@ __all__ = ["Trace", "agrees", "trace"]
 _MOST_BRANCHES: Final = 6
 _MOST_WAYS: Final = 32
 
-_IS_OLD_NUMPY = np.lib.NumpyVersion(np.__version__) < "2.0.0"
-
 
 def trace(function: Callable[..., Any], spec: Spec) -> Trace:
     """What a function does with a row, written down; it is called once, with traced values.
@@ -58,8 +56,6 @@ def trace(function: Callable[..., Any], spec: Spec) -> Trace:
     %2 = add(%1, 1)
     return %2
     """
-    if _IS_OLD_NUMPY:
-        raise Untraceable("NumPy 1 chooses dtypes by the values of a row; tracing needs NumPy 2")
     recorder = Recorder(spec.leaves, _names(function, spec))
     import_functions()
     before = states(function)

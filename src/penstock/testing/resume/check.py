@@ -14,6 +14,7 @@ from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, PenstockError
 from penstock.graph.content import has_drawn
 from penstock.graph.explain import call_of
+from penstock.graph.fingerprint import fingerprint
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.nodes.groups import Groups
@@ -396,6 +397,8 @@ class _Checking:
             return None
         for number, row in enumerate(islice(self.pipeline.iterator((*path, 0)), _MOST_OPENED)):
             opened = partial(node.open, row, number)
+            if fingerprint(opened()) != fingerprint(opened()):
+                return None  # the function that returns it is not repeatable itself
             inner = _Checking(Pipeline(_DatasetOf(opened)), None, _REST, self.clock, self.tell, 0)
             for differs in (inner._differs_again, inner._differs_resumed):
                 found = culprit(opened(), differs, inner._differs_twice, inner._within)

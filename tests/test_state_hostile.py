@@ -85,6 +85,37 @@ def test_any_number_of_nodes_in_a_row_can_be_pickled(n: int):
     assert rows.inputs[0].inputs[0] is rows.inputs[1]
 
 
+@pytest.mark.parametrize("n", [3, 150, 3_000])
+def test_a_pickle_keeps_that_two_deep_pipelines_share_one_below(n: int):
+    def deep(ds: ps.Dataset) -> ps.Dataset:
+        for _ in range(n):
+            ds = ds.take(100)
+        return ds
+
+    def both() -> ps.Dataset:
+        shared = ps.Dataset.range(6).shuffle(6, seed=1)
+        return ps.Dataset.zip(deep(shared), deep(shared), deep(ps.Dataset.range(6)))
+
+    again = pickle.loads(pickle.dumps(both()))
+    shuffled = [part for part in again.plan.parts if part.node.is_shuffled]
+    assert len(shuffled) == 2
+    assert shuffled[0] is shuffled[1]
+    if n < 1_000:
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(20_000)
+        try:
+            assert list(again) == list(both())
+        finally:
+            sys.setrecursionlimit(before)
+
+
+def test_nodes_in_a_row_can_be_pickled_whichever_input_they_are():
+    ds = ps.Dataset.range(1)
+    for _ in range(1_500):
+        ds = ps.Dataset.range(1).concatenate(ds)
+    assert len(list(pickle.loads(pickle.dumps(ds)).plan.parts)) == 3_001
+
+
 GOING_ON = """
 import json, sys
 import penstock as ps

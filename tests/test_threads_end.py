@@ -51,6 +51,37 @@ def test_a_thread_that_is_only_about_to_begin_is_not_waited_for():
     assert (done.stdout, done.stderr) == ("ended\n", "")
 
 
+def test_what_a_thread_kept_for_itself_is_let_go_before_the_interpreter_ends():
+    program = """
+        import gc
+        import threading
+        import time
+        from penstock.run import threads
+        kept, goes = threading.local(), threading.Event()
+
+        class File:
+            def __del__(self):
+                goes.set()
+                time.sleep(0.5)
+                print("closed", flush=True)
+
+        def work():
+            kept.file = File()
+
+        threads.start(work, (), "penstock-work")
+        goes.wait()
+        gc.collect()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
+
+
 ENDLESS = {
     "ahead": "none.repeat(2**40).prefetch(2)",
     "ahead of a thread": "none.repeat(2**40).prefetch(2).prefetch(2)",

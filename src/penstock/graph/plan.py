@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import count, islice
+from operator import itemgetter
 from threading import Lock
 from typing import Any, Final, SupportsIndex
 
@@ -56,8 +57,11 @@ class Plan:
         return {"node": self.node, "inputs": self.inputs}
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-        # Each within the one above goes deeper than calls in Python may.
-        return _flat(self) if _depth(self) > _DEEP else super().__reduce_ex__(protocol)
+        n, anchors = _depth(self)
+        if n <= _DEEP:
+            return super().__reduce_ex__(protocol)
+        # Each within the one above goes deeper than calls in Python may: so some of those below are written before.
+        return _read, (anchors, self.__getstate__())
 
     @cached_property
     def spec(self) -> Spec:
@@ -382,40 +386,27 @@ class AsOne:
     plan: Plan
 
 
-def _depth(plan: Plan) -> int:
-    """How many plans are one the first input of the other, this one first."""
-    n = 1
-    while plan.inputs:
-        plan = plan.inputs[0]
-        n += 1
-    return n
-
-
-def _flat(plan: Plan) -> tuple[Any, ...]:
-    """A plan for pickle: its nodes, each after those of its inputs, and where those are."""
-    numbers: dict[int, int] = {}
-    parts = list[tuple[Node, tuple[int, ...]]]()
+def _depth(plan: Plan) -> tuple[int, tuple[Plan, ...]]:
+    """The most plans of which one is an input of the other, this one first; every so many of them, the lowest first."""
     waiting = [plan]
     while waiting:
         part = waiting[-1]
-        missing = [below for below in part.inputs if id(below) not in numbers]
-        if missing:
-            waiting += missing
-            continue
-        waiting.pop()
-        if id(part) not in numbers:
-            numbers[id(part)] = len(parts)
-            parts.append((part.node, tuple(numbers[id(below)] for below in part.inputs)))
-    return _from_flat, (parts,)
+        missing = [below for below in part.inputs if "_depth" not in below.__dict__]
+        waiting += missing
+        if not missing:
+            waiting.pop()
+            n, anchors, deepest = max(
+                ((*of.__dict__["_depth"], of) for of in part.inputs), key=itemgetter(0), default=(0, (), part)
+            )
+            part.__dict__["_depth"] = n + 1, ((*anchors, deepest) if n and n % _DEEP == 0 else anchors)
+    known: tuple[int, tuple[Plan, ...]] = plan.__dict__["_depth"]
+    return known
 
 
-def _from_flat(parts: Sequence[tuple[Node, tuple[int, ...]]]) -> Plan:
-    plans = list[Plan]()
-    for node, inputs in parts:
-        plan = object.__new__(Plan)  # as old as any that was read from a pickle
-        plan.__dict__.update(node=node, inputs=tuple(plans[i] for i in inputs))
-        plans.append(plan)
-    return plans[-1]
+def _read(_anchors: tuple[Plan, ...], state: dict[str, object]) -> Plan:
+    plan = object.__new__(Plan)
+    plan.__dict__.update(state)
+    return plan
 
 
 def _too_deep(where: str) -> LimitError:

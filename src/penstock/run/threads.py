@@ -13,7 +13,8 @@ __all__ = ["Left", "ends_when", "leave_if_sent_home", "start"]
 # A thread that waits for a slow device must not hold up the end of the process any longer.
 _MOST_SECONDS: Final = 5.0
 
-_RUNNING: Final[weakref.WeakSet[Thread]] = weakref.WeakSet()
+# Held: a thread that has done its work goes on for a moment, and lets go of what it kept (files that C++ reads).
+_RUNNING: Final[set[Thread]] = set()
 
 
 class Left(BaseException):
@@ -40,15 +41,25 @@ def leave_if_sent_home() -> None:
 
 def start(work: Callable[..., Any], args: tuple[Any, ...], name: str) -> None:
     """Begin a thread, which has to end once the finalizers of its owner have run."""
+    for ended in [thread for thread in _RUNNING.copy() if _has_ended(thread)]:
+        _RUNNING.discard(ended)
     thread = Thread(target=work, args=args, name=name, daemon=True)
     _RUNNING.add(thread)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # the system has no more of them
+        _RUNNING.discard(thread)
+        raise
+
+
+def _has_ended(thread: Thread) -> bool:
+    return thread.ident is not None and not thread.is_alive()
 
 
 def _wait() -> None:
     """Wait for threads that were sent home: one that runs native code while the interpreter goes aborts the process."""
     deadline = monotonic() + _MOST_SECONDS
-    for thread in list(_RUNNING):
+    for thread in _RUNNING.copy():
         if thread.ident is not None:  # the exit may come while another thread begins this one
             thread.join(max(0.0, deadline - monotonic()))
 

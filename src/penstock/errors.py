@@ -1,9 +1,9 @@
 """Every exception that penstock raises.
 
     PenstockError
-    ├── ArgumentError            ValueError         an argument has a wrong value
-    │   └── ArgumentTypeError    TypeError          an argument has a wrong type
     ├── InvalidArgumentError     ValueError         data does not fit what was asked of it
+    │   ├── ArgumentError                           an argument has a wrong value: the call is wrong, not the data
+    │   │   └── ArgumentTypeError TypeError         an argument has a wrong type
     │   ├── WireError                               bytes are not the message they should be
     │   ├── FeatureError                            a record contradicts its schema or feature spec
     │   ├── SpecError                               a row is not what the spec of the rows says
@@ -87,24 +87,6 @@ OpError = PenstockError
 """TensorFlow's name of the base class, for code that catches `tf.errors.OpError`."""
 
 
-class ArgumentError(PenstockError, ValueError):
-    """An argument has a value that cannot be used.
-
-    >>> raise ArgumentError("batch", "size", got=0, want="at least 1")
-    Traceback (most recent call last):
-    ...
-    penstock.errors.ArgumentError: batch: size is 0, wanted at least 1.
-    """
-
-    def __init__(self, where: str, name: str, *, got: object, want: str, help: str = "") -> None:
-        self.where, self.name, self.got, self.want = where, name, got, want
-        super().__init__(f"{where}: {name} is {_short(got)}, wanted {want}.{' ' + help if help else ''}")
-
-
-class ArgumentTypeError(ArgumentError, TypeError):
-    """An argument has a type that cannot be used."""
-
-
 class _Located(PenstockError):
     """An error with a place: the file, the record and the byte, as far as they are known.
 
@@ -150,6 +132,26 @@ class _Located(PenstockError):
 
 class InvalidArgumentError(_Located, ValueError):
     """Data does not fit what was asked of it."""
+
+
+class ArgumentError(InvalidArgumentError):
+    """An argument has a value that cannot be used.
+
+    TensorFlow says InvalidArgumentError of these too. What handles damaged data lets them through: the call is wrong.
+
+    >>> raise ArgumentError("batch", "size", got=0, want="at least 1")
+    Traceback (most recent call last):
+    ...
+    penstock.errors.ArgumentError: batch: size is 0, wanted at least 1.
+    """
+
+    def __init__(self, where: str, name: str, *, got: object, want: str, help: str = "") -> None:
+        self.where, self.name, self.got, self.want = where, name, got, want
+        super().__init__(f"{where}: {name} is {_short(got)}, wanted {want}.{' ' + help if help else ''}")
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument has a type that cannot be used."""
 
 
 class WireError(InvalidArgumentError):

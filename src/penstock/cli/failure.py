@@ -32,12 +32,12 @@ GOOD, DAMAGE, USAGE, IO = 0, 1, 2, 3
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports a process ended by SIGINT and SIGPIPE
 _BUG = 70
 
-# The first that fits counts: a missing shard is damage although it is also an OSError.
+# The first that fits counts: a missing shard is damage although it is also an OSError, a wrong argument is none.
 _STATUS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], int], ...] = (
+    (errors.ArgumentError, USAGE),
     (errors.DataLossError, DAMAGE),
     (errors.InvalidArgumentError, DAMAGE),
     (errors.LimitError, DAMAGE),
-    (errors.ArgumentError, USAGE),
     (errors.OutOfRangeError, USAGE),
     (errors.FailedPreconditionError, USAGE),
     (errors.DependencyError, USAGE),

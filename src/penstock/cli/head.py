@@ -14,7 +14,7 @@ from penstock.cli.limits import Limits, limits_options
 from penstock.cli.output import json_option, print_json, say, sources_argument
 from penstock.cli.rows import json_row
 from penstock.cli.saved import first_rows, loadable_among
-from penstock.errors import InvalidArgumentError
+from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.records.schema import RecordKind
 from penstock.show.render import escape
 
@@ -76,6 +76,8 @@ def _open(
     """
     try:
         opened = open_files(sources, raw=raw, limits=limits)
+    except ArgumentError:
+        raise
     except InvalidArgumentError as error:
         return open_files(sources, raw=True, limits=limits), "Example", error
     return opened, opened.schema.record, None

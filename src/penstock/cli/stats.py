@@ -16,7 +16,7 @@ from penstock.cli.saved import bytes_of, loadable_among, names_of
 from penstock.cli.schema import spec_text
 from penstock.cli.table import table
 from penstock.dataset import Dataset
-from penstock.errors import DataLossError, InvalidArgumentError, LimitError, PenstockError
+from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError, LimitError, PenstockError
 from penstock.frozen import frozen
 from penstock.loading import load
 from penstock.show.render import count_text, escape, json_value, number_text, shorten, size_text, value_text
@@ -111,6 +111,8 @@ def _read(dataset: Dataset) -> tuple[list[FeatureSummary], int, PenstockError | 
                     summary.add(column)
                 rows += len(chunk)
                 advance(chunk.nbytes)
+        except ArgumentError:
+            raise
         except (DataLossError, InvalidArgumentError, LimitError) as error:
             return summaries, rows, error
     return summaries, rows, None

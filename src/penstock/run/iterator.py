@@ -13,7 +13,13 @@ from weakref import WeakSet
 
 from penstock._native import keep_between_chunks
 from penstock.column.chunk import Chunk
-from penstock.errors import FailedPreconditionError, InvalidArgumentError, LimitError, OutOfRangeError
+from penstock.errors import (
+    ArgumentError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    LimitError,
+    OutOfRangeError,
+)
 from penstock.frozen import frozen
 from penstock.graph.node import END
 from penstock.graph.plan import DEEPER, Plan
@@ -153,11 +159,11 @@ class RowIterator(Iterator[Any]):
         while self._skip:
             try:
                 passed = self._edge.skip(self._skip)
-            except InvalidArgumentError:
+            except Exception as error:
+                if not isinstance(error, InvalidArgumentError) or isinstance(error, ArgumentError):
+                    self._skip -= 1
+                    raise
                 passed = 1
-            except Exception:
-                self._skip -= 1
-                raise
             if not passed:  # the rows have ended
                 self._n -= self._skip
                 self._skip = 0

@@ -11,7 +11,7 @@ import numpy as np
 
 import penstock as ps
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.tf.dtypes import DType, as_dtype
 from penstock.tf.lists import require_form
 from penstock.tf.rows_of_rows import aligned, cut, fitted, stacked, with_flat
@@ -166,7 +166,7 @@ class RaggedTensor:
             return None
         try:
             _, (_, theirs) = aligned("equal", [self._rows, _array(value)])
-        except (ArgumentError, ArgumentTypeError, InvalidArgumentError):  # as TensorFlow: they are not equal
+        except InvalidArgumentError:  # as TensorFlow: they are not equal
             return None
         return theirs
 

@@ -16,7 +16,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.packing import normal_function_result
-from penstock.errors import InvalidArgumentError
+from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.everything import import_functions
 from penstock.spec import LeafSpec, NoneSpec, Spec, TensorSpec, flatten, form, map_structure, pack, string
 from penstock.spec.written import leaf_from_json, leaf_to_json, structure_from_json, structure_to_json
@@ -280,7 +280,9 @@ class Trace:
                 for step in form["steps"]:
                     _replay(recorder, step)
             return cls(spec, recorder, structure_from_json(form["output"], constant_from_json))
-        except InvalidArgumentError:
+        except InvalidArgumentError as error:
+            if isinstance(error, ArgumentError):  # of an operation, whose arguments the file says
+                raise _unreadable(error) from error
             raise
         except (
             LookupError,
@@ -291,9 +293,7 @@ class Trace:
             Unfit,
             Untraceable,
         ) as error:
-            raise InvalidArgumentError(
-                f"a saved trace cannot be read: {type(error).__name__}: {error}."
-            ) from error
+            raise _unreadable(error) from error
 
     @property
     def constants_bytes(self) -> int:
@@ -354,6 +354,10 @@ def _replay(recorder: Recorder, form: dict[str, Any]) -> None:
         recorder.part(args[0].index, args[1])
     else:
         recorder.add(form["op"], args, kwargs)
+
+
+def _unreadable(error: Exception) -> InvalidArgumentError:
+    return InvalidArgumentError(f"a saved trace cannot be read: {type(error).__name__}: {error}.")
 
 
 def _outputs(result: Any, recorder: Recorder) -> Any:

@@ -1,0 +1,76 @@
+"""A wrong call is an InvalidArgumentError, as in TensorFlow, but is never taken for damage or a row that fails."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import penstock as ps
+import penstock.tf as tf
+from penstock.cli import run
+from penstock.cli.failure import DAMAGE, USAGE, json_error, status_of
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.trace.tracing import Trace, trace
+
+SIZE = ArgumentError("batch", "size", got=0, want="at least 1")
+
+
+@pytest.fixture
+def records(tmp_path):
+    path = str(tmp_path / "rows.tfrecord")
+    ps.write(path, {"x": np.arange(4)})
+    return path
+
+
+def test_code_for_tensorflow_catches_wrong_arguments():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="batch_size is 0"):
+        tf.data.Dataset.range(4).batch(0)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.data.Dataset.range("a")
+
+
+def test_a_wrong_argument_says_what_it_said_and_survives_a_worker():
+    for error in (SIZE, pickle.loads(pickle.dumps(SIZE))):
+        assert str(error) == "batch: size is 0, wanted at least 1."
+        assert (error.where, error.name, error.got, error.want) == ("batch", "size", 0, "at least 1")
+        assert (error.path, error.record, error.offset) == (None, None, None)
+
+
+def test_a_wrong_argument_of_a_verb_is_wrong_usage_and_no_damage():
+    of_type = ArgumentTypeError("batch", "size", got="a", want="a number")
+    assert [status_of(error) for error in (SIZE, of_type)] == [USAGE, USAGE]
+    assert status_of(InvalidArgumentError("a record is none")) == DAMAGE
+    assert json_error(SIZE)["exit_code"] == USAGE
+
+
+@pytest.mark.parametrize("verb", ["head", "stats"])
+def test_a_wrong_argument_while_a_verb_reads_ends_it(verb, records, capsys, monkeypatch):
+    def refuse(*_arguments, raw=False, **_options):
+        if raw:
+            pytest.fail("records are shown raw where they contradict each other, not where the call is wrong")
+        raise SIZE
+
+    monkeypatch.setattr("penstock.cli.head.open_files", refuse)
+    monkeypatch.setattr("penstock.dataset.Dataset.chunks", refuse)
+    assert run([verb, records, "--json"]) == USAGE
+    out = capsys.readouterr().out
+    assert json.loads(out)["error"]["kind"] == "ArgumentError"
+
+
+def test_a_function_that_returns_no_dataset_is_no_row_to_skip():
+    rows = iter(ps.Dataset.range(3).flat_map(lambda x: ps.Dataset.range(1) if int(x) != 1 else 5))
+    rows.set_state(rows.get_state().skip(rows=2))
+    with pytest.raises(ArgumentTypeError, match="result of the function is 5"):
+        next(rows)
+
+
+def test_a_saved_trace_with_a_wrong_argument_is_a_trace_that_cannot_be_read():
+    picture = ps.Dataset.from_tensors(np.zeros((2, 2, 3), np.uint8))
+    form = trace(lambda x: ps.image.resize(x, (4, 4)), picture.plan.spec).to_json()
+    form["steps"][0]["kwargs"] = {"method": "none"}
+    with pytest.raises(InvalidArgumentError, match="a saved trace cannot be read") as caught:
+        Trace.from_json(form)
+    assert not isinstance(caught.value, ArgumentError)

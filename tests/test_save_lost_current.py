@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import penstock as ps
 from penstock.cli import run
-from penstock.errors import FailedPreconditionError, NotFoundError
+from penstock.errors import (
+    AlreadyExistsError,
+    ArgumentTypeError,
+    FailedPreconditionError,
+    NotFoundError,
+    PenstockError,
+    SidecarError,
+)
 
 GOLDEN = Path(__file__).parent / "golden" / "saved" / "scalar_ints"
 FORMATS = ["tfrecord", "tf", "arrow"]
@@ -86,6 +96,10 @@ def test_rows_that_tensorflow_saved_over_it_do_not_give_way_to_the_old_ones_in_s
     with pytest.raises(FailedPreconditionError, match="TensorFlow has saved other rows"):
         ps.gc(foreign)
     assert run(["verify", str(foreign)]) == 1
+    assert run(["repair", str(foreign)]) == 2
+    (foreign / "CURRENT").rename(foreign / "CURRENT.kept")
+    assert run(["repair", str(foreign)]) == 2
+    (foreign / "CURRENT.kept").rename(foreign / "CURRENT")
     assert {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()} == before
     assert [int(row) for row in ps.load(foreign, version=1)] == [0, 1, 2]
 
@@ -98,3 +112,57 @@ def test_what_tensorflow_saved_over_it_can_be_moved_elsewhere(foreign: Path, tmp
     assert len(list(ps.load(tmp_path / "theirs"))) == len(list(ps.load(GOLDEN)))
     ps.gc(foreign)
     assert run(["verify", str(foreign)]) == 0
+
+
+def test_rows_that_tensorflow_saves_while_a_save_runs_are_kept(tmp_path: Path):
+    path = tmp_path / "d"
+    ps.Dataset.range(3).save(path)
+
+    def rows() -> Iterator[int]:
+        yield 7
+        shutil.copytree(GOLDEN, path, dirs_exist_ok=True)
+
+    theirs = {part.relative_to(GOLDEN): part.read_bytes() for part in GOLDEN.rglob("*") if part.is_file()}
+    ds = ps.Dataset.from_generator(rows, output_signature=ps.TensorSpec((), np.int64))
+    with pytest.raises(FailedPreconditionError, match="TensorFlow has saved other rows"):
+        ds.save(path, mode="overwrite")
+    assert {part: (path / part).read_bytes() for part in theirs} == theirs
+    assert [int(row) for row in ps.load(path, version=1)] == [0, 1, 2]
+    assert [version.version for version in ps.versions(path)] == [1]
+
+
+STRANGE = {"manifest-3.json": b'{"entries": []}', "manifest-1.json": b"not JSON"}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_files_of_others_that_are_named_like_manifests_do_not_make_a_saved_dataset(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    records, theirs = tmp_path / "records", tmp_path / "theirs"
+    records.mkdir()
+    ps.write(records / "a.tfrecord", {"n": [1, 2]})
+    shutil.copytree(GOLDEN, theirs)
+    for folder in (records, theirs):
+        (folder / name).write_bytes(STRANGE[name])
+    assert [row["n"] for row in ps.open(str(records / "*.tfrecord"))] == [1, 2]
+    assert run(["count", str(records / "a.tfrecord")]) == 0
+    assert len(list(ps.load(theirs))) == len(list(ps.load(GOLDEN)))
+    for verb in ("verify", "count", "head"):
+        assert run([verb, str(theirs)]) == 0
+    with pytest.raises(NotFoundError, match="no saved dataset is there"):
+        ps.versions(records)
+    with pytest.raises((AlreadyExistsError, SidecarError)):
+        ps.Dataset.range(3).save(records)
+    assert (records / name).read_bytes() == STRANGE[name]
+
+
+@pytest.mark.parametrize("path", ["gs://bucket/a.tfrecord", "no such file"])
+def test_a_path_that_matches_nothing_is_told_as_the_path_it_is(path: str):
+    with pytest.raises(PenstockError, match=re.escape(path)) as told:
+        ps.open(path)
+    assert "load" not in str(told.value)
+
+
+def test_an_array_of_one_path_is_no_list_of_paths():
+    with pytest.raises(ArgumentTypeError, match="open"):
+        ps.open(np.array("x"))

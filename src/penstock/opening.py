@@ -148,7 +148,7 @@ def open(
 def _asked(paths: Any) -> Any:
     """The paths to expand: of a name which is no file, the pattern of the shards that `ps.write` made of it."""
     name = os.fspath(paths) if isinstance(paths, str | os.PathLike) else None
-    if name is None and isinstance(paths, Iterable) and not isinstance(paths, bytes | bytearray | memoryview):
+    if name is None and np.iterable(paths) and not isinstance(paths, bytes | bytearray | memoryview):
         return list(paths)
     if not isinstance(name, str) or not name or "\0" in name or glob.has_magic(name) or os.path.lexists(name):
         return paths

@@ -248,7 +248,7 @@ class SavedFolder:
         if not os.path.isdir(self.path):
             want = "wanted a folder of a saved dataset or a free name"
             raise AlreadyExistsError(f"a file is there, {want}.", path=self.path)
-        if self.has_lost_current():
+        if self._lacks_current():
             raise self._damaged(CURRENT, "it is not there, and a version is that it named")
         strange = [name for name in list_folder(self.path) if not _is_ours(name)]
         if strange and not self.is_saved:
@@ -280,6 +280,7 @@ class SavedFolder:
         Raises:
             CommitConflictError: Another version was committed since.
             LimitError: The manifest is larger than any that is read; the current version is then still `base`.
+            FailedPreconditionError: TensorFlow has saved other rows here meanwhile; as before.
             OSError: The system's own; the current version is then still `base`.
         """
         with locked(self.path):
@@ -287,6 +288,7 @@ class SavedFolder:
             found = 0 if current is None else current.version
             if found != base:
                 raise self._conflict(base, found)
+            self.refuse_foreign()  # it was not there when the save began, which may be hours ago
             self._remove_orphans(base)
             manifest = replace(manifest, version=base + 1)
             name, data = _manifest_name(base + 1), manifest.to_bytes()
@@ -356,7 +358,13 @@ class SavedFolder:
     # --- mending ---
 
     def has_lost_current(self) -> bool:
-        """Whether there are versions, and what names the current one is gone.
+        """Whether there are versions, and what names the current one is gone."""
+        return self._lacks_current() and (
+            bool(self.data_folders()) or any(map(self._is_manifest, self.manifests_there()))
+        )
+
+    def _lacks_current(self) -> bool:
+        """Whether there are files that are named like manifests of versions, and nothing that names the current one.
 
         A save that was killed before its switch leaves a manifest too: that of the first version, and beside it what
         was to become CURRENT.
@@ -364,6 +372,12 @@ class SavedFolder:
         there = self.manifests_there()
         is_version = bool(there) and (there[-1] > 1 or not self._awaits_switch())
         return is_version and not self.is_saved  # asked last: it may be committed meanwhile
+
+    def _is_manifest(self, number: int) -> bool:
+        """Whether a file that is named like a manifest is one: others give their files such names too."""
+        with suppress(PenstockError):
+            return self.manifest_of(number).version == number
+        return False
 
     def refuse_lost_current(self) -> None:
         """Raise NotFoundError where `has_lost_current`, with the versions that are there and the way out."""
@@ -399,7 +413,8 @@ class SavedFolder:
         """The folder of rows that others have saved here."""
         with suppress(NotFoundError, ArgumentError, LimitError, MalformedError):
             run = parse_metadata(read_regular(self.at(TF_FILES[0]), _MOST_BYTES)).run_id
-            if run and not _DATA.match(run) and os.path.isdir(self.at(run)):
+            is_name = run not in ("", ".", "..") and run == os.path.basename(run)
+            if is_name and not _DATA.match(run) and os.path.isdir(self.at(run)):
                 return run
         return None
 
@@ -431,9 +446,11 @@ class SavedFolder:
 
         Raises:
             SidecarError: None is whole; tells what is wrong with each.
+            FailedPreconditionError: TensorFlow has saved other rows here since, which nothing would name any more.
         """
         wrong: list[str] = []
         with locked(self.path):
+            self.refuse_foreign()
             for number in reversed(self.manifests_there()):
                 name = _manifest_name(number)
                 try:
@@ -516,8 +533,8 @@ class SavedFolder:
         Returns:
             The versions that were removed, and those that were let be since somebody reads them.
         """
-        self.refuse_foreign()
         with locked(self.path):
+            self.refuse_foreign()
             manifests = {manifest.version: manifest for manifest in self.manifests()[0]}
             numbers = list(manifests)
             stays = (keep & set(numbers)) | set(numbers[-1:])
@@ -611,7 +628,8 @@ def refuse_saved(files: Iterable[str]) -> None:
 def refuse_lost(path: Any) -> None:
     """Raise NotFoundError where a path that has no files to read is a saved dataset's folder without its CURRENT."""
     if isinstance(path, str | os.PathLike):
-        SavedFolder(path).refuse_lost_current()
+        with suppress(ArgumentError):  # no path of a folder
+            SavedFolder(path).refuse_lost_current()
 
 
 def pointers_to(manifest: Manifest) -> Mapping[str, bytes]:

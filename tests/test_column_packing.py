@@ -64,6 +64,14 @@ def test_what_forms_no_array_is_refused(value: Any):
         pack_value(value)
 
 
+@pytest.mark.parametrize("value", [[2**63], [2**63, -1], [[1], [2**64 - 1]], [-(2**63) - 1]])
+def test_whole_numbers_that_int64_does_not_hold_are_refused_in_lists_too(value: Any):
+    with pytest.raises(
+        ArgumentError, match=r"wanted whole numbers that int64 holds. Give an array of uint64"
+    ):
+        pack_value(value)
+
+
 def test_a_list_in_a_row_is_a_leaf_and_a_returned_one_a_tuple():
     assert same(pack_row({"a": [1, 2]}), {"a": np.array([1, 2], np.int32)})
     assert same(normal_function_result([1, [2.0]]), (np.int32(1), np.array([2.0], np.float32)))

@@ -211,6 +211,8 @@ def test_python_numbers_take_the_dtype_of_the_spec():
     )
     assert same(column_of([1, 2], ps.TensorSpec((), np.uint8)).to_list(), [np.uint8(1), np.uint8(2)])
     assert same(column_of([2**63], ps.TensorSpec((), np.uint64)).to_list(), [np.uint64(2**63)])
+    large = [2**62 + 1, 2**64 - 1]
+    assert same(column_of([large], ps.TensorSpec((2,), np.uint64)).to_list(), [np.array(large, np.uint64)])
     assert same(column_of([[1, 2]], ps.TensorSpec((2,), np.float64)).to_list(), [np.array([1.0, 2.0])])
 
 

@@ -131,6 +131,10 @@ def test_numbers_are_cast_where_that_changes_nothing(value, dtype, wanted):
         (1.5, np.int32),
         (2**31, np.int32),
         (-1, np.uint8),
+        (-1, np.uint64),
+        (np.int8(-1), np.uint8),
+        (np.uint32(2**31), np.int32),
+        (2**63, np.int64),
         (np.int64(300), np.int8),
         (float("nan"), np.int32),
         ("1", np.int32),
@@ -142,6 +146,14 @@ def test_numbers_that_would_change_are_refused(value, dtype):
         InvalidArgumentError, match=r"from_generator, row 0: found .* no number is changed to fit"
     ):
         rows_of(node)
+
+
+def test_whole_numbers_of_64_bits_come_as_they_are_or_not_at_all():
+    rows = yielding([2**62 + 1, 2**64 - 1])
+    [row] = rows_of(from_generator(rows, output_signature=TensorSpec((2,), np.uint64)))
+    assert same(row, np.array([2**62 + 1, 2**64 - 1], np.uint64))
+    with pytest.raises(InvalidArgumentError, match="no number is changed to fit"):
+        rows_of(from_generator(rows, output_signature=TensorSpec((2,), np.int64)))
 
 
 def test_a_row_of_another_shape_is_refused_in_its_place():

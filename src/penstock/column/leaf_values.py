@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.column.packing import pack_value
+from penstock.column.packing import pack_value, types_within
 from penstock.errors import ArgumentError
 from penstock.spec import Shape, string, text
 
@@ -49,6 +49,14 @@ def _whole_numbers(values: Sequence[int], dtype: np.dtype[Any]) -> NDArray[Any] 
     except OverflowError:
         return None
     return array.astype(dtype, copy=False) if _in_range(array, dtype) else None
+
+
+def _large(value: Any) -> NDArray[Any] | None:
+    """Whole numbers that int64 may not hold; None where uint64 does not either."""
+    try:
+        return np.array(value, np.uint64)
+    except (OverflowError, ValueError):  # beyond it, or lists of different lengths
+        return None
 
 
 def _floats(values: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
@@ -106,8 +114,7 @@ def _array_of_python(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """Python numbers, and lists of them, as an array of the dtype given where it can hold them."""
     packed = _packed(value)
     if packed is None:
-        is_huge = dtype == np.uint64 and isinstance(value, int) and 0 <= value < 2**64
-        return np.array(value, dtype) if is_huge else None
+        return _large(value) if dtype == np.uint64 and types_within([value]) == {int} else None
     array = np.asarray(packed)
     if array.dtype == dtype or (array.dtype == object and dtype in (string, text)):
         return array

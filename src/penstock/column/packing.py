@@ -165,6 +165,8 @@ def _pack_list(value: list[Any]) -> Any:
     kinds = types_within(value)
     if kinds & {bytes, str}:
         return _strings(_formed(value, object))
+    if kinds == {int}:
+        return _whole_numbers(value)
     array = _formed(value, None)
     if array.dtype == object:
         for item in array.reshape(-1).tolist():
@@ -175,10 +177,19 @@ def _pack_list(value: list[Any]) -> Any:
         raise ArgumentError("row", "a list", got=value, want="only numbers, or only True and False")
     if not kinds or (kinds <= {int, float} and float in kinds):
         return _float32(array)
-    if kinds == {int}:
-        fits = int(array.min()) >= _INT32[0] and int(array.max()) <= _INT32[1]
-        return array.astype(np.int32 if fits else np.int64)
     return _pack_array(array)
+
+
+def _whole_numbers(value: list[Any]) -> NDArray[Any]:
+    try:
+        # Not in the dtype of NumPy's choice: that is uint64 or float64 where one is large.
+        array = _formed(value, np.int64)
+    except OverflowError as error:
+        help = "Give an array of uint64, or of floats."
+        want = "whole numbers that int64 holds"
+        raise ArgumentError("row", "a list", got=value, want=want, help=help) from error
+    fits = int(array.min()) >= _INT32[0] and int(array.max()) <= _INT32[1]
+    return array.astype(np.int32) if fits else array
 
 
 def _float32(value: Any) -> Any:

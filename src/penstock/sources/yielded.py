@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.column.packing import types_within
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import InvalidArgumentError, SpecError
 from penstock.spec import RaggedSpec, SparseSpec, Spec, TensorSpec, flatten, form, is_structure, pack
@@ -57,9 +58,13 @@ def _cast_leaf(value: Any, spec: Any) -> Any:
     if not isinstance(spec, TensorSpec) or value is None or isinstance(value, Ragged | Sparse | bytes | str):
         return value
     try:
-        cast = _cast(np.asarray(value), spec.dtype)
+        array = np.asarray(value)
     except ValueError:  # lists of different lengths
         return value
+    is_rounded = array.dtype == np.float64 and isinstance(value, list) and types_within(value) == {int}
+    if is_rounded and spec.dtype.kind in "iu":  # one is beyond int64
+        return value
+    cast = _cast(array, spec.dtype)
     return value if cast is None else cast[()]
 
 
@@ -69,8 +74,10 @@ def _cast(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
         return None
     with np.errstate(all="ignore"):
         cast = array.astype(dtype.type)
-        rounds = dtype.kind in "fc" and (array.dtype.kind in "biuf" or dtype.kind == "c")
-        return cast if rounds or np.array_equal(cast.astype(array.dtype), array) else None
+        if dtype.kind in "fc" and (array.dtype.kind in "biuf" or dtype.kind == "c"):
+            return cast
+        is_same = np.array_equal(cast.astype(array.dtype), array) and np.array_equal(cast < 0, array < 0)
+        return cast if is_same else None
 
 
 def refusal(row: Any, spec: Spec, error: SpecError) -> InvalidArgumentError:

@@ -121,3 +121,19 @@ def test_parts_of_ragged_tensors_are_leaves_where_asked_for():
 def test_ranges_without_rows_are_ragged():
     empty = tf.ragged.range(tf.range(0))
     assert (empty.to_list(), empty.dtype, empty.row_splits.dtype) == ([], tf.int32, tf.int64)
+
+
+def test_a_ragged_rank_that_values_do_not_stand_deep_enough_for_is_refused():
+    with pytest.raises(ArgumentError, match=r"ragged_rank is 2, wanted a number between 0 and 1: .* 2 deep"):
+        tf.ragged.constant([["ab"]], ragged_rank=2)
+    assert tf.ragged.constant([["ab"]], ragged_rank=1).to_list() == [[b"ab"]]
+
+
+@pytest.mark.parametrize("value", [[2**64], [2**63, -1], -1])
+def test_whole_numbers_that_a_dtype_of_64_bits_does_not_hold_are_refused(value):
+    with pytest.raises(ArgumentError, match="wanted whole numbers that uint64 holds"):
+        tf.constant(value, tf.uint64)
+    if value != -1:
+        with pytest.raises(ArgumentError, match="int64 holds"):
+            tf.constant(value, tf.int64)
+    assert tf.constant([2**62 + 1, 2**63 + 5], tf.uint64).numpy().tolist() == [2**62 + 1, 2**63 + 5]

@@ -50,6 +50,14 @@ AS_DTYPE: dict[str, tuple[Any, str]] = {
     "an array of numbers as text": (np.array([1]), "string"),
     "None as a float": ([None], "float32"),
     "a float of Python as int64": (1.0, "int64"),
+    "arrays without axes": ([[1.5], [np.array(4.0)]], "float32"),
+    "an array without axes as text": ([np.array(4)], "string"),
+    "beyond int64": ([2**63 + 5, -1], "int64"),
+    "one beyond int64": (2**63 + 5, "int64"),
+    "uint64": ([2**62 + 1, 2**63 + 5], "uint64"),
+    "beyond uint8": ([300, -1], "uint8"),
+    "beyond int32": (2**40, "int32"),
+    "bfloat16": ([1.5], "bfloat16"),
 }
 
 
@@ -139,14 +147,17 @@ RAGGED = (
     "[((1, 2), (3,))]|[(1, 2), (3,)]|[np.array([1, 2]), np.array([3])]|np.array([[1, 2], [3, 4]])|"
     "[[1, 2], np.array([3])]|[]|[[]]|[[], [[]]]|5|[1, 2]|[[1, 2.5]]|[[np.float64(1.5)], [np.int64(2)]]|"
     "['A', ['B', 'C']]|[[1], [[2]]]|"
-    "[[], [[1]]]|[['a', 1]]|[[[1], []], []]"
+    "[[], [[1]]]|[['a', 1]]|[[[1], []], []]|[['ab']]|'ab'|[[2**63, -1]]|[[2**40], []]|[[], []]"
 )
+
+
+RANKS: list[dict[str, Any]] = [{"ragged_rank": n} for n in (-1, 1, 2)] + [{"inner_shape": (2,)}]
 
 
 @pytest.mark.parametrize("text", RAGGED.split("|"))
 def test_ragged_constants_are_made_of_lists_tuples_and_arrays(text: str):
     value = eval(text)
-    for options in ({}, {"dtype": "int32"}, {"row_splits_dtype": "int32"}, {"ragged_rank": 1}):
+    for options in ({}, {"dtype": "int32"}, {"row_splits_dtype": "int32"}, *RANKS):
         mine = outcome(lambda options=options: ptf.ragged.constant(value, **options))
         assert mine == outcome(lambda options=options: tf.ragged.constant(value, **options)), options
 

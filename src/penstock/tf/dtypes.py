@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Final, final
 
 import numpy as np
@@ -134,6 +135,8 @@ def as_dtype(value: Any) -> DType:
         value = _OTHER_NAMES.get(value, value)
         if value in DTYPES:
             return DTYPES[value]
+        if value == "bfloat16":  # a name that NumPy knows once the package is imported
+            value = import_module("ml_dtypes").bfloat16
     if value is float:  # TensorFlow's float has 32 bits
         return DTYPES["float32"]
     if value is int:

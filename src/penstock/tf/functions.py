@@ -16,7 +16,7 @@ from penstock.graph.adapted import by_itself
 from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import as_dtype
-from penstock.tf.lists import packed_list, require_form
+from penstock.tf.lists import packed_list, require_form, whole_numbers
 from penstock.tf.ragged_functions import across, is_among
 from penstock.tf.tensors import Tensor, alike_in_lists, beside_tensors, first_in, is_traced, unwrap, wrap
 from penstock.trace.value import Traced, untold
@@ -209,6 +209,8 @@ def _packed(values: Any, dtype: Any) -> Any:
     kind = as_dtype(dtype)
     if not hasattr(values, "__array__"):
         require_form(values, kind.dtype)
+        if kind.is_integer:
+            return whole_numbers(values, kind.dtype)
     if kind.name == "string":
         return _text(values)
     return np.asarray(values).astype(kind.dtype)[()]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from penstock.column.packing import PLAIN, pack_value, types_within
 from penstock.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["kind_of", "packed_list", "require_form"]
+__all__ = ["kind_of", "packed_list", "require_form", "whole_numbers"]
 
 _UNIFORM: Final = ({int}, {float}, {bool}, {str}, {bytes}, {str, bytes}, {complex})
 """Types of lists whose dtype rows know themselves."""
@@ -60,6 +60,23 @@ def require_form(values: Any, dtype: Any) -> None:
             raise ArgumentTypeError("constant", "value", got=values, want=f"values of {name}")
 
 
+def whole_numbers(values: Any, dtype: np.dtype[Any]) -> Any:
+    """Whole numbers, or nested lists of them, in a dtype of whole numbers; they wrap round in those below 64 bits.
+
+    Raises:
+        ArgumentError: A number that 64 bits do not hold, or lists of several lengths.
+
+    >>> whole_numbers([300, 1], np.dtype(np.uint8))
+    array([44,  1], dtype=uint8)
+    """
+    wide = np.dtype(np.uint64 if dtype == np.uint64 else np.int64)
+    try:
+        return np.array(values, wide).astype(dtype)[()]  # of NumPy's own choice is float64 too, which rounds
+    except (OverflowError, ValueError) as error:
+        want = f"whole numbers that {wide.name} holds" + " in lists of one length" * isinstance(values, list)
+        raise ArgumentError("constant", "value", got=values, want=want) from error
+
+
 def kind_of(value: Any) -> str:
     """b, i, f, c or s (text); B of a bool of Python, and nothing of what has no place in a tensor."""
     if isinstance(value, bool | np.bool_):
@@ -83,7 +100,7 @@ def _deep(values: Any) -> Iterator[Any]:
     for item in values:
         if isinstance(item, list | tuple):
             yield from _deep(item)
-        elif getattr(item, "ndim", 0) and hasattr(item, "__array__"):
+        elif hasattr(item, "__array__") and not isinstance(item, np.generic):
             yield from np.asarray(item).reshape(-1)
         else:
             yield item

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from penstock.column.packing import are_plain, pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.tf.composite import RaggedTensor
 from penstock.tf.dtypes import as_dtype
-from penstock.tf.lists import packed_list, require_form
+from penstock.tf.lists import packed_list, require_form, whole_numbers
 from penstock.tf.tensors import Tensor, unwrap
 
 __all__ = ["constant"]
@@ -45,18 +46,20 @@ def constant(
     of_values = {depth for depth, is_value in depths if is_value}
     if len(of_values) > 1 or (of_values and deepest > min(of_values)):
         raise ArgumentError("ragged.constant", "pylist", got=pylist, want="values that stand equally deep")
-    n_inner = len(tuple(unwrap(inner_shape))) if inner_shape is not None else 0
-    rank = max(deepest - 1 - n_inner, 0) if ragged_rank is None else int(ragged_rank)
+    inner = None if inner_shape is None else tuple(unwrap(inner_shape))
+    most = max(0, deepest - 1)
+    free = max(0, most - len(inner or ()))
+    rank = int(ragged_rank) if ragged_rank is not None else free if of_values or not free else most
+    if rank < 0 or (of_values and rank > most):
+        want = f"a number between 0 and {most}: values stand {deepest} deep"
+        raise ArgumentError("ragged.constant", "ragged_rank", got=ragged_rank, want=want)
     if rank < 1:
-        made = _packed_as(rows, dtype)
-        return Tensor(
-            made if inner_shape is None else np.asarray(made).reshape(-1, *tuple(unwrap(inner_shape)))
-        )
+        return Tensor(_in_shape(_packed_as(rows, dtype), inner))
     values, splits = _flattened(rows, rank)
     try:
         flat = np.asarray(_packed_as(values, dtype))
-        if inner_shape is not None:
-            flat = flat.reshape(-1, *tuple(unwrap(inner_shape)))
+        if inner is not None:
+            flat = flat.reshape(-1, *inner)
     except ArgumentTypeError:
         raise
     except ValueError as error:
@@ -64,6 +67,15 @@ def constant(
         raise ArgumentError("ragged.constant", "pylist", got=pylist, want=want) from error
     kind = np.int64 if row_splits_dtype is None else as_dtype(row_splits_dtype).dtype
     return RaggedTensor(ps.Ragged.from_nested(flat, [np.array(one, kind) for one in splits]))
+
+
+def _in_shape(made: Any, shape: tuple[int, ...] | None) -> Any:
+    if shape is None or np.shape(made) == shape:
+        return made
+    if not np.ndim(made) or np.size(made) != prod(shape):
+        want = f"that of {np.size(made)} values, all of which are in one row"
+        raise ArgumentError("ragged.constant", "inner_shape", got=shape, want=want)
+    return np.asarray(made).reshape(shape)
 
 
 def _listed(value: Any) -> Any:
@@ -91,6 +103,8 @@ def _packed_as(values: Any, dtype: Any) -> Any:
     require_form(values, kind)
     if kind.kind in "OS":
         return np.asarray(pack_value(values) if values else values, object)
+    if kind.kind in "iu":
+        return whole_numbers(values, kind)
     return np.asarray(values, kind)
 
 

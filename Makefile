@@ -83,7 +83,7 @@ $(BUILT): .venv/.tools .venv/.nasm $(RUST)
 # The extension is built into src/ for the stable ABI, so these environments take it from there.
 .venv-bridges/.tools .venv-bench/.tools: .venv-%/.tools: .venv/.tools
 	$(PYTHON) -m venv .venv-$*
-	.venv-$*/bin/python -m pip install -q $$(.venv/bin/python -c 'import tomllib; \
+	.venv-$*/bin/python -m pip install -q -r <(.venv/bin/python -c 'import tomllib; \
 	    project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	    print(*[f"{need}" for need in project["dependencies"] + project["optional-dependencies"]["$*"]])')
+	    print(*project["dependencies"], *project["optional-dependencies"]["$*"], sep="\n")')
 	touch $@

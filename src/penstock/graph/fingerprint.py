@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import Field, fields, is_dataclass
 from functools import partial
 from hashlib import blake2b
@@ -29,6 +30,7 @@ from penstock.fs.files import ends_of, middle_of
 from penstock.fs.paths import names_pattern
 from penstock.graph.adapted import users_function
 from penstock.graph.named import repeats_shuffled
+from penstock.graph.named_files import named_files
 from penstock.graph.node import Node, method_of
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import CodeMark, RecordedFunction
@@ -64,11 +66,13 @@ _DEEPEST: Final = 6
 _DIGITS: Final = 12
 
 # Of files: not in states of before, and not known of files elsewhere.
-_WHERE_KNOWN: Final = frozenset({"names", "ends", "blocks"})
+_WHERE_KNOWN: Final = frozenset({"names", "ends", "blocks", "contents"})
+
+_WHAT_IS_IN_THEM: Final = frozenset({"blocks", "contents"})
 
 # Which of several files is another: it only says more of what others tell.
 _EACH: Final = "each"
-_OF_FILES: Final = frozenset({"files", "names", "length_bytes", "ends", "blocks"})
+_OF_FILES: Final = frozenset({"files", "names", "length_bytes", "ends", "blocks", "contents"})
 
 # How passes over repeated shuffles are counted, where more than one may come; states of before counted them otherwise.
 _PASSES: Final = "passes"
@@ -77,9 +81,12 @@ _PASSES_NOW: Final = 2
 # Behind the name of an argument whose values are in memory: a digest of all of them, which states of before have not.
 _VALUES: Final = ".values"
 
-# Of more files than this some are looked into, evenly spread: opening 10,000 would take seconds where disks are far.
+# Of more files than this some are looked into, evenly spread: opening 100,000 would take long where disks are far.
 _MOST_OPENED: Final = 16
-_MOST_LOOKED_INTO: Final = 256
+_MOST_BLOCKS: Final = 256
+_MOST_CONTENTS: Final = 4096
+_READERS: Final = 8
+_AT_ONCE: Final = 64
 
 
 def fingerprint(plan: Plan) -> Fingerprint:
@@ -149,10 +156,11 @@ def _arguments_that_differ(
     name: str, theirs: Mapping[str, Any], ours: Mapping[str, Any], node: Node
 ) -> Iterator[Difference]:
     for argument in {**ours, **theirs}:
-        if argument == _EACH and "files" in ours:
+        if argument == _EACH:
             continue
         other, mine = theirs.get(argument), ours.get(argument)
-        is_new = (argument in _WHERE_KNOWN and "files" in ours) or argument.endswith(_VALUES)
+        is_of_files = argument in _WHERE_KNOWN and (argument in _WHAT_IS_IN_THEM or "files" in ours)
+        is_new = is_of_files or argument.endswith(_VALUES)
         if is_alike(argument, theirs, ours) or (is_new and None in (other, mine)):
             continue
         if argument in node.where_known and argument not in theirs:
@@ -185,6 +193,8 @@ def _files_of(node: Node) -> Iterator[str]:
         value = getattr(node, part.name)
         if part.name == "paths":
             yield from map(os.fsdecode, value)
+        elif isinstance(value, RowsInMemory):
+            yield from map(os.fsdecode, named_files(value))
         elif isinstance(value, Node):
             yield from _files_of(value)
 
@@ -278,6 +288,8 @@ def _arguments(node: Node) -> dict[str, Any]:
             named[part.name] = _described(value)
             if (values := values_digest(node, part.name, value)) is not None:
                 named[part.name + _VALUES] = values[:_DIGITS]
+            if isinstance(value, RowsInMemory) and (paths := named_files(value)):
+                named |= _opened_described([os.fsdecode(path) for path in paths])
     return named
 
 
@@ -371,18 +383,36 @@ def files_described(paths: tuple[Any, ...]) -> dict[str, Any]:
     named: dict[str, Any] = {"files": below[0] if is_one else f"{len(below)} #{_digest(below)}"}
     if not is_one and (pattern := names_pattern([os.path.basename(name) for name in below])):
         named["names"] = pattern
-    sizes = [_size(name) for name in names]
     if any(isinstance(path, bytes) for path in paths):
         # Names that are rows, as functions open them: sizes come after what states of before have, which is no size.
-        looked = _looked_into(names, _MOST_LOOKED_INTO, _content_of_named)
-        known = {} if looked is None else {"blocks": _digest([looked.digest, *sizes]), **_each(looked, sizes)}
-        return {**named, "length_bytes": _digest([]), **known}
+        return {**named, "length_bytes": _digest([]), **_opened_described(names)}
+    sizes = [_size(name) for name in names]
     named["length_bytes"] = sizes[0] if len(sizes) == 1 else _digest(sizes)
     if (ends := _looked_into(names, _MOST_OPENED, ends_of)) is not None:
         named["ends"] = ends.digest
-        if (blocks := _looked_into(names, _MOST_LOOKED_INTO, middle_of)) is not None:
-            named |= {"blocks": blocks.digest, **_each(blocks, sizes)}
+        if (blocks := _looked_into(names, _MOST_BLOCKS, middle_of)) is not None:
+            named |= {"blocks": blocks.digest, **_contents(names, blocks, sizes, middle_of)}
     return named
+
+
+def _opened_described(names: list[str]) -> dict[str, Any]:
+    """What is in files that functions open by these names."""
+    blocks = _looked_into(names, _MOST_BLOCKS, _content_of_named)
+    if blocks is None:
+        return {}
+    sizes = [_size(name) for name in names]
+    more = _contents(names, blocks, sizes, _content_of_named)
+    return {"blocks": _digest([blocks.digest, *sizes]), **more}
+
+
+def _contents(
+    names: list[str], blocks: _Looked, sizes: list[int | None], read: Callable[[str], bytes]
+) -> dict[str, str]:
+    """What states of before have not: digests of more files than those of their blocks, and which is another."""
+    if len(names) <= _MOST_BLOCKS:
+        return _each(blocks, sizes)
+    contents = _looked_into(names, _MOST_CONTENTS, read)
+    return {} if contents is None else {"contents": contents.digest, **_each(contents, sizes)}
 
 
 def _below(names: list[str]) -> list[str]:
@@ -432,17 +462,27 @@ def _looked_into(names: list[str], most: int, read: Callable[[str], bytes]) -> _
     """Digests of parts of files, of a few where there are many; None where one cannot be read."""
     n = len(names)
     few = range(n) if n <= most else [i * (n - 1) // (most - 1) for i in range(most)]
+    if any("://" in names[i] for i in few):
+        return None
     digest, parts = blake2b(digest_size=6), {}
-    for i in few:
-        if "://" in names[i]:
-            return None
-        try:
-            part = read(names[i])
-        except (PenstockError, OSError):
-            return None
-        digest.update(part)
-        parts[i] = blake2b(part, digest_size=6).digest()
+    try:
+        for i, part in zip(few, _each_read([names[i] for i in few], read), strict=True):
+            digest.update(part)
+            parts[i] = blake2b(part, digest_size=6).digest()
+    except (PenstockError, OSError):
+        return None
     return _Looked(digest.hexdigest(), parts)
+
+
+def _each_read(names: list[str], read: Callable[[str], bytes]) -> Iterator[bytes]:
+    """Of many several at a time: where disks are far each takes a millisecond, and little of that is work."""
+    if len(names) <= _MOST_BLOCKS:
+        yield from map(read, names)
+        return
+    slices = [names[first : first + _AT_ONCE] for first in range(0, len(names), _AT_ONCE)]
+    with ThreadPoolExecutor(_READERS) as pool:
+        for parts in pool.map(lambda some: list(map(read, some)), slices):
+            yield from parts
 
 
 # --- digests ---

@@ -21,7 +21,7 @@ _LEFT_OUT_OF_NAMES: Final = 8
 _MORE: Final = frozenset({"names", "each"})
 
 # Arguments that are a digest alone; all others say before it what it is of.
-_BARE: Final = ("blocks", "ends", "length_bytes", "code", "uses")
+_BARE: Final = ("blocks", "contents", "ends", "length_bytes", "code", "uses")
 
 
 def shortened(pipeline: list[Any]) -> list[Any]:

@@ -1,0 +1,113 @@
+"""States over files that only functions open, by names in the rows: other bytes in them are refused by name."""
+
+import json
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError
+from penstock.run.position import seal_state
+
+
+def write(path: Path, first: int, n: int = 20) -> str:
+    ps.write(path, {"x": np.arange(first, first + n)}, overwrite=True)
+    return str(path)
+
+
+def names_of(folder: Path, n: int = 4) -> list[str]:
+    return [str(folder / f"{i:03}.tfrecord") for i in range(n)]
+
+
+def written(folder: Path, n: int = 4) -> list[str]:
+    return [write(Path(name), 100 * i) for i, name in enumerate(names_of(folder, n))]
+
+
+def state_of(ds: ps.Dataset, n: int = 3) -> ps.State:
+    rows = iter(ds)
+    list(islice(rows, n))
+    return json.loads(json.dumps(rows.get_state()))
+
+
+slices = ps.Dataset.from_tensor_slices
+OPENED: dict[str, Callable[[list[str]], ps.Dataset]] = {
+    "interleave": lambda names: slices(names).interleave(ps.TFRecordDataset, cycle_length=2),
+    "flat_map": lambda names: slices(names).flat_map(ps.TFRecordDataset).batch(2),
+    "shuffled names": lambda names: (
+        slices(names).shuffle(4, seed=1).flat_map(ps.TFRecordDataset).shuffle(9, 3)
+    ),
+    "pairs": lambda names: slices((names, [1.0] * len(names))).flat_map(
+        lambda name, _: ps.TFRecordDataset(name)
+    ),
+    "one row of names": lambda names: ps.Dataset.from_tensors(names).flat_map(ps.TFRecordDataset),
+    "read by a map": lambda names: slices(names).map(ps.io.read_file),
+    "a list of dicts": lambda names: ps.Dataset.from_list([{"a": name} for name in names]).map(
+        lambda row: ps.io.read_file(row["a"])
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", OPENED)
+def test_other_bytes_in_a_file_that_rows_name_are_refused_by_its_name(tmp_path: Path, kind: str):
+    written(tmp_path)
+    open_, names = OPENED[kind], names_of(tmp_path)
+    state = state_of(open_(names))
+    iter(open_(names)).set_state(state, strict=True)
+    write(tmp_path / "002.tfrecord", 7)
+    rows = iter(open_(names))
+    with pytest.raises(ArgumentError, match=r"blocks.* Another than it was: 002\.tfrecord\..*allow=\["):
+        rows.set_state(state)
+    with pytest.warns(UserWarning, match=r"002\.tfrecord"):
+        rows.set_state(state, strict=False)
+    assert len(list(rows)) > 0
+
+
+def test_a_state_of_before_that_knows_nothing_of_named_files_goes_on(tmp_path: Path):
+    written(tmp_path)
+    ds = OPENED["interleave"](names_of(tmp_path))
+    state = state_of(ds)
+    for key in ("blocks", "each"):
+        assert state["pipeline"][-1][1].pop(key)
+    iter(ds).set_state(seal_state(state), strict=True)
+
+
+def test_rows_that_are_other_text_name_no_files(tmp_path: Path):
+    path = write(tmp_path / "a.tfrecord", 0)
+    for texts in (
+        ["a poem", "another"],
+        [path, "a poem"],
+        [b"\0", b"x" * 5000],
+        [str(tmp_path), str(tmp_path)],
+    ):
+        state = state_of(slices(texts), 1)
+        assert "blocks" not in state["pipeline"][-1][1]
+
+
+@pytest.mark.parametrize("kind", ["sources", "named", "listed"])
+def test_of_many_files_each_one_counts(tmp_path: Path, kind: str):
+    lines = [tmp_path / f"{i:03}.txt" for i in range(600)]
+    for i, path in enumerate(lines):
+        path.write_text(f"{i:03}\n")
+    names = [str(path) for path in lines]
+
+    def opened() -> ps.Dataset:
+        if kind == "sources":
+            return ps.TextLineDataset(names)
+        listed = ps.Dataset.list_files(f"{tmp_path}/*", shuffle=False)
+        return (slices(names) if kind == "named" else listed).interleave(ps.TextLineDataset)
+
+    state = state_of(opened())
+    assert len(json.dumps(state)) < 2000
+    iter(opened()).set_state(state, strict=True)
+    for i in (1, 300, 599):
+        was = lines[i].read_text()
+        lines[i].write_text("abc\n")
+        with pytest.raises(ArgumentError, match=r"some of 0?\d+\.txt to \d+\.txt") as told:
+            iter(opened()).set_state(state)
+        begin, end = (int(name[:3]) for name in str(told.value).split("some of ")[1].split(" to ")[:2])
+        assert begin <= i <= end < begin + 10
+        lines[i].write_text(was)
+    iter(opened()).set_state(state, strict=True)

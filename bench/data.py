@@ -161,6 +161,8 @@ def path(name: str) -> Path:
     if not target.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
         partial = target.with_name(f"{name}.partial")
+        if partial.is_dir():  # of a run that was interrupted; a file is written anew
+            shutil.rmtree(partial)
         MAKERS[name](partial)
         os.replace(partial, target)
     return target

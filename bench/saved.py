@@ -142,7 +142,8 @@ def ours_load(way: str, verify: str = "shard") -> Iterator[int]:
 
     def open(place: Path) -> Callable[[], Iterator[int]]:
         if format == "tf":  # what is left is what TensorFlow writes
-            (place / "CURRENT").unlink()
+            for name in ("CURRENT", "manifest-1.json"):
+                (place / name).unlink()
         batches = ps.load(place, verify=verify).batch(BATCH)
         return lambda: (len(batch["label"]) * IMAGE_BYTES for batch in batches)
 

@@ -11,6 +11,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.dataset import Dataset
+from penstock.errors import ArgumentError
 from penstock.graph.node import END, Node, Step
 from penstock.graph.plan import Plan
 from penstock.spec import Spec, text
@@ -118,3 +119,11 @@ def test_pandas_gets_a_column_for_each_feature():
     )
     assert frame["a"].tolist() == [1, 2]
     assert frame["b"].tolist() == ["x", "y"]
+
+
+@pytest.mark.parametrize("name", ["to_arrow", "to_pandas", "to_polars"])
+def test_rows_without_end_make_no_table(name):
+    endless = Dataset.range(3).repeat()
+    with pytest.raises(ArgumentError, match=rf"{name}: .*without end.*\.take\(n\)"):
+        getattr(endless, name)()
+    assert len(getattr(endless.take(4), name)()) == 4

@@ -22,7 +22,7 @@ from penstock.fs.files import ReadFile
 from penstock.fs.locks import hold
 from penstock.fs.paths import local_path
 from penstock.fs.temporary import new_token, temporary_name
-from penstock.graph.node import INFINITE
+from penstock.nodes.arguments import require_end
 from penstock.records.compress import writing_name
 from penstock.records.encode import Encoder
 from penstock.records.schema import Field, Schema
@@ -196,8 +196,7 @@ def _given(schema: Any) -> Mapping[str, Field] | None:
 
 
 def _dataset_table(dataset: Dataset, given: Mapping[str, Field] | None) -> Table:
-    if dataset.cardinality() == INFINITE:
-        raise ArgumentError("write", "data", got="a dataset without end", want="one that ends; see take()")
+    require_end("write", "data", dataset.cardinality())
     n = dataset.cardinality() if dataset.cardinality() >= 0 else None
     if dataset.schema is not None and given is None:
         return raw_table(dataset.schema, dataset.chunks(), n)

@@ -450,6 +450,11 @@ def test_rows_go_out_over_their_own_memory_and_come_back():
     assert back.element_spec == made().element_spec
 
 
+def test_rows_without_end_make_no_dataset():
+    with pytest.raises(ArgumentError, match=r"to_dataset: .*without end.*\.take\(n\)"):
+        ps.huggingface.to_dataset(ps.Dataset.range(3).repeat())
+
+
 def test_numbers_go_out_without_a_copy():
     numbers = np.arange(1000.0)
     data = ps.huggingface.to_dataset(ps.Dataset.from_tensor_slices({"x": numbers}))

@@ -21,7 +21,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, DependencyError
-from penstock.nodes.arguments import flag, one_of
+from penstock.nodes.arguments import flag, one_of, require_end
 from penstock.spec import (
     DatasetSpec,
     LeafSpec,
@@ -59,6 +59,7 @@ def to_arrow(dataset: Dataset, *, flat: bool = True) -> pa.Table:
             their number in a tuple.
 
     Raises:
+        ArgumentError: The rows never end, or hold sparse values or datasets.
         DependencyError: pyarrow is not installed.
 
     >>> import penstock as ps
@@ -66,9 +67,15 @@ def to_arrow(dataset: Dataset, *, flat: bool = True) -> pa.Table:
     >>> ds.to_arrow().column_names, ds.to_arrow(flat=False).column_names
     (['x', 'y/z'], ['x', 'y'])
     """
-    pa = _pyarrow("to_arrow")
+    return table_of("to_arrow", dataset, flat=flag("to_arrow", "flat", flat))
+
+
+def table_of(where: str, dataset: Dataset, *, flat: bool) -> pa.Table:
+    """The table of `to_arrow`, whose rows have to end; `where` is the function that was called."""
+    pa = _pyarrow(where)
+    require_end(where, "dataset", dataset.cardinality())
     schema = _schema(pa, dataset.plan.spec)
-    structure = None if flag("to_arrow", "flat", flat) else dataset.element_spec
+    structure = None if flat else dataset.element_spec
     if not is_structure(structure):
         return pa.Table.from_batches(_batches(pa, dataset, schema), schema)
     batches = [_nested(pa, batch, structure) for batch in _batches(pa, dataset, schema)]
@@ -120,7 +127,7 @@ def to_pandas(dataset: Dataset, *, dtype_backend: Literal["numpy", "pyarrow"] = 
             lists; `pandas.ArrowDtype` tells what works on such columns.
 
     Raises:
-        ArgumentError: Another `dtype_backend`.
+        ArgumentError: Another `dtype_backend`, or as of `to_arrow`.
         DependencyError: pandas or pyarrow is not installed.
 
     >>> import penstock as ps
@@ -132,7 +139,7 @@ def to_pandas(dataset: Dataset, *, dtype_backend: Literal["numpy", "pyarrow"] = 
         import pandas as pd
     except ImportError as error:
         raise DependencyError("to_pandas", package="pandas", extra="pandas") from error
-    table = to_arrow(dataset)
+    table = table_of("to_pandas", dataset, flat=True)
     return table.to_pandas(types_mapper=pd.ArrowDtype if dtype_backend == "pyarrow" else None)
 
 
@@ -143,6 +150,7 @@ def to_polars(dataset: Dataset) -> pl.DataFrame:
     Missing values are nulls. Polars has arrays of one shape as `pl.Array`, others as `pl.List`.
 
     Raises:
+        ArgumentError: As of `to_arrow`.
         DependencyError: polars or pyarrow is not installed.
 
     >>> import penstock as ps
@@ -153,7 +161,7 @@ def to_polars(dataset: Dataset) -> pl.DataFrame:
         import polars as pl
     except ImportError as error:
         raise DependencyError("to_polars", package="polars", extra="polars") from error
-    frame = pl.from_arrow(to_arrow(dataset), rechunk=False)
+    frame = pl.from_arrow(table_of("to_polars", dataset, flat=True), rechunk=False)
     assert isinstance(frame, pl.DataFrame)
     return frame
 

@@ -13,7 +13,7 @@ import datasets as hf
 import pyarrow as pa
 from datasets.table import table_cast
 
-from penstock.bridges.arrow import to_arrow
+from penstock.bridges.arrow import table_of
 from penstock.bridges.huggingface_rows import iterable_over
 from penstock.bridges.huggingface_stream import stream_of
 from penstock.bridges.huggingface_table import rows_of
@@ -84,9 +84,9 @@ def to_dataset(dataset: Dataset, *, features: hf.Features | None = None) -> hf.D
             takes those of the rows.
 
     Raises:
-        ArgumentError: The rows do not go into `features`.
+        ArgumentError: The rows never end, or do not go into `features`.
     """
-    table = to_arrow(dataset, flat=False)
+    table = table_of("to_dataset", dataset, flat=False)
     if features is not None:
         table = _cast(table, features)
     return hf.Dataset(table)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import ArgumentError, ArgumentTypeError
-from penstock.graph.node import AUTOTUNE
+from penstock.graph.node import AUTOTUNE, INFINITE
 from penstock.spec import Spec, flatten
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "names",
     "one_of",
     "parallel_calls",
+    "require_end",
     "signature",
     "text",
     "whole_number",
@@ -154,6 +155,23 @@ def parallel_calls(where: str, value: Any) -> int | None:
         return None
     number = whole_number(where, "num_parallel_calls", value)
     return number if number == AUTOTUNE else whole_number(where, "num_parallel_calls", value, above=0)
+
+
+def require_end(where: str, name: str, cardinality: int) -> None:
+    """Let pass what keeps all rows only where they are not known to be endless.
+
+    Raises:
+        ArgumentError: They never end.
+
+    >>> require_end("save", "dataset", -1)
+    Traceback (most recent call last):
+    ...
+    penstock.errors.ArgumentError: save: dataset is 'rows without end', wanted rows that end. Say how many by .take(n).
+    """
+    if cardinality == INFINITE:
+        raise ArgumentError(
+            where, name, got="rows without end", want="rows that end", help="Say how many by .take(n)."
+        )
 
 
 def is_count(state: Any, limit: int | None = None) -> bool:

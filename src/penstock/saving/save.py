@@ -13,8 +13,8 @@ from penstock import _native
 from penstock.errors import AlreadyExistsError, ArgumentError, ArgumentTypeError
 from penstock.frozen import frozen
 from penstock.fs.paths import from_root
-from penstock.graph.node import INFINITE
 from penstock.graph.plan import Plan
+from penstock.nodes.arguments import require_end
 from penstock.nodes.shard_numbers import MOST_SHARDS
 from penstock.run.iterator import RowIterator
 from penstock.saving.by_function import ShardNumbers, write_by_function
@@ -201,8 +201,7 @@ def _compression(format: Format, name: Any) -> str:
 def _check_arguments(plan: Plan, shards: Any, shard_func: Any, mode: Any, workers: Any, resume: Any) -> None:
     if mode not in ("error", "overwrite", "append"):
         raise ArgumentError("save", "mode", got=mode, want="'error', 'overwrite' or 'append'")
-    if plan.cardinality == INFINITE:
-        raise ArgumentError("save", "dataset", got="rows without end", want="rows that end; see take()")
+    require_end("save", "dataset", plan.cardinality)
     if shards is not None and (type(shards) is not int or not 1 <= shards <= MOST_SHARDS):
         raise ArgumentError("save", "shards", got=shards, want=f"None, or from 1 to {MOST_SHARDS}")
     if workers is not None and (type(workers) is not int or not 1 <= workers <= _MOST_WORKERS):

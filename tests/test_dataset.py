@@ -80,6 +80,16 @@ def test_rows_by_number_count_from_either_end():
     assert (ten()[3], ten()[-1], ten()[np.int32(2)]) == (3, 9, 2)
 
 
+@pytest.mark.parametrize("number", [np.array(3), np.array(-7, np.int8), np.array(3, np.uint64)])
+def test_an_array_without_axes_is_a_row_number(number):
+    row = ten()[number]
+    assert (row, type(row)) == (3, np.int64)
+
+
+def test_an_array_of_one_number_is_a_list_of_rows():
+    assert ten()[np.array([3])].tolist() == [3]
+
+
 @pytest.mark.parametrize(
     ("rows", "values"),
     [
@@ -107,7 +117,9 @@ def test_a_row_that_does_not_exist_is_named(row):
         ten()[row]
 
 
-@pytest.mark.parametrize("rows", ["x", 1.0, None, True, [[0], [1]], [True, False], [0.5]])
+@pytest.mark.parametrize(
+    "rows", ["x", 1.0, None, True, [[0], [1]], [True, False], [0.5], np.array(True), np.array(1.0)]
+)
 def test_what_is_no_row_number_is_refused(rows):
     with pytest.raises(TypeError, match="wanted a row number, a list of them, a mask or a slice"):
         ten()[rows]

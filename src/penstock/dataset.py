@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial, reduce
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +86,7 @@ _BRIDGES = {
     "to_polars": "penstock.bridges.arrow",
     "to_tf": "penstock.bridges.tf",
 }
-RowNumbers: TypeAlias = Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
+RowNumbers: TypeAlias = SupportsIndex | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
 
 
 class Dataset(Methods):
@@ -511,18 +512,20 @@ class Dataset(Methods):
     def __bool__(self) -> bool:
         return True
 
-    def __getitem__(self, rows: int | RowNumbers) -> Any:
+    def __getitem__(self, rows: RowNumbers) -> Any:
         """Row i, or a batch of the rows asked for (a list or array of numbers, a mask, or a slice).
 
-        Negative numbers count from the end.
+        Arrays and tensors of other libraries are taken too; one without axes is the number of a row. Negative numbers
+        count from the end.
 
         Raises:
             OutOfRangeError: There is no such row; the message tells how many there are.
             FailedPreconditionError: Rows cannot be reached by number.
         """
         source = self._row_source()
-        if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
-            return source.gather(_row_number(int(rows), len(source))).row(0)
+        number = _one_number(rows)
+        if number is not None:
+            return source.gather(_row_number(number, len(source))).row(0)
         numbers = _row_numbers(rows, len(source))
         batch = source.gather(numbers).batched() if len(numbers) else empty_batch(self._plan.spec)
         return batch.row(0)
@@ -581,6 +584,19 @@ def _recorded(path: str, recipe: dict[str, Any] | None) -> str:
 
 def _nodes(plan: Plan) -> Iterator[Node]:
     return (part.node for part in plan.parts)
+
+
+def _one_number(rows: Any) -> int | None:
+    """The number of one row, which an array or tensor without axes is too; None for anything else."""
+    dtype = getattr(
+        rows, "dtype", type(rows)
+    )  # a tensor of one bool or of one axis counts as a number in Python
+    if getattr(rows, "ndim", 0) or "bool" in str(dtype):
+        return None
+    try:
+        return index(rows)
+    except TypeError:
+        return None
 
 
 def _row_number(row: int, n: int) -> NDArray[np.int64]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import penstock as ps
+from penstock.errors import ArgumentTypeError
 
 
 def pairs(n=40, size=4):
@@ -222,3 +224,11 @@ def test_something_else_than_a_dataset_is_refused():
         ps.jax.DataLoader([1, 2, 3])
     with pytest.raises(ps.ArgumentError, match="ahead is -1"):
         ps.jax.DataLoader(ps.Dataset.range(3), ahead=-1)
+
+
+def test_arrays_of_jax_are_row_numbers():
+    ds = ps.Dataset.range(10)
+    assert ds[jnp.array(3)] == 3
+    assert ds[jnp.array([3, -1])].tolist() == [3, 9]
+    with pytest.raises(ArgumentTypeError, match="wanted a row number"):
+        ds[jnp.array(True)]

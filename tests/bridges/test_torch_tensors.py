@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import penstock as ps
-from penstock.errors import InvalidArgumentError
+from penstock.errors import ArgumentTypeError, InvalidArgumentError
 
 DTYPES = "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 float32 float64 complex64 complex128"
 
@@ -105,3 +105,20 @@ def test_writing_to_a_batch_changes_nobodys_rows():
 
 def test_arrays_turned_around_are_copied():
     assert ps.torch.tensors_of(np.arange(3)[::-1]).tolist() == [2, 1, 0]
+
+
+def test_tensors_are_row_numbers_as_samplers_give_them():
+    ds = ps.Dataset.range(10)
+    assert (ds[torch.tensor(3)], ds[torch.tensor(-1, dtype=torch.int32)]) == (3, 9)
+    assert ds[torch.tensor([3])].tolist() == [3]
+    assert ds[torch.tensor([7, -1])].tolist() == [7, 9]
+    assert ps.torch.MapDataset(ds)[torch.tensor(3)] == 3
+    sampler = [torch.tensor(4), torch.tensor(2)]
+    loader = torch.utils.data.DataLoader(ps.torch.MapDataset(ds), sampler=sampler, batch_size=None)
+    assert [int(row) for row in loader] == [4, 2]
+
+
+@pytest.mark.parametrize("wrong", [torch.tensor(True), torch.tensor(1.0), torch.tensor([[1]])])
+def test_tensors_that_are_no_row_numbers_are_refused(wrong):
+    with pytest.raises(ArgumentTypeError, match="wanted a row number"):
+        ps.Dataset.range(10)[wrong]

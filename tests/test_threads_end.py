@@ -1,8 +1,10 @@
 """Threads end before the interpreter: a program may stop anywhere in its rows."""
 
+import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -80,6 +82,36 @@ def test_what_a_thread_kept_for_itself_is_let_go_before_the_interpreter_ends():
         timeout=60,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
+
+
+@pytest.mark.parametrize("how", ["prefetch(2)", "map(lambda n: n + 1, num_parallel_calls=2).prefetch(2)"])
+def test_ctrl_c_does_not_wait_for_a_slow_function_in_a_thread(tmp_path: Path, how: str):
+    program = f"""
+        import _thread
+        import time
+        import penstock as ps
+        from penstock.run import threads
+        threads._MOST_SECONDS = 600
+
+        def slow(n):
+            _thread.interrupt_main()
+            time.sleep(60)
+            open({str(tmp_path / "went on")!r}, "w").close()
+            return n
+
+        for row in ps.Dataset.from_generator(lambda: map(slow, range(3))).{how}:
+            pass
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode not in (0, -signal.SIGABRT)
+    assert done.stderr.endswith("KeyboardInterrupt\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 ENDLESS = {

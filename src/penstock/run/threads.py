@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable
 from threading import Thread, local
@@ -10,8 +11,10 @@ from typing import Any, Final
 
 __all__ = ["Left", "ends_when", "leave_if_sent_home", "start"]
 
-# A thread that waits for a slow device must not hold up the end of the process any longer.
+# A thread that waits for a slow device must not hold up the end of the process any longer; after Ctrl-C it is to end
+# within a second.
 _MOST_SECONDS: Final = 5.0
+_MOST_SECONDS_INTERRUPTED: Final = 0.7
 
 # Held: a thread that has done its work goes on for a moment, and lets go of what it kept (files that C++ reads).
 _RUNNING: Final[set[Thread]] = set()
@@ -58,7 +61,8 @@ def _has_ended(thread: Thread) -> bool:
 
 def _wait() -> None:
     """Wait for threads that were sent home: one that runs native code while the interpreter goes aborts the process."""
-    deadline = monotonic() + _MOST_SECONDS
+    is_interrupted = getattr(sys, "last_type", None) is KeyboardInterrupt
+    deadline = monotonic() + (_MOST_SECONDS_INTERRUPTED if is_interrupted else _MOST_SECONDS)
     for thread in _RUNNING.copy():
         if thread.ident is not None:  # the exit may come while another thread begins this one
             thread.join(max(0.0, deadline - monotonic()))

@@ -335,6 +335,24 @@ def test_a_backup_of_other_passes_than_those_of_fit_is_refused(given, tmp_path):
         model().fit(given(), callbacks=[backup], verbose=0)
 
 
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_a_second_callback_that_restores_a_model_is_refused_before_training(ours_first, tmp_path):
+    run(tmp_path / "ours", 4, every=3)
+    batches = ps.keras.adapter(points())
+    backup = ps.keras.BackupDataState(batches, tmp_path / "ours", every=3)
+    its_own = ps.keras.BackupDataState(ps.keras.adapter(points()), tmp_path / "second")
+    for other in (keras.callbacks.BackupAndRestore(str(tmp_path / "keras")), its_own, backup):
+        trained = model()
+        with pytest.raises(FailedPreconditionError, match="model and data would differ") as refused:
+            trained.fit(
+                batches, callbacks=[backup, other] if ours_first else [other, backup], epochs=3, verbose=0
+            )
+        assert str(getattr(other, "backup_dir", tmp_path / "second")) in str(refused.value) or other is backup
+        assert not values(trained.seen)[1]
+    again, _ = run(tmp_path / "ours", every=3)
+    assert values(again.seen) == expected(passes(points(), 3))
+
+
 @pytest.mark.parametrize("rows", [points, some])
 def test_passes_of_validation_over_the_adapter_of_fit_are_refused_where_backups_are_made(rows, tmp_path):
     batches = ps.keras.adapter(rows())

@@ -53,7 +53,8 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
         ArgumentError: (in `fit`) The backup is of other data; names the differences.
         FailedPreconditionError: (in `fit`) It is not known how many batches an epoch has, or passes have another number
             than epochs; the model is not built; the backup is of the middle of an epoch and of another number of
-            ranks (`distribute`); or batches of another adapter are trained on, or those of this one are taken by others
+            ranks (`distribute`); another callback restores a model too (Keras' own BackupAndRestore, or a second one of
+            these); or batches of another adapter are trained on, or those of this one are taken by others
             (`validation_data`).
         SidecarError: (in `fit`) The backup is of a later version of penstock.
     """
@@ -87,12 +88,31 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Go on from the last backup, where there is one."""
+        self._require_to_be_the_only_one()
         self._require_steps()
         self._begin_counting()
         last = self._backups.last()
         if last is not None:
             self._restore(last)
         self._adapter.begin_training()
+
+    def _require_to_be_the_only_one(self) -> None:
+        """Raise where another callback of this fit restores a model too: the last one would win, and the data not."""
+        all_of_fit = _callbacks_of_fit()
+        others = [one for one in all_of_fit if one is not self and isinstance(one, _RESTORING)]
+        if not others and all_of_fit.count(self) < 2:
+            return
+        beside = "; ".join(_backup_of(one) for one in others or [self])
+        raise FailedPreconditionError(
+            f"ps.keras.BackupDataState: fit was given {_backup_of(self)}, with the data, and beside it {beside}. Each "
+            "goes on with a model of its own moment, so that model and data would differ. Leave one in callbacks: "
+            "BackupDataState backs up model, optimizer and data together."
+        )
+
+    @property
+    def folder(self) -> Path:
+        """Where the backups lie."""
+        return self._backups.path
 
     def _require_steps(self) -> None:
         steps, batches = self.params.get("steps"), self._adapter.num_batches
@@ -214,6 +234,25 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
             (folder / _STATE).write_text(json.dumps(state))
 
 
+_RESTORING: Final = (BackupDataState, keras.callbacks.BackupAndRestore)
+
+
+def _backup_of(callback: Any) -> str:
+    folder = callback.folder if isinstance(callback, BackupDataState) else callback.backup_dir
+    return f"{type(callback).__name__}, which goes on with the model in {str(folder)!r}"
+
+
+def _callbacks_of_fit() -> list[Any]:
+    """The callbacks of the `fit` that is running, of which Keras tells none of them."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        caller = frame.f_locals.get("self")
+        if isinstance(caller, keras.callbacks.CallbackList):
+            return list(caller.callbacks)
+        frame = frame.f_back
+    return []
+
+
 def _has_steps_per_epoch() -> bool:
     """Whether the `fit` that is running was given `steps_per_epoch`, of which Keras tells callbacks nothing."""
     frame = inspect.currentframe()
@@ -279,6 +318,11 @@ class _Backups:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    @property
+    def path(self) -> Path:
+        """The folder that holds them."""
+        return self._path
 
     def last(self) -> Path | None:
         """The newest one; None where there is none."""

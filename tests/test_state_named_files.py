@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, FailedPreconditionError
 from penstock.run.position import seal_state
 
 
@@ -111,3 +112,86 @@ def test_of_many_files_each_one_counts(tmp_path: Path, kind: str):
         assert begin <= i <= end < begin + 10
         lines[i].write_text(was)
     iter(opened()).set_state(state, strict=True)
+
+
+# --- names that are made while rows flow ---
+
+
+def by_made_names(folder: Path, cycle: int = 2) -> ps.Dataset:
+    return ps.Dataset.range(4).interleave(
+        lambda i: ps.TFRecordDataset(str(folder / f"{i:03}.tfrecord")), cycle_length=cycle, block_length=3
+    )
+
+
+@pytest.mark.parametrize("around", ["alone", "shuffled", "batched ahead", "flat"])
+@pytest.mark.parametrize("n", [1, 4, 9])
+def test_a_file_that_a_function_had_opened_by_a_name_of_its_own_is_compared_when_it_is_opened_again(
+    tmp_path: Path, around: str, n: int
+):
+    def opened() -> ps.Dataset:
+        ds = by_made_names(tmp_path, 1 if around == "flat" else 2)
+        if around == "shuffled":
+            return ds.shuffle(5, seed=2)
+        return ds.batch(2).prefetch(2) if around == "batched ahead" else ds
+
+    written(tmp_path)
+    rows = iter(opened())
+    list(islice(rows, n))
+    state = json.loads(json.dumps(rows.get_state()))
+    want = str(list(rows))
+    rows = iter(opened())
+    rows.set_state(state, strict=True)
+    assert rows.get_state()["opened"].startswith(state["opened"])  # how far was read ahead may differ
+    assert str(list(rows)) == want
+    write(tmp_path / "000.tfrecord", 7)
+    rows = iter(opened())
+    with pytest.raises(FailedPreconditionError, match=r"000\.tfrecord.*other bytes.*strict=False"):
+        all_after(rows, state)
+    rows.set_state(state, strict=False)
+    assert len(list(rows)) > 9
+    write(tmp_path / "000.tfrecord", 0)
+    rows.set_state(state)
+    assert str(list(rows)) == want
+
+
+def all_after(rows: Any, state: Any) -> list[Any]:
+    rows.set_state(state)
+    return list(rows)
+
+
+def test_a_set_state_that_fails_leaves_what_is_known_of_files_as_it_was(tmp_path: Path):
+    written(tmp_path)
+    rows = iter(by_made_names(tmp_path))
+    list(islice(rows, 7))
+    state = rows.get_state()
+    with pytest.raises(ArgumentError, match="that of other rows"):
+        rows.set_state(seal_state({**state, "mark": [0, 1, 2, 3, [], []]}))
+    assert rows.get_state() == state
+
+
+@pytest.mark.parametrize("opened", [7, None, "é", "AAAA", ["AAAA"], "A" * 12 * 49, "AAAAAAAAAAA="])
+def test_forged_digests_of_opened_files_are_refused(tmp_path: Path, opened: object):
+    written(tmp_path)
+    rows = iter(by_made_names(tmp_path, 1))
+    next(rows)
+    with pytest.raises(ArgumentError, match="another form"):
+        rows.set_state(seal_state({**rows.get_state(), "opened": opened}))
+
+
+def test_states_of_hundreds_of_opened_files_stay_small(tmp_path: Path):
+    for i in range(200):
+        (tmp_path / f"{i}.txt").write_text(f"{i}\n" * 2)
+    rows = iter(
+        ps.Dataset.range(200).interleave(lambda i: ps.TextLineDataset(f"{tmp_path}/{i}.txt"), cycle_length=16)
+    )
+    list(islice(rows, 390))
+    assert len(json.dumps(rows.get_state())) < 2000
+
+
+def test_a_dataset_without_files_of_functions_says_nothing_of_them(tmp_path: Path):
+    rows = iter(ps.Dataset.range(4).interleave(lambda i: ps.Dataset.range(i + 9), cycle_length=2))
+    next(rows)
+    assert "opened" not in rows.get_state()
+    rows = iter(slices(written(tmp_path)).interleave(ps.TFRecordDataset))
+    next(rows)
+    assert "opened" not in rows.get_state()

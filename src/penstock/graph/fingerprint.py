@@ -42,6 +42,7 @@ from penstock.graph.whole import whole_digest
 from penstock.spec import Spec
 
 __all__ = [
+    "MOST_CONTENTS",
     "Difference",
     "Fingerprint",
     "call_text",
@@ -50,6 +51,7 @@ __all__ = [
     "differences",
     "fields_of",
     "files_described",
+    "files_of",
     "fingerprint",
     "name_of",
     "short_fingerprint",
@@ -84,7 +86,7 @@ _VALUES: Final = ".values"
 # Of more files than this some are looked into, evenly spread: opening 100,000 would take long where disks are far.
 _MOST_OPENED: Final = 16
 _MOST_BLOCKS: Final = 256
-_MOST_CONTENTS: Final = 4096
+MOST_CONTENTS: Final = 4096
 _READERS: Final = 8
 _AT_ONCE: Final = 64
 
@@ -177,7 +179,7 @@ def _arguments_that_differ(
         if texts[0] == texts[1]:
             texts = f"{texts[0]} that uses other functions or values", texts[1]
         which = ""
-        if argument in _OF_FILES and (names := list(_files_of(node))):
+        if argument in _OF_FILES and (names := list(files_of(node))):
             which = which_files(theirs.get(_EACH), ours.get(_EACH), _below(names))
         yield Difference(f"{name}.{argument}", *texts, which, is_function)
 
@@ -188,7 +190,8 @@ def _other_passes(name: str) -> Difference:
     return Difference(f"{name}.{_PASSES}", theirs, ours, which)
 
 
-def _files_of(node: Node) -> Iterator[str]:
+def files_of(node: Node) -> Iterator[str]:
+    """The files that a node reads, and those that its rows name; of many of the latter some."""
     for part in fields_of(node):
         value = getattr(node, part.name)
         if part.name == "paths":
@@ -196,7 +199,7 @@ def _files_of(node: Node) -> Iterator[str]:
         elif isinstance(value, RowsInMemory):
             yield from map(os.fsdecode, named_files(value))
         elif isinstance(value, Node):
-            yield from _files_of(value)
+            yield from files_of(value)
 
 
 def chain(pipeline: Any) -> str:
@@ -411,7 +414,7 @@ def _contents(
     """What states of before have not: digests of more files than those of their blocks, and which is another."""
     if len(names) <= _MOST_BLOCKS:
         return _each(blocks, sizes)
-    contents = _looked_into(names, _MOST_CONTENTS, read)
+    contents = _looked_into(names, MOST_CONTENTS, read)
     return {} if contents is None else {"contents": contents.digest, **_each(contents, sizes)}
 
 

@@ -326,6 +326,7 @@ class Edge:
     ) -> Self:
         """The rows of another plan, from a mark or from the start, where its epochs begin at `first`."""
         most, uncounted = self._most_threads, self._uncounted
+        uncounted.opened.note(plan)
         return type(self)(
             plan, _of(mark, plan), most_threads=most, uncounted=uncounted, passes=PassesFrom(first)
         )

@@ -27,6 +27,7 @@ from penstock.graph.state import from_json
 from penstock.run.edge import Edge, Mark
 from penstock.run.later import Point
 from penstock.run.moved import goes_by_number, moved
+from penstock.run.opened_files import OpenedFiles, opened_in
 from penstock.run.passes import note_ended
 from penstock.run.position import State, open_state, reading_state
 from penstock.run.same_pipeline import as_it_was, check_pipeline
@@ -77,7 +78,7 @@ class RowIterator(Iterator[Any]):
         self._n = self._skip = 0  # the rows at hand are counted already
         self._pulled_from: tuple[Mark, int, int] | None = None
         self._interrupted_at: Mark | None = None
-        self._uncounted = Uncounted()
+        self._uncounted = Uncounted(OpenedFiles(plan))
         self._writer = StateWriter(plan)
         self._keeps_states = False
         self._stand(self._open())
@@ -97,6 +98,14 @@ class RowIterator(Iterator[Any]):
         except RecursionError as error:
             found = "iter: the pipeline has so many nodes in a row that Python's limit of calls in each other is met."
             raise LimitError(found, help=DEEPER) from error
+
+    def _open_expecting(self, opened: OpenedFiles, mark: Mark | None, plan: Plan) -> Edge:
+        before, self._uncounted.opened = self._uncounted.opened, opened
+        try:
+            return self._open(mark, plan)
+        except BaseException:
+            self._uncounted.opened = before
+            raise
 
     def _stand(self, edge: Edge) -> None:
         self._edge = edge
@@ -143,7 +152,7 @@ class RowIterator(Iterator[Any]):
                 n = self._n + len(chunk)
                 left = iter(range(len(chunk)))
                 rows = zip(left, chunk)  # noqa: B905  (`left` first: a row that fails is counted)
-                at = (left, self._point(self._edge.mark(), n)) if self._keeps_states else None
+                at = (left, self._point(self._edge.mark(), n, self._skip)) if self._keeps_states else None
                 self._n, self._left, self._rows, self._interrupted_at, self._at = n, left, rows, None, at
             except Exception:
                 raise
@@ -234,19 +243,19 @@ class RowIterator(Iterator[Any]):
         """Where it stands once the rows at hand are given, and how many those are."""
         # Until the next rows are pulled nothing changes but how many are left: both are read at once, without waiting.
         at = self._at
-        if at is not None and at[1].uncounted is self._uncounted.names:
+        if at is not None and at[1].is_of(self._uncounted.names, self._uncounted.opened.marks):
             return at[1], length_hint(at[0])
         self._keeps_states = True
         with self._lock:
             if self._pulled_from is not None:  # in the middle of `next`, from a handler of a signal
                 mark, rows, skip = self._pulled_from
-                return Point(self._writer, mark, rows, skip, self._uncounted.names), 0
-            point = self._point(self._interrupted_at or self._edge.mark(), self._n)
+                return self._point(mark, rows, skip), 0
+            point = self._point(self._interrupted_at or self._edge.mark(), self._n, self._skip)
             self._at = self._left, point
             return point, self._ahead
 
-    def _point(self, mark: Mark, rows: int) -> Point:
-        return Point(self._writer, mark, rows, self._skip, self._uncounted.names)
+    def _point(self, mark: Mark, rows: int, skip: int) -> Point:
+        return Point(self._writer, mark, rows, skip, self._uncounted.names, self._uncounted.opened.marks)
 
     def set_state(
         self,
@@ -276,7 +285,8 @@ class RowIterator(Iterator[Any]):
             ArgumentError: It is no state, was altered, or is of another pipeline, of which the message names all
                 differences; or states of ranks are not complete, not of one epoch, or of a pipeline with a node after
                 `distribute` that cannot go on over other rows. This iterator stays where it is.
-            FailedPreconditionError: The rows that were on hold do not come again.
+            FailedPreconditionError: The rows that were on hold do not come again. Also later, as rows are taken: a file
+                that a function had opened, by whatever name, holds other bytes.
 
         >>> import penstock as ps
         >>> ds = ps.Dataset.range(100).shuffle(10, seed=1)
@@ -290,7 +300,7 @@ class RowIterator(Iterator[Any]):
         """
         allow = (allow,) if isinstance(allow, str) else allow
         with reading_state("set_state"):
-            standings, uncounted = [], list[str]()
+            standings, uncounted, opened_files = [], list[str](), dict[bytes, bytes]()
             plan = theirs = self._given_plan
             given: Any = state  # also text, of which `open_state` says what to do
             is_of_ranks = isinstance(given, Sequence) and not isinstance(given, str | bytes)
@@ -300,6 +310,7 @@ class RowIterator(Iterator[Any]):
                 check_pipeline(opened["pipeline"], plan, strict=strict, allow=allow, stacklevel=2)
                 theirs = plan_of(opened["pipeline"], plan)
                 uncounted += uncounted_in(opened)
+                opened_files |= opened_in(opened)
                 standings.append(
                     Standing(from_json(opened.get("mark")), opened["rows"], opened.get("skip", 0))
                 )
@@ -311,7 +322,8 @@ class RowIterator(Iterator[Any]):
             if further is not None:
                 rows -= skip - (further[3] - mark[3])  # fewer where the rows end before
                 mark, skip = further, 0
-            edge = self._open(mark, plan)
+            expected = None if strict is False else opened_files
+            edge = self._open_expecting(OpenedFiles(plan, expected), mark, plan)
         self._uncounted.add(uncounted)
         with self._lock:
             if plan is not self._plan:

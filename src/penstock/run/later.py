@@ -8,6 +8,7 @@ from typing import Any, Final
 from penstock.errors import FailedPreconditionError
 from penstock.frozen import frozen
 from penstock.run.marks import Mark
+from penstock.run.opened_files import Opened
 from penstock.run.position import State
 from penstock.run.state_writer import StateWriter
 
@@ -37,6 +38,7 @@ class Point:
         rows: That it has given then.
         skip: Rows to pass over after the mark.
         uncounted: Nodes that have drawn random numbers which no state counts.
+        opened: Digests of the names and contents of files that functions opened.
     """
 
     writer: StateWriter
@@ -44,10 +46,16 @@ class Point:
     rows: int
     skip: int
     uncounted: tuple[str, ...]
+    opened: Opened
+
+    def is_of(self, uncounted: tuple[str, ...], opened: Opened) -> bool:
+        """Whether these have not changed since."""
+        return self.uncounted is uncounted and self.opened is opened
 
     def written(self, ahead: int) -> State:
         """The state before the last `ahead` of these rows."""
-        return self.writer.write(self.mark, ahead, self.rows - ahead, self.skip, self.uncounted)
+        rows = self.rows - ahead
+        return self.writer.write(self.mark, ahead, rows, self.skip, self.uncounted, self.opened)
 
     def state(self, ahead: int) -> State:
         """As `written`, which is called when the state is first looked at, if ever."""

@@ -66,6 +66,7 @@ class State(dict[str, Any]):
     - `skip`: elements to pass over before the next is given; left out where there are none.
     - `held`: rows that nodes keep back, by node; left out where there are none.
     - `pipeline`: for each node its name, its arguments or digests of them, and its number of inputs.
+    - `opened`: digests of the files that functions opened last by names of their own; left out where there are none.
     - `mark`: the place of every node.
     - `checksum`: of all of that.
 

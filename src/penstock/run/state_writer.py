@@ -12,6 +12,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.shortened import shortened
 from penstock.graph.state import Written, pack, pack_nodes, to_json
 from penstock.run.marks import Mark, held_rows, latest_epoch
+from penstock.run.opened_files import Opened, written
 from penstock.run.position import (
     PLAIN_VERSION,
     STATE_VERSION,
@@ -42,6 +43,7 @@ class _Place:
     written: State
     begun: blake2b
     uncounted: tuple[str, ...]
+    opened: Opened
 
     def is_of(self, mark: Mark) -> bool:
         epoch, state, _, _, inputs, notes = mark
@@ -74,7 +76,9 @@ class StateWriter:
             self._pipeline = pipeline, pack_nodes(shortened(pipeline)) if is_long else packed
         return self._pipeline
 
-    def write(self, mark: Mark, ahead: int, rows: int, skip: int, uncounted: tuple[str, ...]) -> State:
+    def write(
+        self, mark: Mark, ahead: int, rows: int, skip: int, uncounted: tuple[str, ...], opened: Opened
+    ) -> State:
         """The state of a mark.
 
         Args:
@@ -83,15 +87,16 @@ class StateWriter:
             rows: Rows that the iterator has given.
             skip: Rows to pass over after the mark.
             uncounted: Nodes that have drawn random numbers which no state counts.
+            opened: Digests of the names and contents of files that functions opened.
         """
         place = self._place
-        if place is None or not place.is_of(mark) or place.uncounted != uncounted:
+        if place is None or not place.is_of(mark) or (place.uncounted, place.opened) != (uncounted, opened):
             # Another thread, or a handler of a signal, may ask in the middle of it.
             try:
                 arrays = self._spare.pop()
             except IndexError:
                 arrays = Written()
-            self._place = place = self._written(mark, arrays, uncounted)
+            self._place = place = self._written(mark, arrays, uncounted, opened)
             self._spare = [arrays]
         given, position = mark[2] - ahead, mark[3] - ahead
         state = State(place.written)
@@ -103,7 +108,7 @@ class StateWriter:
         state["checksum"] = ended_checksum(place.begun, rows, skip, given, position)
         return state
 
-    def _written(self, mark: Mark, arrays: Written, uncounted: tuple[str, ...]) -> _Place:
+    def _written(self, mark: Mark, arrays: Written, uncounted: tuple[str, ...], opened: Opened) -> _Place:
         epoch, state, given, position, inputs, notes = mark
         arrays.begin()
         below = to_json(state, arrays)
@@ -117,10 +122,12 @@ class StateWriter:
             document["held"] = dict(held)
         if uncounted:
             document["uncounted"] = list(uncounted)
+        if opened:
+            document["opened"] = written(opened)
         document["pipeline"], packed = self.pipeline()
         if lean_bytes([document["pipeline"], below, inner, said]) > _LONG:
             document["version"] = STATE_VERSION
             document["pipeline"], below, inner = packed, pack(below), pack(inner)
         document["mark"] = [epoch, below, given, position, inner, said]
         begun = begun_checksum(rest_digest(document))
-        return _Place(epoch, state, inputs, notes, State(document), begun, uncounted)
+        return _Place(epoch, state, inputs, notes, State(document), begun, uncounted, opened)

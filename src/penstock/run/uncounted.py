@@ -14,6 +14,7 @@ from penstock.graph.fingerprint import name_of
 from penstock.graph.node import Node
 from penstock.graph.placed import note_unnoted, unnoted
 from penstock.graph.state import DREW_UNCOUNTED
+from penstock.run.opened_files import OpenedFiles
 
 __all__ = ["Uncounted", "uncounted_in"]
 
@@ -43,9 +44,11 @@ class Uncounted:
     draw is noted before and is theirs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, opened: OpenedFiles | None = None) -> None:
         self._names = dict[str, None]()
         self._told = set[tuple[str, Any]]()
+        self.opened = opened or OpenedFiles()
+        """Files that functions opened."""
         self.names: tuple[str, ...] = ()
         """The nodes, by the names of their methods: another tuple once there are more."""
 

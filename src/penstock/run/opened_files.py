@@ -1,0 +1,111 @@
+"""Files that functions opened by names of their own, so that a run that goes on notices other bytes in them."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from typing import Any, Final, TypeAlias
+
+from penstock.errors import FailedPreconditionError, PenstockError
+from penstock.fs.files import middle_of
+from penstock.graph.fingerprint import MOST_CONTENTS, files_of
+from penstock.graph.plan import Plan
+
+__all__ = ["Opened", "OpenedFiles", "opened_in", "written"]
+
+Opened: TypeAlias = tuple[tuple[bytes, bytes], ...]
+"""A digest of the name of each file and one of its content."""
+
+_NAME_BYTES: Final = 5
+_CONTENT_BYTES: Final = 4
+_BOTH: Final = _NAME_BYTES + _CONTENT_BYTES
+# Twelve letters each in a state, which stays below 2 kB with them.
+_MOST: Final = 48
+
+
+class OpenedFiles:
+    """The latest files of a run; edges of one iterator share one, also across threads.
+
+    Those into which the fingerprint of the plan looks are left out.
+    """
+
+    def __init__(self, plan: Plan | None = None, expected: Mapping[bytes, bytes] | None = None) -> None:
+        """Of a run of a plan, with what is expected of files when they are opened the next time."""
+        self._plan = plan
+        self._known: frozenset[str] | None = None
+        self._expected = dict(expected or {})
+        self._found = dict(self._expected)
+        self.marks: Opened = tuple(self._found.items())
+        """Those files: another tuple once there are others."""
+
+    def note(self, plan: Plan) -> None:
+        """Note the files of a plan that a function made.
+
+        Raises:
+            FailedPreconditionError: One of them holds other bytes than is expected of it.
+        """
+        names = list(_names(plan))
+        for name in names:
+            if name not in self._known_names() and (content := _content(name)):
+                self._add(name, content)
+
+    def _known_names(self) -> frozenset[str]:
+        if self._known is None:
+            names = [] if self._plan is None else list(_names(self._plan))
+            self._known = frozenset(names if len(names) <= MOST_CONTENTS else ())
+        return self._known
+
+    def _add(self, name: str, content: bytes) -> None:
+        key = _digest(name.encode(errors="surrogatepass"), _NAME_BYTES)
+        expected = self._expected.pop(key, content)
+        if self._found.get(key) != content:
+            self._found.pop(key, None)
+            self._found[key] = content
+            for oldest in list(self._found)[:-_MOST]:
+                self._found.pop(oldest, None)
+            self.marks = tuple(self._found.items())
+        if expected != content:
+            raise FailedPreconditionError(
+                f"set_state: {name}, which a function opens, holds other bytes than when the state was taken. Put back "
+                "what it was, begin a new epoch, or go on all the same with strict=False."
+            )
+
+
+def _names(plan: Plan) -> Iterator[str]:
+    for part in plan.parts:
+        yield from files_of(part.node)
+
+
+def _content(name: str) -> bytes:
+    """A digest of the size of a file and of some of its blocks; empty where it is not on a disk, or gone."""
+    try:
+        return _digest(b"%d " % os.stat(name).st_size + middle_of(name), _CONTENT_BYTES)
+    except (PenstockError, OSError, ValueError):  # reading it says what is wrong with it
+        return b""
+
+
+def _digest(data: bytes, nbytes: int) -> bytes:
+    return blake2b(data, digest_size=nbytes).digest()
+
+
+def written(marks: Iterable[tuple[bytes, bytes]]) -> str:
+    """The marks as a text in a state."""
+    return b64encode(b"".join(name + content for name, content in marks)).decode()
+
+
+def opened_in(document: Mapping[str, Any]) -> dict[bytes, bytes]:
+    """What a state tells of files that functions opened.
+
+    Raises:
+        ValueError: It is no such text.
+    """
+    text = document.get("opened", "")
+    if not isinstance(text, str):
+        raise ValueError("digests of files are a text")
+    data = b64decode(text, validate=True)
+    if len(data) % _BOTH or len(data) > _MOST * _BOTH:
+        raise ValueError("another number of digests of files")
+    each = (data[i : i + _BOTH] for i in range(0, len(data), _BOTH))
+    return {one[:_NAME_BYTES]: one[_NAME_BYTES:] for one in each}

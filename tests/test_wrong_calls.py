@@ -74,3 +74,23 @@ def test_a_saved_trace_with_a_wrong_argument_is_a_trace_that_cannot_be_read():
     with pytest.raises(InvalidArgumentError, match="a saved trace cannot be read") as caught:
         Trace.from_json(form)
     assert not isinstance(caught.value, ArgumentError)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tf.range(5, 0, 1), "range: limit is"),
+        (lambda: tf.range("a"), "range: limit is b'a', wanted a number"),
+        (lambda: tf.matmul([1], [1]), "matmul: the shapes are"),
+        (lambda: tf.constant([1, 2]) + tf.constant([1, 2, 3]), "add: operands could not be broadcast"),
+        (lambda: tf.constant([1, 2])[5], "getitem: index 5 is out of bounds"),
+        (lambda: tf.sort([1], axis=1), "sort: axis 1 is out of bounds"),
+        (lambda: tf.sparse.reduce_sum(tf.SparseTensor([[0]], [1], [2]), axis=2), "reduce_sum: axis 2"),
+        (lambda: tf.nest.pack_sequence_as([1, 2], [1]), "items is 1, wanted 2"),
+        (lambda: tf.nest.pack_sequence_as([1], [1, 2]), "items is 2, wanted 1"),
+        (lambda: tf.boolean_mask([1, 2], True), "mask is True, wanted at least one axis"),
+    ],
+)
+def test_errors_of_numpy_are_penstocks_and_name_the_function(call, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        call()

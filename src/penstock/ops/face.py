@@ -10,7 +10,7 @@ import numpy as np
 
 from penstock.errors import ArgumentTypeError, InvalidArgumentError, LimitError, PenstockError
 
-__all__ = ["face", "refused"]
+__all__ = ["as_ours", "face", "refused"]
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -30,14 +30,17 @@ def face(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Res
                 return function(*args, **kwargs)
         except PenstockError:
             raise
-        except MemoryError as error:
-            raise LimitError(
-                f"{function.__name__}: {str(error) or 'there is no memory for the result'}."
-            ) from error
-        except (ValueError, IndexError) as error:
-            raise InvalidArgumentError(f"{function.__name__}: {error}.") from error
+        except (MemoryError, ValueError, IndexError) as error:
+            raise as_ours(function.__name__, error) from error
 
     return called
+
+
+def as_ours(where: str, error: Exception) -> PenstockError:
+    """An error of NumPy or of memory as one of penstock that names the function which failed."""
+    if isinstance(error, MemoryError):
+        return LimitError(f"{where}: {str(error) or 'there is no memory for the result'}.")
+    return InvalidArgumentError(f"{where}: {str(error).rstrip('. ')}.")
 
 
 def refused(where: str, name: str, value: Any, want: str, help: str = "") -> ArgumentTypeError:

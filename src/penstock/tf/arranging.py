@@ -10,6 +10,7 @@ from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.ops.operands import pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
+from penstock.tf.tensors import require_matrices
 from penstock.trace.value import Traced
 
 __all__ = [
@@ -59,6 +60,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
     [[3.0, 0.0], [0.0, 3.0]]
     """
     left, right = tensor_of("matmul", "a", a), tensor_of("matmul", "b", b)
+    require_matrices("matmul", left, right)
     left = np.swapaxes(left, -1, -2) if transpose_a else left
     return np.matmul(left, np.swapaxes(right, -1, -2) if transpose_b else right)
 
@@ -87,6 +89,8 @@ def roll(input: Any, shift: Any, axis: Any) -> Any:  # noqa: A002
     >>> roll(np.array([1, 2, 3]), 1, 0).tolist()
     [3, 1, 2]
     """
+    if np.size(shift) != np.size(axis):
+        raise ArgumentError("roll", "shift", got=shift, want=f"one for each axis of {axis}")
     return np.roll(tensor_of("roll", "input", input), shift, axis)
 
 

@@ -147,6 +147,8 @@ def boolean_mask(tensor: Any, mask: Any, axis: int | None = None) -> Any:
     [1, 3]
     """
     value, kept = tensor_of("boolean_mask", "tensor", tensor), tensor_of("boolean_mask", "mask", mask)
+    if not kept.ndim:
+        raise ArgumentError("boolean_mask", "mask", got=mask, want="at least one axis")
     kept = kept if kept.dtype == np.bool_ else kept != 0
     if axis:
         moved = np.moveaxis(value, axis, 0)

@@ -11,8 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError, LimitError
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError, PenstockError
 from penstock.graph.adapted import by_itself
+from penstock.ops.face import as_ours
 from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import as_dtype
@@ -55,10 +56,10 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
             if is_among((*values, *named.values())):
                 return wrap(across(function, values, named))
             return wrap(function(*values, **named))
-        except MemoryError as error:
-            raise LimitError(
-                f"{function.__name__}: {str(error) or 'there is no memory for the result'}."
-            ) from error
+        except PenstockError:
+            raise
+        except (MemoryError, ValueError, IndexError) as error:
+            raise as_ours(function.__name__, error) from error
 
     return called
 

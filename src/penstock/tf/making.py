@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from penstock.column.packing import pack_value
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.tf.dtypes import as_dtype
+from penstock.trace.value import Traced
 
 __all__ = ["eye", "identity", "linspace", "range"]
 
@@ -20,9 +22,25 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
     """
     first, last = (0, start) if limit is None else (start, limit)
     values = [pack_value(value) for value in (first, last, delta)]
+    if not any(isinstance(value, Traced) for value in values):
+        _require_way(*values)
     floats = [value for value in values if value.dtype.kind == "f"]
     kind = np.result_type(*(floats or values)) if dtype is None else as_dtype(dtype).dtype
     return np.arange(*values, dtype=kind)
+
+
+def _require_way(first: Any, last: Any, delta: Any) -> None:
+    """Refuse numbers that do not lead from the first to the last, as TensorFlow does; NumPy gives none then."""
+    for name, value in (("start", first), ("limit", last), ("delta", delta)):
+        if isinstance(value, bytes | str) or value.ndim or value.dtype.kind not in "iuf":
+            raise ArgumentTypeError("range", name, got=value, want="a number")
+    if not np.isfinite([float(first), float(last), float(delta)]).all():
+        raise ArgumentError("range", "numbers", got=(first, last, delta), want="finite ones")
+    if not delta:
+        raise ArgumentError("range", "delta", got=delta, want="a number other than 0")
+    if first != last and (last > first) != (delta > 0):
+        want = f"at {'least' if delta > 0 else 'most'} start, {first}, as delta is {delta}"
+        raise ArgumentError("range", "limit", got=last, want=want)
 
 
 def linspace(start: Any, stop: Any, num: int) -> Any:

@@ -50,7 +50,12 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     if expand_composites and any(len(_parts(leaf)) > 1 for leaf in flatten(structure)):
         want = "False: ragged and sparse tensors are put together by their own makers"
         raise ArgumentError("nest.pack_sequence_as", "expand_composites", got=True, want=want)
-    return _as_before(structure, pack(_as_tuples(structure), flat_sequence))
+    leaves, wanted = list(flat_sequence), len(flatten(structure))
+    if len(leaves) != wanted:
+        raise ArgumentError(
+            "nest.pack_sequence_as", "items", got=len(leaves), want=f"{wanted}, as in structure"
+        )
+    return _as_before(structure, pack(_as_tuples(structure), leaves))
 
 
 def _as_tuples(structure: Any) -> Any:

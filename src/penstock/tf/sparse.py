@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 import penstock as ps
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.ops.face import face
 from penstock.tf.composite import SparseTensor, TracedSparse
 from penstock.tf.missing import no_attribute
 from penstock.tf.tensors import Tensor, unwrap
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 
+@face
 def to_dense(
     sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
 ) -> Tensor:
@@ -49,10 +51,14 @@ def to_dense(
     """
     if isinstance(sp_input, TracedSparse):
         return sp_input.to_dense()
+    given = _sparse("to_dense", sp_input)
+    if validate_indices:
+        _require_order("to_dense", given)
     default = None if default_value is None else pack_value(unwrap(default_value))
-    return Tensor(unwrap(sp_input).to_dense(default))
+    return Tensor(given.to_dense(default))
 
 
+@face
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """The values of a tensor that are not 0, with their places."""
     array = np.asarray(pack_value(unwrap(tensor)))
@@ -67,6 +73,22 @@ def _sparse(where: str, value: Any) -> ps.Sparse:
     return found
 
 
+def _require_order(where: str, given: ps.Sparse) -> None:
+    """Refuse places outside of the shape, out of order, or twice, as TensorFlow does; NumPy takes the last one."""
+    places = given.indices
+    is_out = ((places < 0) | (places >= given.dense_shape)).any(axis=1)
+    if is_out.any():
+        found = f"a value lies at {places[is_out][0].tolist()}, outside the shape {list(given.shape)}"
+        raise InvalidArgumentError(f"sparse.{where}: {found}.")
+    order = np.lexsort(places.T[::-1])
+    is_twice = (places[1:] == places[:-1]).all(axis=1)
+    if (order != np.arange(len(order))).any() or is_twice.any():
+        help = "Use tf.sparse.reorder, or validate_indices=False."
+        raise InvalidArgumentError(
+            f"sparse.{where}: values are out of order, or two lie at one place. {help}"
+        )
+
+
 def _made(places: Any, values: Any, shape: Any) -> SparseTensor:
     sizes = np.asarray(shape, np.int64)
     return SparseTensor(np.asarray(places, np.int64).reshape(-1, len(sizes)), np.asarray(values), sizes)
@@ -77,6 +99,7 @@ def _in_order(places: NDArray[Any], values: NDArray[Any], shape: Any) -> SparseT
     return _made(places[order], values[order], shape)
 
 
+@face
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """The same in the order of places, row by row.
 
@@ -87,6 +110,7 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     return _in_order(given.indices, given.values, given.dense_shape)
 
 
+@face
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     """The same in another shape; a size of -1 follows from the others."""
     given, sizes = _sparse("reshape", sp_input), [int(size) for size in np.asarray(unwrap(shape))]
@@ -103,6 +127,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     return _made(np.stack(np.unravel_index(flat, sizes), axis=1), given.values, sizes)
 
 
+@face
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     """The same in a larger shape, or in the smallest one that holds all values."""
     given = _sparse("reset_shape", sp_input)
@@ -113,6 +138,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     return _made(given.indices, given.values, sizes)
 
 
+@face
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
     """The axes in another order: that of `perm`, else turned round."""
     given = _sparse("transpose", sp_input)
@@ -121,9 +147,14 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
         if perm is None
         else [int(axis) for axis in np.asarray(unwrap(perm))]
     )
+    if sorted(order) != list(range(len(given.shape))):
+        raise ArgumentError(
+            "sparse.transpose", "perm", got=order, want=f"the {len(given.shape)} axes, each once"
+        )
     return _in_order(given.indices[:, order], given.values, given.dense_shape[order])
 
 
+@face
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
     """One axis more, of size 1, before the axis given; -1 puts it last."""
     given = _sparse("expand_dims", sp_input)
@@ -137,21 +168,29 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
     )
 
 
+@face
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:  # noqa: A001
     """A part of a size from a place on, as far as there is one."""
     given = _sparse("slice", sp_input)
     first, sizes = np.asarray(unwrap(start), np.int64), np.asarray(unwrap(size), np.int64)
+    rank = len(given.shape)
+    for part, value in (("start", first), ("size", sizes)):
+        if value.shape != (rank,) or (value < 0).any():
+            want = f"a number from 0 on for each of {rank} axes"
+            raise ArgumentError("sparse.slice", part, got=value.tolist(), want=want)
     sizes = np.maximum(np.minimum(sizes, given.dense_shape - first), 0)
     is_in = ((given.indices >= first) & (given.indices < first + sizes)).all(axis=1)
     return _made(given.indices[is_in] - first, given.values[is_in], sizes)
 
 
+@face
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """The values for which a list of bools says so."""
     given, is_kept = _sparse("retain", sp_input), np.asarray(unwrap(to_retain), bool)
     return _made(given.indices[is_kept], given.values[is_kept], given.dense_shape)
 
 
+@face
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
     """What a function gives for the values of sparse tensors of the same places, at these places."""
     of = [_sparse("map_values", one) for one in (*args, *kwargs.values()) if isinstance(one, SparseTensor)]
@@ -165,6 +204,7 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
     return _made(of[0].indices, unwrap(made), of[0].dense_shape)
 
 
+@face
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     """The sum of two, of which one may be a tensor; sums of two sparse values below `threshold` are left out.
 
@@ -186,13 +226,17 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     return _made(found[is_kept], sums[is_kept], first.dense_shape)
 
 
+@face
 def concat(
     axis: Any, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None
 ) -> SparseTensor:
     """Several one after the other along an axis; other axes are equal, or grow where that is said."""
     given = [_sparse("concat", one) for one in sp_inputs]
     rank = len(given[0].shape)
-    along = int(unwrap(axis)) % rank
+    along = int(unwrap(axis))
+    if not -rank <= along < rank:
+        raise ArgumentError("sparse.concat", "axis", got=along, want=f"an axis of {rank}")
+    along %= rank
     shapes = np.stack([one.dense_shape for one in given])
     sizes = shapes.max(axis=0)
     others = np.delete(shapes, along, axis=1)
@@ -209,6 +253,7 @@ def concat(
     return _in_order(np.concatenate(moved), np.concatenate([one.values for one in given]), sizes)
 
 
+@face
 def reduce_sum(
     sp_input: Any,
     axis: Any = None,
@@ -223,6 +268,7 @@ def reduce_sum(
     return from_dense(made) if output_is_sparse else Tensor(made[()])
 
 
+@face
 def reduce_max(
     sp_input: Any,
     axis: Any = None,
@@ -246,6 +292,7 @@ def _axes(axis: Any) -> Any:
     return tuple(int(one) for one in found) if isinstance(found, list | tuple | np.ndarray) else found
 
 
+@face
 def eye(
     num_rows: Any, num_columns: Any = None, dtype: Any = np.float32, name: str | None = None
 ) -> SparseTensor:
@@ -256,6 +303,7 @@ def eye(
     return _made(places, np.ones(len(places), unwrap(dtype)), [rows, columns])
 
 
+@face
 def fill_empty_rows(
     sp_input: Any, default_value: Any, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
@@ -270,6 +318,7 @@ def fill_empty_rows(
     return _in_order(places, values, given.dense_shape), Tensor(is_empty)
 
 
+@face
 def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Tensor:
     """Bools of which those are true whose number is a value, in place of the last axis."""
     given = _sparse("to_indicator", sp_input)
@@ -280,6 +329,7 @@ def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Ten
     return Tensor(made)
 
 
+@face
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from penstock.column.packing import are_plain, pack_value
-from penstock.errors import InvalidArgumentError
+from penstock.errors import InvalidArgumentError, PenstockError
 from penstock.math.arithmetic import divisor, floor_divided, is_float_dtype
 from penstock.ops.ensuring import ensure_shape as ps_ensure_shape
+from penstock.ops.face import as_ours
 from penstock.spec import is_structure, map_structure
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
 from penstock.tf.shapes import TensorShape
@@ -25,6 +26,7 @@ __all__ = [
     "first_in",
     "is_tensor",
     "is_traced",
+    "require_matrices",
     "set_wrapper",
     "unwrap",
     "wrap",
@@ -172,7 +174,10 @@ class Tensor:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(self._value, bytes | str):
             return _cut_text(self._value, key)
-        return wrap(self._value[unwrap(key)])
+        try:
+            return wrap(self._value[unwrap(key)])
+        except (ValueError, IndexError) as error:
+            raise _ours("getitem", error) from error
 
     def __contains__(self, item: object) -> bool:
         raise TypeError("Tensor does not support `in`. Use tf.reduce_any(tensor == value).")
@@ -422,8 +427,29 @@ def _calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> 
         operation = floor_divided
     if operation in _WHOLE_DIVISIONS and not _is_size(left) and not _is_size(right):
         right = divisor(left, right)
-    with np.errstate(all="ignore"):
-        return operation(left, right)
+    if operation in (operator.matmul, np.matmul):
+        require_matrices("matmul", left, right)
+    try:
+        with np.errstate(all="ignore"):
+            return operation(left, right)
+    except (MemoryError, ValueError) as error:
+        raise _ours(operation.__name__, error) from error
+
+
+def _ours(where: str, error: Exception) -> Exception:
+    return error if isinstance(error, PenstockError) else as_ours(where, error)
+
+
+def require_matrices(where: str, left: Any, right: Any) -> None:
+    """Refuse what TensorFlow multiplies as no matrices, and NumPy does: values of one axis, of two dtypes."""
+    if min(left.ndim, right.ndim) < 2:
+        shapes = f"{left.shape} and {right.shape}"
+        raise InvalidArgumentError(
+            f"{where}: the shapes are {shapes}, wanted two axes at least. Use tf.tensordot."
+        )
+    if left.dtype != right.dtype:
+        found = f"{left.dtype} and {right.dtype}"
+        raise InvalidArgumentError(f"{where}: the dtypes are {found}, wanted one. Use tf.cast.")
 
 
 def _is_floating(value: Any) -> bool:

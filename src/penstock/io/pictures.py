@@ -104,6 +104,8 @@ def naming_pictures(where: str, rows: int) -> Iterator[None]:
         kind = LimitError if is_limit else InvalidArgumentError
         raise kind(f"{place}{found}.") from None
     except _native.TogetherError as error:
+        # From Python 3.12 on it would keep all that calls have here, large pictures too, until garbage is looked for.
+        error.__traceback__ = None
         if most_together() < sys.maxsize:
             raise TooMuchTogether(*error.args) from None
         raise InvalidArgumentError(f"{where}: {error}.") from None

@@ -24,10 +24,11 @@ def in_pieces(
         with bounded(_MOST_BYTES):
             return state, make(chunk, first)
     except TooMuchTogether:
-        half = len(chunk) // 2
-        later = partial(in_pieces, make, state, chunk.slice(half, len(chunk)), first + half)
-        made = in_pieces(make, state, chunk.slice(0, half), first)[1]
-        return state, _with(made, later)
+        pass
+    half = len(chunk) // 2
+    later = partial(in_pieces, make, state, chunk.slice(half, len(chunk)), first + half)
+    made = in_pieces(make, state, chunk.slice(0, half), first)[1]
+    return state, _with(made, later)
 
 
 def _with(made: Chunk | Failing | Partly, later: Work) -> Partly:

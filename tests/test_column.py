@@ -11,9 +11,11 @@ from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
+from penstock.column.gather import gather_from
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.values import Ragged
+from penstock.errors import InvalidArgumentError
 from penstock.spec import RaggedSpec, TensorSpec, string, text
 from penstock.testing.laws import same
 
@@ -154,3 +156,11 @@ def test_values_one_after_the_other_are_those_of_the_list(name):
         made = list(part.each())
         assert len(made) == len(part)
         assert all(map(same, made, part.to_list()))
+
+
+def test_values_of_several_dtypes_are_not_gathered_together():
+    columns = [FixedColumn(np.zeros(2, np.float32)), FixedColumn(np.ones(2, np.int32))]
+    lists = [RaggedColumn(np.array([0, 2]), column) for column in columns]
+    for parts in (columns, lists):
+        with pytest.raises(InvalidArgumentError, match=r"Values of several dtypes .*: float32 and int32"):
+            gather_from(parts, np.array([0, 1]), np.array([0, 0]))

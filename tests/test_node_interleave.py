@@ -183,3 +183,23 @@ def test_datasets_of_another_structure_are_refused_however_many_rows_they_have(n
     assert all(row.keys() == {"a"} for row in rows)
     assert len(errors) == 1
     assert "of 'a' and 'a', 'b'" in errors[0]
+
+
+@pytest.mark.parametrize("other", [np.int32(7), np.int64(7), np.zeros(2, np.float32), b"seven", None])
+@pytest.mark.parametrize("cycle_length", [1, 2])
+def test_rows_of_another_dtype_are_refused_and_no_bytes_are_taken_for_others(other: Any, cycle_length: int):
+    def made(x: Any) -> Dataset:
+        return Dataset.from_tensors(np.float32(x)).repeat(2) if x != 1 else Dataset.from_tensors(other)
+
+    rows = iter(Dataset.range(4).interleave(made, cycle_length=cycle_length))
+    found, told = [], []
+    for _ in range(7):
+        try:
+            found.append(next(rows))
+        except InvalidArgumentError as error:
+            told.append(str(error))
+    assert sorted(found) == [0, 0, 2, 2, 3, 3]
+    assert {type(row) for row in found} == {np.float32}
+    [text] = told
+    assert "interleave: rows of several dtypes or numbers of axes come after each other: float32 of 0" in text
+    assert list(rows) == []

@@ -18,6 +18,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
 from penstock.column.unify import one_form
+from penstock.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from penstock.column.chunk import Chunk
@@ -61,12 +62,21 @@ def _fixed_from(columns: Sequence[FixedColumn], which: IntArray, rows: IntArray)
 
 def _values_from(arrays: Sequence[NDArray[Any]], which: IntArray, rows: IntArray) -> NDArray[Any]:
     """Rows of arrays of one dtype and row shape."""
-    dtype, shape = arrays[0].dtype, arrays[0].shape[1:]
+    dtype, shape = _one_dtype(arrays), arrays[0].shape[1:]
     width_bytes = dtype.itemsize * prod(shape)
     if width_bytes == 0:
         return np.empty((len(rows), *shape), dtype)
     taken = _native.gather_fixed_from(list(map(_buffer, arrays)), width_bytes, which, rows)
     return taken.view(dtype).reshape(len(rows), *shape)
+
+
+def _one_dtype(arrays: Sequence[NDArray[Any]]) -> np.dtype[Any]:
+    """The dtype of all: the bytes of one would be taken for another's."""
+    dtypes = {array.dtype for array in arrays}
+    if len(dtypes) > 1:
+        shown = " and ".join(sorted(map(str, dtypes)))
+        raise InvalidArgumentError(f"Values of several dtypes in one place of a row: {shown}.")
+    return arrays[0].dtype
 
 
 def _buffer(array: NDArray[Any]) -> NDArray[Any]:
@@ -99,7 +109,7 @@ def _ragged_from(columns: Sequence[RaggedColumn], which: IntArray, rows: IntArra
     sizes = {column.size for column in columns}
     size = sizes.pop() if len(sizes) == 1 else None
     if all(type(items) is FixedColumn and items.valid is None for items in inner):
-        dtype, shape = inner[0].values.dtype, inner[0].values.shape[1:]
+        dtype, shape = _one_dtype([items.values for items in inner]), inner[0].values.shape[1:]
         width_bytes = dtype.itemsize * prod(shape)
         if width_bytes:
             sources = [

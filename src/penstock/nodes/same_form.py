@@ -1,4 +1,4 @@
-"""Rows of several datasets in one structure: their dict entries may stand in different orders."""
+"""Rows of several datasets in one structure: their dict entries may stand in different orders, nothing else differs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 from penstock.column.chunk import Chunk
 from penstock.errors import InvalidArgumentError
-from penstock.spec import flatten, form, pack, paths
+from penstock.spec import DatasetSpec, LeafSpec, NoneSpec, flatten, form, pack, paths, string, text
 
-__all__ = ["chunk_in_form", "row_in_form"]
+__all__ = ["check_kinds", "chunk_in_form", "kinds_of", "row_in_form"]
 
 
 def chunk_in_form(chunk: Chunk, structure: Any) -> Chunk:
@@ -37,3 +37,35 @@ def row_in_form(row: Any, structure: Any) -> Any:
         raise InvalidArgumentError(f"rows of different structures come after each other: of {shown}.")
     named = dict(zip(names, flatten(row), strict=True))
     return pack(structure, [named[path] for path in wanted])
+
+
+def kinds_of(chunk: Chunk) -> tuple[str, ...]:
+    """The dtype and the number of axes of each leaf.
+
+    >>> from penstock.column.fixed import FixedColumn
+    >>> import numpy as np
+    >>> kinds_of(Chunk((FixedColumn(np.arange(2)), FixedColumn(np.zeros((2, 3))))))
+    ('int64 of 0 axes', 'float64 of 1 axes')
+    """
+    return tuple(_kind(column.spec) for column in chunk.columns)
+
+
+def check_kinds(chunk: Chunk, wanted: tuple[str, ...]) -> None:
+    """Refuse rows that cannot stand beside others.
+
+    Raises:
+        InvalidArgumentError: A leaf has another dtype or number of axes.
+    """
+    found = kinds_of(chunk)
+    if found != wanted:
+        i = next(i for i, (one, other) in enumerate(zip(found, wanted, strict=True)) if one != other)
+        where = f"in component {path!r} " if (path := paths(chunk.template)[i]) else ""
+        told = f"rows of several dtypes or numbers of axes come after each other: {where}{wanted[i]} and {found[i]}."
+        raise InvalidArgumentError(told)
+
+
+def _kind(leaf: LeafSpec) -> str:
+    if isinstance(leaf, NoneSpec | DatasetSpec):
+        return type(leaf).__name__
+    dtype = string if leaf.dtype == text else leaf.dtype
+    return f"{'string' if dtype == string else dtype} of {len(leaf.shape)} axes"

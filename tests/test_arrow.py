@@ -127,3 +127,18 @@ def test_rows_without_end_make_no_table(name):
     with pytest.raises(ArgumentError, match=rf"{name}: .*without end.*\.take\(n\)"):
         getattr(endless, name)()
     assert len(getattr(endless.take(4), name)()) == 4
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.int32(), 1), pa.list_(pa.list_(pa.string(), 1), 1), pa.list_(pa.int8(), 2)]
+)
+@pytest.mark.parametrize("size", [1, 2])
+def test_missing_arrays_stay_missing_also_those_of_one_value_and_in_batches(kind, size):
+    there = {1: [7], 2: [7, 8]}[kind.list_size] if kind.value_type != pa.list_(pa.string(), 1) else [["a"]]
+    table = pa.table({"c": pa.array([there, None, there, None], kind)})
+    ds = Dataset.from_arrow(table)
+    assert ds.to_arrow()["c"].to_pylist() == [there, None, there, None]
+    for batched in (ds.ragged_batch(size), ds.batch(size, drop_remainder=True)):
+        in_batches = batched.to_arrow()["c"].to_pylist()
+        assert [row for batch in in_batches for row in batch] == [there, None, there, None]
+        assert {len(batch) for batch in in_batches} == {size}

@@ -266,24 +266,24 @@ def _bits(pa: Any, valid: BoolArray | None) -> Any:
 
 def _strings(pa: Any, column: BytesColumn, kind: Any) -> Any:
     n = len(column.offsets) - 1
-    single = _of_values(column.valid, n)
+    shape = (len(column), *column.shape)
+    single = _of_values(column.valid, shape)
     buffers = [
         _bits(pa, single),
         pa.py_buffer(np.ascontiguousarray(column.offsets)),
         pa.py_buffer(column.data),
     ]
     items = pa.Array.from_buffers(_innermost(pa, kind), n, buffers)
-    return _fixed_lists(pa, items, (len(column), *column.shape), column.valid, single)
+    return _fixed_lists(pa, items, shape, column.valid)
 
 
 def _numbers(pa: Any, column: FixedColumn, kind: Any) -> Any:
     values = np.ascontiguousarray(column.values)
-    single = _of_values(column.valid, values.size)
     if values.dtype.kind == "c" and pa.types.is_floating(_innermost(pa, kind)):
         values = values.view(_part_of_complex(values.dtype)).reshape(*values.shape, 2)
-        single = None
+    single = _of_values(column.valid, values.shape)
     items = _items(pa, values.reshape(-1), _innermost(pa, kind), single)
-    return _fixed_lists(pa, items, values.shape, column.valid, single)
+    return _fixed_lists(pa, items, values.shape, column.valid)
 
 
 def _items(pa: Any, values: np.ndarray[Any, Any], kind: Any, valid: BoolArray | None) -> Any:
@@ -302,9 +302,9 @@ def _part_of_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(f"f{dtype.itemsize // 2}")
 
 
-def _of_values(valid: BoolArray | None, n: int) -> BoolArray | None:
-    """`valid` where it speaks of single values, not of rows of several."""
-    return valid if valid is not None and valid.size == n else None
+def _of_values(valid: BoolArray | None, shape: tuple[int, ...]) -> BoolArray | None:
+    """`valid` where it speaks of single values, not of rows or parts of them; values in rows of one are none."""
+    return valid if valid is not None and valid.ndim == len(shape) else None
 
 
 def _innermost(pa: Any, kind: Any) -> Any:
@@ -313,12 +313,10 @@ def _innermost(pa: Any, kind: Any) -> Any:
     return kind
 
 
-def _fixed_lists(
-    pa: Any, items: Any, shape: tuple[int, ...], valid: BoolArray | None, single: BoolArray | None
-) -> Any:
-    """Items in lists of fixed sizes, one level for each axis after the first."""
+def _fixed_lists(pa: Any, items: Any, shape: tuple[int, ...], valid: BoolArray | None) -> Any:
+    """Items in lists of fixed sizes, one level for each axis after the first; `valid` masks those at its last axis."""
     for axis in range(len(shape) - 1, 0, -1):
-        mask = _mask(pa, valid) if axis == 1 and single is None else None
+        mask = _mask(pa, valid.reshape(-1)) if valid is not None and axis == valid.ndim else None
         if shape[axis]:
             items = pa.FixedSizeListArray.from_arrays(items, shape[axis], mask=mask)
         else:

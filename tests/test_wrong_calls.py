@@ -12,7 +12,7 @@ import penstock as ps
 import penstock.tf as tf
 from penstock.cli import run
 from penstock.cli.failure import DAMAGE, USAGE, json_error, status_of
-from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError, InvalidArgumentError
 from penstock.trace.tracing import Trace, trace
 
 SIZE = ArgumentError("batch", "size", got=0, want="at least 1")
@@ -94,3 +94,27 @@ def test_a_saved_trace_with_a_wrong_argument_is_a_trace_that_cannot_be_read():
 def test_errors_of_numpy_are_penstocks_and_name_the_function(call, message):
     with pytest.raises(InvalidArgumentError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "function", [lambda: 0, lambda a, b: a + b, lambda *, a: a, lambda a: SIZE.at(file=a)]
+)
+def test_a_function_of_other_arguments_is_no_row_that_fails(function):
+    with pytest.raises(FunctionError, match="argument"):
+        list(ps.Dataset.range(3).map(function).ignore_errors())
+
+
+def test_a_type_error_of_a_row_is_left_out():
+    rows = ps.Dataset.range(3).map(lambda x: len(5) if int(x) == 1 else x)
+    assert list(rows.ignore_errors()) == [0, 2]
+
+
+def test_what_holds_itself_cannot_be_written(tmp_path):
+    endless_list: list = []
+    endless_list.append(endless_list)
+    endless_dict: dict = {}
+    endless_dict["more"] = endless_dict
+    for data in ({"x": [endless_list]}, [{"x": endless_list}], [endless_dict]):
+        with pytest.raises(ArgumentError, match="holds itself"):
+            ps.write(tmp_path / "endless.tfrecord", data)
+    assert list(tmp_path.iterdir()) == []

@@ -121,7 +121,14 @@ def write(
       name: text
     """
     paths, compression = _targets(path, shards, compression)
-    table = _table(data, schema)
+    try:
+        return _written(paths, _table(data, schema), compression, overwrite=overwrite, progress=progress)
+    except RecursionError as error:
+        help = "A list or dict that holds itself is nested without an end."
+        raise ArgumentError("write", "data", got=data, want="values nested less deeply", help=help) from error
+
+
+def _written(paths: list[str], table: Table, compression: str, *, overwrite: bool, progress: Any) -> Written:
     writer = ShardedWriter(paths, sidecar_path(paths[0]), compression=compression, overwrite=overwrite)
     try:
         with _told(progress) as tell:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, ClassVar, Final
@@ -16,10 +17,18 @@ __all__ = ["IgnoreErrors"]
 
 _LOG: Final = logging.getLogger("penstock")
 
+# As Python says it of every function that is written in Python.
+_WRONG_CALL: Final = re.compile(
+    r"\) (takes .*positional arguments? but|missing \d+ required (positional|keyword-only) argument"
+    r"|got an unexpected keyword argument|got multiple values for argument)"
+)
+
 
 def _is_of_the_program(error: PenstockError) -> bool:
-    """Whether a function asks for a name that there is not: of itself, or of a module."""
+    """Whether a function asks for a name that there is not, of itself or of a module, or calls with wrong arguments."""
     cause = error.__cause__
+    if isinstance(cause, TypeError):
+        return _WRONG_CALL.search(str(cause)) is not None
     if isinstance(cause, AttributeError):
         return isinstance(cause.obj, ModuleType)
     return isinstance(cause, NameError | ImportError) and not isinstance(cause, UnboundLocalError)
@@ -31,7 +40,8 @@ class IgnoreErrors(Node):
     """The rows that could be made; those in whose place an error comes are left out.
 
     Errors of your functions and of the data are left out. Those of the system, such as a disk that fails, are not, nor
-    are names that do not exist, which no row would have.
+    are names that do not exist, and calls with another number of arguments than a function takes, for which every row
+    would fail.
 
     Args:
         log_warning: Tell each error as a warning of the logger "penstock".

@@ -195,3 +195,21 @@ def test_a_dataset_without_files_of_functions_says_nothing_of_them(tmp_path: Pat
     rows = iter(slices(written(tmp_path)).interleave(ps.TFRecordDataset))
     next(rows)
     assert "opened" not in rows.get_state()
+
+
+def test_a_file_that_a_function_writes_anew_for_each_row_is_not_expected_to_stay(tmp_path: Path):
+    def fetched(i: int) -> ps.Dataset:
+        write(tmp_path / "fetched.tfrecord", int(i))
+        return ps.TFRecordDataset(str(tmp_path / "fetched.tfrecord"))
+
+    def opened() -> ps.Dataset:
+        return ps.Dataset.range(6).flat_map(fetched)
+
+    whole = [bytes(row) for row in opened()]
+    rows = iter(opened())
+    n = len(whole) // 2 + 1
+    list(islice(rows, n))
+    state = json.loads(json.dumps(rows.get_state()))
+    rows = iter(opened())
+    rows.set_state(state)
+    assert [bytes(row) for row in rows] == whole[n:]

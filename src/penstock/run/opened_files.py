@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from threading import Lock
 from typing import Any, Final, TypeAlias
 
 from penstock.errors import FailedPreconditionError, PenstockError
@@ -23,6 +24,8 @@ _CONTENT_BYTES: Final = 4
 _BOTH: Final = _NAME_BYTES + _CONTENT_BYTES
 # Twelve letters each in a state, which stays below 2 kB with them.
 _MOST: Final = 48
+# In the place of a digest: of a file that held other bytes each time in one run, as one that a function writes anew.
+_OTHER_EACH_TIME: Final = bytes(_CONTENT_BYTES)
 
 
 class OpenedFiles:
@@ -37,6 +40,7 @@ class OpenedFiles:
         self._known: frozenset[str] | None = None
         self._expected = dict(expected or {})
         self._found = dict(self._expected)
+        self._adding = Lock()
         self.marks: Opened = tuple(self._found.items())
         """Those files: another tuple once there are others."""
 
@@ -46,36 +50,37 @@ class OpenedFiles:
         Raises:
             FailedPreconditionError: One of them holds other bytes than is expected of it.
         """
-        names = list(_names(plan))
-        for name in names:
-            if name not in self._known_names() and (content := _content(name)):
-                self._add(name, content)
+        # Of rows that name files further functions open those, and their plans come here too.
+        for part in plan.parts:
+            for path in getattr(part.node, "paths", ()):
+                name = os.fsdecode(path)
+                if name not in self._known_names() and (content := _content(name)):
+                    self._add(name, content)
 
     def _known_names(self) -> frozenset[str]:
         if self._known is None:
-            names = [] if self._plan is None else list(_names(self._plan))
+            parts = [] if self._plan is None else self._plan.parts
+            names = [name for part in parts for name in files_of(part.node)]
             self._known = frozenset(names if len(names) <= MOST_CONTENTS else ())
         return self._known
 
     def _add(self, name: str, content: bytes) -> None:
         key = _digest(name.encode(errors="surrogatepass"), _NAME_BYTES)
-        expected = self._expected.pop(key, content)
-        if self._found.get(key) != content:
-            self._found.pop(key, None)
-            self._found[key] = content
-            for oldest in list(self._found)[:-_MOST]:
-                self._found.pop(oldest, None)
-            self.marks = tuple(self._found.items())
-        if expected != content:
+        with self._adding:
+            expected, before = self._expected.pop(key, None), self._found.get(key)
+            if _OTHER_EACH_TIME in (expected, before):
+                return
+            if before != content:
+                self._found.pop(key, None)
+                self._found[key] = content if before is None or expected else _OTHER_EACH_TIME
+                for oldest in list(self._found)[:-_MOST]:
+                    self._found.pop(oldest, None)
+                self.marks = tuple(self._found.items())
+        if expected not in (None, content):
             raise FailedPreconditionError(
                 f"set_state: {name}, which a function opens, holds other bytes than when the state was taken. Put back "
                 "what it was, begin a new epoch, or go on all the same with strict=False."
             )
-
-
-def _names(plan: Plan) -> Iterator[str]:
-    for part in plan.parts:
-        yield from files_of(part.node)
 
 
 def _content(name: str) -> bytes:

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from penstock.dataset import Dataset
-from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, FunctionError
+from penstock.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DataLossError,
+    FunctionError,
+    InvalidArgumentError,
+)
 from penstock.graph.plan import Plan
 from penstock.testing import Faulty
 
@@ -158,3 +164,25 @@ def test_wrong_arguments_are_refused():
         list(rows.group_by_window(abs, batched(2), window_size_func=lambda _: 0))
     with pytest.raises(ArgumentTypeError, match="wanted a Dataset"):
         list(rows.group_by_window(abs, lambda key, _: key, 2))
+
+
+def by_parity(even: Any, odd: Any) -> Any:
+    return Dataset.range(8).group_by_window(
+        key_func=lambda x: x % 2,
+        reduce_func=lambda key, _: Dataset.from_tensors(odd if key else even),
+        window_size=2,
+    )
+
+
+def test_values_stay_at_their_names_where_the_datasets_of_windows_have_these_in_other_orders():
+    assert list(by_parity({"a": 1, "b": 2.5}, {"b": 2.5, "a": 1})) == [{"a": 1, "b": 2.5}] * 4
+
+
+@pytest.mark.parametrize("other", [np.int32(7), b"seven", np.zeros(2, np.float32), (1.5, 1.5)])
+def test_datasets_of_windows_with_rows_of_another_form_are_refused_once_each(other: Any):
+    rows = iter(by_parity(np.float32(1.5), other))
+    for _ in range(2):
+        assert next(rows) == 1.5
+        with pytest.raises(InvalidArgumentError, match=r"group_by_window: rows of .* come after each other"):
+            next(rows)
+    assert list(rows) == []

@@ -116,3 +116,9 @@ def test_without_rows_the_spec_is_that_of_the_function_on_top():
 def test_windows_of_endless_rows_may_be_flattened():
     windows = ps.Dataset.range(3).repeat().window(2).flat_map(lambda window: window.batch(2))
     assert [batch.tolist() for batch in windows.take(3)] == [[0, 1], [2, 0], [1, 2]]
+
+
+def test_a_window_larger_than_any_pass_tells_the_spec_of_what_is_made_of_it():
+    rows = ps.Dataset.range(10).window(2**62, stride=4).flat_map(lambda window: window.batch(20))
+    assert rows.element_spec == ps.TensorSpec((None,), np.int64)
+    assert [row.tolist() for row in rows] == [[0, 4, 8]]

@@ -51,6 +51,7 @@ from penstock.nodes.places import (
     called_at,
     with_places,
 )
+from penstock.nodes.same_form import like_first
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.nodes.whole import WholeNumbers, holding
 from penstock.spec import Spec
@@ -373,9 +374,16 @@ class _Reading:
             self._branch = self._opened()
         chunk = self._branch.pull()
         if chunk is END:
-            self.number, self.mark, self._branch = self.number + 1, None, None
-        else:
-            self._pieces.append(chunk)
+            self._go_on()
+            return
+        try:
+            self._pieces.append(like_first(chunk, self._rows.scratch, "group_by_window"))
+        except InvalidArgumentError:
+            self._go_on()  # none of its rows are like the others
+            raise
+
+    def _go_on(self) -> None:
+        self.number, self.mark, self._branch = self.number + 1, None, None
 
     def _opened(self) -> Branch:
         number, mark = self.number, self.mark

@@ -39,7 +39,7 @@ from penstock.nodes.drawn import is_whole
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
 from penstock.nodes.places import at_places, before_places, with_places
 from penstock.nodes.prefetch import Prefetch
-from penstock.nodes.same_form import check_kinds, chunk_in_form, kinds_of
+from penstock.nodes.same_form import like_first
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.spec import Spec
 
@@ -365,15 +365,11 @@ class _Turns:
         if chunk is END:
             self._close(place)
             return
-        scratch = self._rows.scratch
-        template = scratch.setdefault("template", chunk.template)
         try:
-            piece = chunk_in_form(chunk, template)
-            check_kinds(piece, scratch.setdefault("kinds", kinds_of(piece)))
-        except InvalidArgumentError as error:
+            piece = like_first(chunk, self._rows.scratch, self._node.where)
+        except InvalidArgumentError:
             self._close(place)  # none of its rows are like the others
-            help = "The datasets that the function returns need rows of one structure, dtypes and numbers of axes."
-            raise InvalidArgumentError(f"{self._node.where}: {error} {help}") from None
+            raise
         self._piece_of[place] = len(self._pieces)
         self._pieces.append(piece)
         self._used.append(0)

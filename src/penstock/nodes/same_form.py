@@ -8,7 +8,7 @@ from penstock.column.chunk import Chunk
 from penstock.errors import InvalidArgumentError
 from penstock.spec import DatasetSpec, LeafSpec, NoneSpec, flatten, form, pack, paths, string, text
 
-__all__ = ["check_kinds", "chunk_in_form", "kinds_of", "row_in_form"]
+__all__ = ["chunk_in_form", "kinds_of", "like_first", "row_in_form"]
 
 
 def chunk_in_form(chunk: Chunk, structure: Any) -> Chunk:
@@ -50,12 +50,28 @@ def kinds_of(chunk: Chunk) -> tuple[str, ...]:
     return tuple(_kind(column.spec) for column in chunk.columns)
 
 
-def check_kinds(chunk: Chunk, wanted: tuple[str, ...]) -> None:
-    """Refuse rows that cannot stand beside others.
+def like_first(chunk: Chunk, scratch: dict[str, Any], where: str) -> Chunk:
+    """Rows of a dataset that a function returned, in the form of the first that came, which `scratch` keeps.
 
     Raises:
-        InvalidArgumentError: A leaf has another dtype or number of axes.
+        InvalidArgumentError: They have other paths, or a leaf has another dtype or number of axes.
     """
+    if "first" not in scratch:
+        scratch["first"] = chunk.template, kinds_of(chunk)
+        return chunk
+    template, kinds = scratch["first"]
+    try:
+        made = chunk_in_form(chunk, template)
+        _check_kinds(made, kinds)
+    except InvalidArgumentError as error:
+        help = (
+            "The datasets that the function returns need rows of one structure, dtypes and numbers of axes."
+        )
+        raise InvalidArgumentError(f"{where}: {error} {help}") from None
+    return made
+
+
+def _check_kinds(chunk: Chunk, wanted: tuple[str, ...]) -> None:
     found = kinds_of(chunk)
     if found != wanted:
         i = next(i for i, (one, other) in enumerate(zip(found, wanted, strict=True)) if one != other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -141,7 +142,8 @@ class Window(Node):
         return made if inner.origins is None else made.made_of(inner.origins.grouped_by(offsets))
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        kept = list(islice(rows, self._span))
+        span = min(self._span, sys.maxsize)  # what islice takes
+        kept = list(islice(rows, span))
         while kept:
             window = kept[:: self.stride]
             if len(window) == self.size or not self.drop_remainder:
@@ -150,7 +152,7 @@ class Window(Node):
             between = max(0, self._shift - len(kept))
             next(islice(rows, between, between), None)
             kept = kept[self._shift :]
-            kept += islice(rows, self._span - len(kept))
+            kept += islice(rows, span - len(kept))
 
     @classmethod
     def examples(cls) -> list[Node]:

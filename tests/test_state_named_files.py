@@ -188,6 +188,24 @@ def test_states_of_hundreds_of_opened_files_stay_small(tmp_path: Path):
     assert len(json.dumps(rows.get_state())) < 2000
 
 
+def test_the_states_of_many_ranks_that_opened_many_files_go_on_and_are_kept(tmp_path: Path):
+    for i in range(600):
+        (tmp_path / f"{i}.txt").write_text(f"{i}\n" * 2)
+
+    def of_rank(rank: int, world: int) -> ps.Dataset:
+        lines = ps.Dataset.range(600).interleave(
+            lambda i: ps.TextLineDataset(f"{tmp_path}/{i}.txt"), cycle_length=4
+        )
+        return lines.distribute(rank, world)
+
+    ranks = [iter(of_rank(rank, 2)) for rank in range(2)]
+    given = [*islice(ranks[0], 1), *islice(ranks[1], 500)]
+    rows = iter(of_rank(0, 1))
+    rows.set_state([json.loads(json.dumps(one.get_state())) for one in ranks])
+    rows.set_state(json.loads(json.dumps(rows.get_state())))
+    assert sorted([*given, *rows]) == sorted(f"{i}".encode() for i in range(600) for _ in range(2))
+
+
 def test_a_dataset_without_files_of_functions_says_nothing_of_them(tmp_path: Path):
     rows = iter(ps.Dataset.range(4).interleave(lambda i: ps.Dataset.range(i + 9), cycle_length=2))
     next(rows)

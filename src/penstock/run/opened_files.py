@@ -39,7 +39,8 @@ class OpenedFiles:
         self._plan = plan
         self._known: frozenset[str] | None = None
         self._expected = dict(expected or {})
-        self._found = dict(self._expected)
+        # Of the states of several ranks there may be more.
+        self._found = dict(list(self._expected.items())[-_MOST:])
         self._adding = Lock()
         self.marks: Opened = tuple(self._found.items())
         """Those files: another tuple once there are others."""

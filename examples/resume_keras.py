@@ -2,7 +2,7 @@
 
 Run it again after a kill, however often: at the end it prints a digest of the losses of all epochs and one of all rows
 that were trained on, which are those of a run that was never killed. `--kill-at 45` kills it after step 45, in the
-middle of the third epoch.
+middle of the third epoch; `--kill-at-end-of 1` as the epoch 1 ends, when its losses are written and its backup is not.
 """
 
 from __future__ import annotations
@@ -49,11 +49,16 @@ class Model(keras.Model):
 
 
 class KillAt(keras.callbacks.Callback):
-    """kill -9 after a step of this run."""
+    """kill -9 after a step of this run, or at the end of an epoch."""
 
-    def __init__(self, step: int) -> None:
+    def __init__(self, step: int, epoch: int | None) -> None:
         super().__init__()
-        self._step, self._steps = step, 0
+        self._step, self._steps, self._epoch = step, 0, epoch
+
+    def on_epoch_end(self, epoch, logs=None):
+        if epoch == self._epoch:
+            print(f"killed at the end of epoch {epoch}", flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def on_train_batch_end(self, batch, logs=None):
         self._steps += 1
@@ -66,6 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kill-at", type=int, default=0)
+    parser.add_argument("--kill-at-end-of", type=int)
     given = parser.parse_args()
 
     model = Model()
@@ -73,17 +79,23 @@ def main() -> None:
     model(np.zeros((1, 4), np.float32))
     batches = ps.keras.adapter(pipeline())
     callbacks = [
-        ps.keras.BackupDataState(batches, given.folder / "backup", every=EVERY),
+        # Before the backup: after a kill between the two the epoch ends again, with the same losses. They would be lost
+        # if the backup came first.
         keras.callbacks.CSVLogger(given.folder / "epochs.csv", append=True),
-        KillAt(given.kill_at),
+        KillAt(given.kill_at, given.kill_at_end_of),
+        ps.keras.BackupDataState(batches, given.folder / "backup", every=EVERY),
     ]
-    given.folder.mkdir(exist_ok=True)
+    given.folder.mkdir(parents=True, exist_ok=True)
     history = model.fit(batches, epochs=EPOCHS, callbacks=callbacks, verbose=0)
     print("epochs", history.epoch)
     weights = [np.asarray(keras.ops.convert_to_numpy(part)).tolist() for part in model.line.weights]
-    losses = (given.folder / "epochs.csv").read_text()
-    show("losses", [losses, weights])
+    show("losses", [losses(given.folder / "epochs.csv"), weights])
     show("rows", keras.ops.convert_to_numpy(model.seen).tolist())
+
+
+def losses(path: Path) -> list[str]:
+    """The line of each epoch; of one that ended twice the last."""
+    return list({line.split(",")[0]: line for line in path.read_text().splitlines()}.values())
 
 
 def show(name: str, values: object) -> None:

@@ -47,3 +47,10 @@ def test_a_run_killed_in_mid_epoch_goes_on_as_if_it_had_not_been(backend, tmp_pa
     resumed = run(backend, str(EXAMPLE), str(tmp_path / "killed")).splitlines()
     assert (whole[-3], resumed[-3]) == ("epochs [0, 1, 2]", "epochs [2]")
     assert resumed[-2:] == whole[-2:]
+
+
+def test_no_losses_are_lost_by_a_kill_between_the_log_and_the_backup_of_an_epoch(tmp_path):
+    whole = run(BACKENDS[0], str(EXAMPLE), str(tmp_path / "whole")).splitlines()
+    run(BACKENDS[0], str(EXAMPLE), str(tmp_path / "killed"), "--kill-at-end-of", "1", status=-9)
+    resumed = run(BACKENDS[0], str(EXAMPLE), str(tmp_path / "killed")).splitlines()
+    assert resumed == ["epochs [1, 2]", *whole[-2:]]

@@ -39,7 +39,8 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
 
     Run the same program again after a kill: `fit` goes on with the batch that was due, the epoch has the steps that
     were left, and its logs are those of the whole epoch. Losses are those of a run that was not interrupted, as far as
-    the backend computes the same twice. `History` has what came since; a `CSVLogger(append=True)` has all.
+    the backend computes the same twice. `History` has what came since; a `CSVLogger(append=True)` has all. Give loggers
+    before this callback: a kill as an epoch ends may then log it twice, and never leaves it out.
 
     Args:
         adapter: What `fit` is given.

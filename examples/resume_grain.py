@@ -25,6 +25,7 @@ ROWS, CLASSES, BATCH, EPOCHS, SAVE_EVERY = 2_000, 4, 32, 2, 20
 
 
 def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     batches = iter(pipeline(folder))
     with ocp.CheckpointManager(
         folder / "checkpoints", options=ocp.CheckpointManagerOptions(max_to_keep=2)

@@ -24,6 +24,7 @@ ROWS, FEATURES, BATCH, EPOCHS, SAVE_EVERY = 2_000, 8, 32, 2, 20
 
 
 def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     batches = iter(dataset())
     step, weights, seen = restore(folder / "checkpoint.npz", batches)
     for batch in batches:

@@ -23,6 +23,7 @@ ROWS, FEATURES, BATCH, EPOCHS, SAVE_EVERY = 2_000, 8, 32, 2, 20
 
 
 def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     batches = iter(ps.jax.DataLoader(dataset(folder)))
     with ocp.CheckpointManager(
         folder / "checkpoints", options=ocp.CheckpointManagerOptions(max_to_keep=2)

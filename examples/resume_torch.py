@@ -24,6 +24,7 @@ ROWS, FEATURES, BATCH, EPOCHS, SAVE_EVERY = 2_000, 8, 32, 2, 20
 
 
 def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(1)
     torch.set_num_threads(1)
     loader = ps.torch.DataLoader(dataset(folder), BATCH, drop_last=True)

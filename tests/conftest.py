@@ -72,10 +72,9 @@ runpy.run_path(program, run_name="__main__")
 
 @pytest.fixture(scope="session")
 def run_example() -> Callable[..., list[str]]:
-    """Runs an example in a folder and gives the lines that it printed; kill -9 takes it after step `kill_at`."""
+    """Runs an example in a folder that it makes, for the lines that it prints; kill -9 takes it after a step."""
 
     def run(program: str, folder: Path, *, kill_at: int | None = None, **environment: str) -> list[str]:
-        folder.mkdir(exist_ok=True)
         step = "" if kill_at is None else str(kill_at)
         done = subprocess.run(
             [sys.executable, "-c", _KILLED_AT, step, str(REPOSITORY / "examples" / program), str(folder)],

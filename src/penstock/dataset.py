@@ -588,9 +588,8 @@ def _nodes(plan: Plan) -> Iterator[Node]:
 
 def _one_number(rows: Any) -> int | None:
     """The number of one row, which an array or tensor without axes is too; None for anything else."""
-    dtype = getattr(
-        rows, "dtype", type(rows)
-    )  # a tensor of one bool or of one axis counts as a number in Python
+    # A tensor of one bool, or with one axis, counts as a number in Python.
+    dtype = getattr(rows, "dtype", type(rows))
     if getattr(rows, "ndim", 0) or "bool" in str(dtype):
         return None
     try:

@@ -76,3 +76,12 @@ def test_what_stands_beside_it_is_taken(call: str):
     want, got = (eval(call, {"tf": library, "np": np}).numpy() for library in (tf, ours))
     assert got.dtype == want.dtype
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("name", ["update", "add", "sub", "max", "min"])
+@pytest.mark.parametrize("updates", ["[1.5]", "tf.constant([1.5])"])
+def test_floats_are_not_cut_to_fit_among_whole_numbers(name: str, updates: str):
+    call = f"tf.tensor_scatter_nd_{name}(tf.constant([1, 2]), [[0]], {updates})"
+    for library in (tf, ours):
+        with pytest.raises((TypeError, library.errors.InvalidArgumentError)):
+            eval(call, {"tf": library})

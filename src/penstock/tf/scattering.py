@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.ops.operands import tensor
 from penstock.trace.value import Traced
 
@@ -75,6 +75,10 @@ def _scattered(name: str, join: Any, tensor: Any, indices: Any, updates: Any) ->
     want = (*np.shape(indices)[:-1], *made.shape[len(places) :])
     if values.shape not in (want, ()):
         raise ArgumentError(where, "shape of updates", got=values.shape, want=str(want))
+    if not np.can_cast(values.dtype, made.dtype, "same_kind"):  # 1.5 would be 1 among whole numbers
+        raise ArgumentTypeError(
+            where, "dtype of updates", got=values.dtype, want=f"{made.dtype}: use tf.cast"
+        )
     if join is None:
         made[places] = values
     else:
@@ -92,6 +96,7 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any) -> Any:
 
     Raises:
         InvalidArgumentError: A place is not inside of the tensor.
+        ArgumentTypeError: The dtype of `updates` is none that the tensor can hold, such as floats for whole numbers.
 
     >>> tensor_scatter_nd_update(np.array([1, 2, 3]), [[0], [2]], [9, 8]).tolist()
     [9, 2, 8]

@@ -23,6 +23,7 @@ from penstock.errors import (
     LimitError,
     SidecarError,
 )
+from penstock.graph.recipe import checked
 from penstock.store import folder, manifest
 from penstock.store.folder import SavedFolder
 from penstock.testing.laws import same
@@ -195,6 +196,25 @@ def test_a_recipe_that_could_not_be_read_is_not_written():
         InvalidArgumentError, match=r"found 'values nested deeper', wanted at most 256 levels"
     ):
         ps.Dataset.range(3).map(partial(_first, deep)).to_json()
+
+
+def test_a_pipeline_of_more_nodes_in_a_row_than_are_read_costs_the_recipe_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(checked, "_MOST_NODES_DEEP", 5)
+    ps.Dataset.range(3).save(tmp_path / "d")
+    most, more = ps.Dataset.range(3), ps.Dataset.range(3).take(3)
+    for _ in range(4):
+        most, more = most.take(3), more.take(3)
+    with pytest.raises(InvalidArgumentError, match="found '6 nodes one after the other', wanted at most 5"):
+        more.to_json()
+    with pytest.warns(UserWarning, match="one pipeline is too large or too deep"):
+        more.save(tmp_path / "d", mode="append")
+    assert [int(row) for row in ps.load(tmp_path / "d")] == [0, 1, 2] * 2
+    with pytest.raises(FailedPreconditionError, match="could not be recorded"):
+        _ = ps.load(tmp_path / "d").pipeline
+    most.save(tmp_path / "d", mode="overwrite")
+    assert [int(row) for row in ps.load(tmp_path / "d").pipeline] == [0, 1, 2]
 
 
 def test_rows_that_are_nested_more_deeply_than_calls_go_are_told():

@@ -13,8 +13,9 @@ from datetime import datetime
 from math import isfinite, prod
 from typing import Any, Final, TypeGuard
 
-from penstock.errors import ArgumentError, PenstockError, SidecarError
+from penstock.errors import ArgumentError, InvalidArgumentError, PenstockError, SidecarError
 from penstock.frozen import frozen
+from penstock.graph.recipe.checked import plans_of
 from penstock.records.schema_json import MalformedError
 from penstock.records.sealed import seal, unseal
 from penstock.records.sidecar import is_safe_name
@@ -45,7 +46,6 @@ _FOLDER: Final = re.compile(r"data-[0-9a-f]{16}\Z")
 _MOST_NESTED: Final = 64
 # Each takes a dict, its list of entries, and an entry.
 _LEVELS_OF_SPEC: Final = 3 * (_MOST_NESTED + 1)
-_LEVELS_OF_RECIPE: Final = 256
 _MOST_BITS: Final = 128
 # Rows in memory of up to a megabyte stand in a recipe, and each append adds one.
 _MOST_RECIPE_BYTES: Final = 64 << 20
@@ -188,7 +188,7 @@ def spec_from_json(form: Any) -> Spec:
 
 
 def bounded(manifest: Manifest) -> tuple[Manifest, int]:
-    """The manifest without pipelines with which it would be larger than any that is read, or nested too deeply.
+    """The manifest without pipelines with which it would be larger than any that is read, and those too deep to read.
 
     Returns:
         The manifest, of whose pipelines those of the last saves stay, and the number of those that do not.
@@ -208,8 +208,13 @@ def bounded(manifest: Manifest) -> tuple[Manifest, int]:
 
 
 def _size_of(made: Made) -> int | None:
-    """About how many bytes a pipeline takes; None where it is nested too deeply to be read."""
-    return None if _is_deeper(made.recipe, _LEVELS_OF_RECIPE) else len(json.dumps(made.recipe))
+    """About how many bytes a pipeline takes; None where it is too deep to be read."""
+    if made.recipe is not None:
+        try:
+            plans_of(made.recipe)
+        except InvalidArgumentError:
+            return None
+    return len(json.dumps(made.recipe))
 
 
 def check_spec(where: str, spec: Spec) -> None:

@@ -25,7 +25,6 @@ from penstock.graph.recipe.arrays import chunk_digest
 from penstock.graph.recipe.checked import (
     VERSION,
     WrittenPlan,
-    check_plain,
     document_of_text,
     malformed,
     members,
@@ -62,7 +61,7 @@ def text_of(recipe: Any) -> str:
 def recipe_text_of(plan: Plan, max_array_bytes: int = MAX_ARRAY_BYTES) -> str:
     """The recipe of a plan as text."""
     recipe = recipe_of(plan, max_array_bytes)
-    check_plain(recipe)  # else it could not be read
+    plans_of(recipe)  # else it could not be read
     return text_of(recipe)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import penstock as ps
+from penstock.errors import DataLossError, MissingShardError
 from penstock.sources.tf_saved import load_tf
 
 tf = pytest.importorskip("tensorflow")
@@ -281,6 +282,33 @@ def test_files_that_checkpoints_cut_are_all_read(tmp_path: Path):
     plan = load_tf(path)
     assert [int(row) for row in ps.Dataset(plan)] == list(range(10))
     assert [int(row) for row in plan.rows.gather(np.array([9, 0, 5]))] == [9, 0, 5]
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_shard_that_got_no_rows_between_two_checkpoints_has_no_file_of_them(tmp_path: Path, counted: bool):
+    path = tmp_path / "a"
+    arguments = {
+        "directory": str(tmp_path / "marks"),
+        "max_to_keep": 1,
+        "checkpoint_interval": 7,
+        "step_counter": tf.Variable(0, dtype=tf.int64),
+    }
+    rows = tf.data.Dataset.range(50)
+    rows = rows if counted else rows.filter(lambda row: row >= 0)
+    rows.save(str(path), shard_func=lambda row: row // 20, checkpoint_args=arguments)
+    files = sorted(path.glob("*/*/*.snapshot"))
+    assert "00000000.snapshot" not in [file.name for file in files if file.parent.name == "00000002.shard"]
+    if not counted:
+        with pytest.raises(MissingShardError, match="pass allow_unfinished=True: where a shard got no rows"):
+            ps.load(path)
+    ds = ps.load(path, allow_unfinished=not counted)
+    assert [int(row) for row in ds] == list(range(50))
+    assert [int(ds[row]) for row in (49, 0, 25)] == [49, 0, 25]
+    shared = next(file for file in files if file.parent.name == "00000001.shard")
+    assert shared.name in [file.name for file in files if file.parent.name == "00000000.shard"]
+    shared.unlink()
+    with pytest.raises(DataLossError, match="50 are listed" if counted else "the file is not there"):
+        list(ps.load(path))
 
 
 def test_the_latest_of_two_saves_counts(tmp_path: Path):

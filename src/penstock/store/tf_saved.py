@@ -136,7 +136,7 @@ def open_tf_saved(
             path=os.path.join(folder, METADATA),
             help="Save it again, or pass allow_unfinished=True for the rows that are there.",
         )
-    files = _files(folder, metadata)
+    files = _files(folder, metadata, may_lack=allow_unfinished or (metadata.rows or 0) > 0)
     _check_rows(folder, metadata, files)
     structure = _structure(folder, metadata, element_spec)
     _check_components(folder, metadata, structure)
@@ -290,8 +290,12 @@ def _with_ranks(
 # --- the files
 
 
-def _files(folder: str, metadata: Metadata) -> tuple[tuple[str, ...], ...]:
-    """The files of each shard, by number; shards by name."""
+def _files(folder: str, metadata: Metadata, *, may_lack: bool) -> tuple[tuple[str, ...], ...]:
+    """The files of each shard, by number; shards by name.
+
+    Each checkpoint of a save begins a file in every shard that gets rows before the next, and none in the others. Where
+    the rows are counted (`may_lack`) a shard may so be without a number that another has.
+    """
     run = os.path.join(folder, metadata.run_id)
     try:
         status = os.lstat(run)
@@ -307,22 +311,30 @@ def _files(folder: str, metadata: Metadata) -> tuple[tuple[str, ...], ...]:
     if not stat.S_ISDIR(status.st_mode):
         raise ArgumentError("load", "path", got=run, want="a folder", help="It is a file or a link.")
     names = sorted(name for name in os.listdir(run) if name.endswith(".shard"))
-    return tuple(_chunks(os.path.join(run, name)) for name in names)
+    found = {shard: _chunks(shard) for shard in (os.path.join(run, name) for name in names)}
+    elsewhere = {number for chunks in found.values() for number in chunks}
+    for shard, chunks in found.items():
+        for number in range(max(chunks, default=0) + 1):
+            if number in chunks or (may_lack and chunks and number in elsewhere):
+                continue
+            help = _AGAIN
+            if chunks and number in elsewhere:
+                help += " Or pass allow_unfinished=True: where a shard got no rows between checkpoints there is none."
+            raise MissingShardError(
+                "the file is not there, and others of its shard are.",
+                path=os.path.join(shard, f"{number:08d}.snapshot"),
+                help=help,
+            )
+    return tuple(tuple(chunks[number] for number in sorted(chunks)) for chunks in found.values())
 
 
-def _chunks(shard: str) -> tuple[str, ...]:
-    """The files of a shard in the order of their numbers, of which none may be missing."""
+def _chunks(shard: str) -> dict[int, str]:
+    """The files of a shard by their numbers."""
     if not stat.S_ISDIR(os.lstat(shard).st_mode):
         raise ArgumentError("load", "path", got=shard, want="a folder", help="It is a file or a link.")
     found = {int(match[1]): match[0] for name in os.listdir(shard) if (match := _CHUNK_NAME.match(name))}
-    for number in range(max(found, default=0) + 1):
-        if number not in found:
-            name = os.path.join(shard, f"{number:08d}.snapshot")
-            raise MissingShardError(
-                "the file is not there, and others of its shard are.", path=name, help=_AGAIN
-            )
-    paths = tuple(os.path.join(shard, found[number]) for number in sorted(found))
-    for path in paths:
+    paths = {number: os.path.join(shard, name) for number, name in found.items()}
+    for path in paths.values():
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise ArgumentError(
                 "load", "path", got=path, want="a regular file", help="It is a link, or none."

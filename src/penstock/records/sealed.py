@@ -48,6 +48,8 @@ def unseal(data: bytes, path: str, *, what: str, kind: str, version: int, help: 
     try:
         document = json.loads(data)
         _check_version(document, path, what, kind, version)
+    except SidecarError:  # of a newer version; it is a ValueError too
+        raise
     except (ValueError, RecursionError) as error:
         # The checksum is right, so this is not chance: another program wrote it.
         raise SidecarError(f"the {what} is malformed: {error}.", path=path, help=help) from error

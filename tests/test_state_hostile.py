@@ -77,8 +77,9 @@ def test_any_number_of_nodes_in_a_row_can_be_pickled(n: int):
     for _ in range(n):
         ds = ds.take(50)
     again = pickle.loads(pickle.dumps(ds))
-    assert again.to_json() == ds.to_json()
-    assert copy.deepcopy(ds).to_json() == ds.to_json()
+    nodes = [part.node for part in ds.plan.parts]
+    assert [part.node for part in again.plan.parts] == nodes
+    assert [part.node for part in copy.deepcopy(ds).plan.parts] == nodes
     rows = again.plan
     while rows.inputs[1:] == ():
         rows = rows.inputs[0]

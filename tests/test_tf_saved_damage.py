@@ -112,8 +112,24 @@ def test_a_file_that_is_missing(copy: Callable[[str], Path]):
 def test_a_file_between_others_that_is_missing(copy: Callable[[str], Path]):
     folder = copy("scalar_ints")
     shutil.copy(data_of(folder), data_of(folder).with_name("00000002.snapshot"))
-    with pytest.raises(MissingShardError, match=r"00000001\.snapshot: the file is not there"):
+    with pytest.raises(
+        MissingShardError, match=r"00000001\.snapshot: the file is not there.*allow_unfinished=True"
+    ):
         load_tf(folder)
+    given = []
+    with pytest.raises(DataLossError, match="holds 10 rows, and 5 are listed"):
+        given.extend(iter(ps.load(folder, allow_unfinished=True)))
+
+
+def test_a_number_that_a_resumed_save_passed_over_is_allowed_when_asked_for(copy: Callable[[str], Path]):
+    folder = copy("scalar_ints")
+    whole = [int(row) for row in ps.load(folder)]
+    data_of(folder).rename(data_of(folder).with_name("00000001.snapshot"))
+    with pytest.raises(
+        MissingShardError, match=r"00000000\.snapshot: the file is not there.*allow_unfinished=True"
+    ):
+        load_tf(folder)
+    assert [int(row) for row in ps.load(folder, allow_unfinished=True)] == whole
 
 
 def test_a_shard_that_is_missing_shows_in_the_count(copy: Callable[[str], Path]):

@@ -22,8 +22,10 @@ _QUANTIZED: Final = {11: "int8", 12: "uint8", 13: "int32", 15: "int16", 16: "uin
 _ML_DTYPES: Final = {
     14: "bfloat16", 24: "float8_e5m2", 25: "float8_e4m3fn", 26: "float8_e4m3fnuz", 27: "float8_e4m3b11fnuz",
     28: "float8_e5m2fnuz",
+    # In a byte each.
+    29: "int4", 30: "uint4", 31: "int2", 32: "uint2", 33: "float4_e2m1fn",
 }  # fmt: skip
-_OTHERS: Final = {_STRING: "string", 20: "resource", VARIANT: "variant", 29: "int4", 30: "uint4"}
+_OTHERS: Final = {_STRING: "string", 20: "resource", VARIANT: "variant"}
 _NUMBERS: Final = {name: number for number, name in {**_NUMPY, **_ML_DTYPES}.items()}
 
 

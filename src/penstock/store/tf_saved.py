@@ -136,7 +136,7 @@ def open_tf_saved(
             path=os.path.join(folder, METADATA),
             help="Save it again, or pass allow_unfinished=True for the rows that are there.",
         )
-    files = _files(folder, metadata, may_lack=allow_unfinished or (metadata.rows or 0) > 0)
+    files = _files(folder, metadata, allow_unfinished=allow_unfinished)
     _check_rows(folder, metadata, files)
     structure = _structure(folder, metadata, element_spec)
     _check_components(folder, metadata, structure)
@@ -290,12 +290,14 @@ def _with_ranks(
 # --- the files
 
 
-def _files(folder: str, metadata: Metadata, *, may_lack: bool) -> tuple[tuple[str, ...], ...]:
+def _files(folder: str, metadata: Metadata, *, allow_unfinished: bool) -> tuple[tuple[str, ...], ...]:
     """The files of each shard, by number; shards by name.
 
     Each checkpoint of a save begins a file in every shard that gets rows before the next, and none in the others. Where
-    the rows are counted (`may_lack`) a shard may so be without a number that another has.
+    the rows are counted a shard may so be without a number that another has. A save that was killed and that TensorFlow
+    resumed may pass over a number in all shards: only a whole pass tells that from a file that is lost.
     """
+    is_counted = (metadata.rows or 0) > 0
     run = os.path.join(folder, metadata.run_id)
     try:
         status = os.lstat(run)
@@ -315,11 +317,14 @@ def _files(folder: str, metadata: Metadata, *, may_lack: bool) -> tuple[tuple[st
     elsewhere = {number for chunks in found.values() for number in chunks}
     for shard, chunks in found.items():
         for number in range(max(chunks, default=0) + 1):
-            if number in chunks or (may_lack and chunks and number in elsewhere):
+            if number in chunks or (chunks and (allow_unfinished or (is_counted and number in elsewhere))):
                 continue
             help = _AGAIN
-            if chunks and number in elsewhere:
-                help += " Or pass allow_unfinished=True: where a shard got no rows between checkpoints there is none."
+            if chunks:
+                help += (
+                    " Or pass allow_unfinished=True for the rows that are there: TensorFlow leaves out a number where "
+                    "a shard got no rows between checkpoints, or a killed save was resumed."
+                )
             raise MissingShardError(
                 "the file is not there, and others of its shard are.",
                 path=os.path.join(shard, f"{number:08d}.snapshot"),

@@ -43,7 +43,7 @@ pub const INT64: DType = of(9, "int64", 8, 10, Lane::Varint);
 /// Row limits of some ragged tensors.
 pub const INT32: DType = of(3, "int32", 4, 7, Lane::Varint);
 
-static ALL: [DType; 26] = [
+static ALL: [DType; 31] = [
     of(1, "float32", 4, 5, Lane::Four),
     of(2, "float64", 8, 6, Lane::Eight),
     INT32,
@@ -70,6 +70,11 @@ static ALL: [DType; 26] = [
     of(26, "float8_e4m3fnuz", 1, 18, Lane::Bytes),
     of(27, "float8_e4m3b11fnuz", 1, 18, Lane::Bytes),
     of(28, "float8_e5m2fnuz", 1, 18, Lane::Bytes),
+    of(29, "int4", 1, 7, Lane::Varint),
+    of(30, "uint4", 1, 7, Lane::Varint),
+    of(31, "int2", 1, 7, Lane::Varint),
+    of(32, "uint2", 1, 7, Lane::Varint),
+    of(33, "float4_e2m1fn", 1, 18, Lane::Bytes),
 ];
 
 impl DType {

@@ -18,7 +18,7 @@ message = pytest.importorskip("google.protobuf.message")
 import penstock.io as io  # noqa: E402 (TensorFlow's log level comes first)
 from penstock import train  # noqa: E402
 from penstock.column.values import Ragged, Sparse  # noqa: E402
-from penstock.errors import InvalidArgumentError, WireError  # noqa: E402
+from penstock.errors import ArgumentError, InvalidArgumentError, WireError  # noqa: E402
 
 DTYPES = [np.float32, np.int64, bytes]
 TF_DTYPES = {np.float32: tf.float32, np.int64: tf.int64, bytes: tf.string}
@@ -127,6 +127,8 @@ def outcome(parse: Any) -> tuple[str, Any]:
     """("value", it), or the class of the error and its text."""
     try:
         return "value", plain(parse())
+    except ArgumentError as error:  # an InvalidArgumentError too: for what TensorFlow says either of
+        return "TypeError" if isinstance(error, TypeError) else "ValueError", str(error)
     except (tf.errors.InvalidArgumentError, InvalidArgumentError) as error:
         return "InvalidArgumentError", words(str(error))
     except UnicodeDecodeError:  # TensorFlow puts the record into its message, whatever bytes it has

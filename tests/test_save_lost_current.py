@@ -87,7 +87,9 @@ def foreign(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-def test_rows_that_tensorflow_saved_over_it_do_not_give_way_to_the_old_ones_in_silence(foreign: Path):
+def test_rows_that_tensorflow_saved_over_it_do_not_give_way_to_the_old_ones_in_silence(
+    foreign: Path, capsys: pytest.CaptureFixture[str]
+):
     before = {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()}
     with pytest.raises(FailedPreconditionError, match=r"TensorFlow has saved other rows .* give the version"):
         ps.load(foreign)
@@ -96,7 +98,11 @@ def test_rows_that_tensorflow_saved_over_it_do_not_give_way_to_the_old_ones_in_s
     with pytest.raises(FailedPreconditionError, match="TensorFlow has saved other rows"):
         ps.gc(foreign)
     assert run(["verify", str(foreign)]) == 1
-    assert run(["repair", str(foreign)]) == 2
+    for verb in (["repair"], ["show"], ["diff", str(foreign)]):
+        assert run([*verb, str(foreign)]) == 2, verb
+    assert run(["ls", str(foreign)]) == 0
+    assert "and what TensorFlow saved since" in capsys.readouterr().out
+    assert run(["show", str(foreign), "--version", "1"]) == 0
     (foreign / "CURRENT").rename(foreign / "CURRENT.kept")
     assert run(["repair", str(foreign)]) == 2
     (foreign / "CURRENT.kept").rename(foreign / "CURRENT")

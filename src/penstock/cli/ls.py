@@ -17,7 +17,7 @@ from penstock.cli.parallel import for_each_file
 from penstock.cli.rows import KIND_NAMES
 from penstock.cli.saved import bytes_of, loadable_among
 from penstock.cli.table import table
-from penstock.errors import DataLossError, LimitError
+from penstock.errors import DataLossError, FailedPreconditionError, LimitError
 from penstock.frozen import frozen
 from penstock.loading import load
 from penstock.records.frames import FrameReader
@@ -67,10 +67,15 @@ def command(ctx: click.Context, sources: tuple[str, ...], limits: Limits, as_jso
 
 
 def _saved(path: str) -> _Listed:
-    manifest = SavedFolder(path).current()
+    folder = SavedFolder(path)
+    manifest = folder.current()
     if manifest is None:
         return _Listed(path, len(load(path)), bytes_of(path), None, "saved dataset of tf.data")
     kind = f"saved dataset, {manifest.format}"
+    try:
+        folder.refuse_foreign()
+    except FailedPreconditionError:
+        kind += ", and what TensorFlow saved since"
     return _Listed(path, manifest.rows, manifest.nbytes, manifest.compression, kind)
 
 

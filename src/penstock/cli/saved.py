@@ -64,8 +64,11 @@ def manifest_of(path: str, version: int | None) -> Manifest:
 
     Raises:
         NotFoundError: There is no saved dataset of ours, or no such version.
+        FailedPreconditionError: The current one is asked for, and TensorFlow has saved other rows there since.
     """
     folder = saved_folder(path)
+    if version is None:
+        folder.refuse_foreign()
     manifest = folder.current() if version is None else folder.version(version)
     assert manifest is not None, "it is saved"
     return manifest

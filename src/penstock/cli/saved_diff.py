@@ -33,6 +33,8 @@ class _Rows:
 
 def diff_saved(left: SavedFolder, right: SavedFolder, n: int, *, as_json: bool) -> int:
     """Tell how two saved datasets differ; the exit code."""
+    for folder in (left, right):
+        folder.refuse_foreign()
     a, b = left.current(), right.current()
     assert a is not None, "it is saved"
     assert b is not None, "it is saved"

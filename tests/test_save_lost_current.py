@@ -20,7 +20,6 @@ from penstock.errors import (
     FailedPreconditionError,
     NotFoundError,
     PenstockError,
-    SidecarError,
 )
 
 GOLDEN = Path(__file__).parent / "golden" / "saved" / "scalar_ints"
@@ -157,8 +156,12 @@ def test_files_of_others_that_are_named_like_manifests_do_not_make_a_saved_datas
         assert run([verb, str(theirs)]) == 0
     with pytest.raises(NotFoundError, match="no saved dataset is there"):
         ps.versions(records)
-    with pytest.raises((AlreadyExistsError, SidecarError)):
-        ps.Dataset.range(3).save(records)
+    folder = tmp_path / "alone"
+    folder.mkdir()
+    (folder / name).write_bytes(STRANGE[name])
+    for taken in (records, folder):
+        with pytest.raises(AlreadyExistsError, match=rf"{name}.*Move it elsewhere|holds 'a.tfrecord"):
+            ps.Dataset.range(3).save(taken)
     assert (records / name).read_bytes() == STRANGE[name]
 
 

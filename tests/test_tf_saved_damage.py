@@ -132,6 +132,13 @@ def test_a_number_that_a_resumed_save_passed_over_is_allowed_when_asked_for(copy
     assert [int(row) for row in ps.load(folder, allow_unfinished=True)] == whole
 
 
+def test_the_number_in_the_name_of_a_file_costs_nothing(copy: Callable[[str], Path]):
+    folder = copy("scalar_ints")
+    shutil.copy(data_of(folder), data_of(folder).with_name(f"{10**19}.snapshot"))
+    with pytest.raises(DataLossError, match="holds 10 rows, and 5 are listed"):
+        list(ps.load(folder, allow_unfinished=True))
+
+
 def test_a_shard_that_is_missing_shows_in_the_count(copy: Callable[[str], Path]):
     folder = copy("multishard")
     shutil.rmtree(data_of(folder, 4).parent)

@@ -109,6 +109,19 @@ def test_a_type_error_of_a_row_is_left_out():
     assert list(rows.ignore_errors()) == [0, 2]
 
 
+def test_a_function_that_calls_itself_without_end_is_not_blamed_on_the_rows(tmp_path):
+    def deeper(n):
+        return deeper(n + 1)
+
+    def rows():
+        yield {"a": 1}
+        deeper(0)
+
+    with pytest.raises(RecursionError):
+        ps.write(tmp_path / "a.tfrecord", rows())
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_holds_itself_cannot_be_written(tmp_path):
     endless_list: list = []
     endless_list.append(endless_list)

@@ -577,7 +577,10 @@ def _finished(recipe: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
 def _recorded(path: str, recipe: dict[str, Any] | None) -> str:
     """The text of a recipe that a manifest keeps."""
     if recipe is None:
-        found = "the pipeline could not be recorded when it was saved: an argument has no form in JSON"
+        found = (
+            "the pipeline could not be recorded when it was saved: an argument has no form in JSON, or it was too "
+            "deep or too large"
+        )
         raise FailedPreconditionError(f"{path}: {found}.")
     return text_of(recipe)
 

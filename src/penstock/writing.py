@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from traceback import walk_tb
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -124,8 +125,16 @@ def write(
     try:
         return _written(paths, _table(data, schema), compression, overwrite=overwrite, progress=progress)
     except RecursionError as error:
+        if not _is_ours(error):
+            raise
         help = "A list or dict that holds itself is nested without an end."
         raise ArgumentError("write", "data", got=data, want="values nested less deeply", help=help) from error
+
+
+def _is_ours(error: RecursionError) -> bool:
+    """Whether calls of this package are the innermost: values are taken apart, and no function makes them."""
+    modules = (str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__))
+    return any(name.startswith("penstock.") for name in deque(modules, maxlen=10))
 
 
 def _written(paths: list[str], table: Table, compression: str, *, overwrite: bool, progress: Any) -> Written:

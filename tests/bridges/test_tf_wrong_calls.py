@@ -10,6 +10,8 @@ import penstock.tf as ours
 
 S = "tf.sparse.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 2])"
 
+NAMES = ["update", "add", "sub", "max", "min"]
+
 REFUSED = [
     "tf.matmul([1], [1])",
     "tf.matmul([[1]], [1])",
@@ -68,6 +70,10 @@ TAKEN = [
     f"tf.sparse.to_dense(tf.sparse.concat(-1, [{S}, {S}]))",
     "tf.matmul(tf.ones([2, 2, 3]), tf.ones([3, 2]))",
     "tf.reshape([1, 2, 3, 4], [2, -1])",
+    "tf.matmul(tf.constant([[1., 2.]], tf.float64), [[1.], [2.]])",
+    "tf.matmul(np.ones((2, 2)), [[1, 2], [3, 4]])",
+    *(f"tf.tensor_scatter_nd_{name}(tf.ones([3], tf.uint8), [[0]], [7])" for name in NAMES),
+    "tf.tensor_scatter_nd_update(tf.constant([1, 2]), tf.zeros([0, 1], tf.int32), [])",
 ]
 
 
@@ -78,7 +84,7 @@ def test_what_stands_beside_it_is_taken(call: str):
     np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("name", ["update", "add", "sub", "max", "min"])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("updates", ["[1.5]", "tf.constant([1.5])"])
 def test_floats_are_not_cut_to_fit_among_whole_numbers(name: str, updates: str):
     call = f"tf.tensor_scatter_nd_{name}(tf.constant([1, 2]), [[0]], {updates})"

@@ -248,8 +248,12 @@ class SavedFolder:
         if not os.path.isdir(self.path):
             want = "wanted a folder of a saved dataset or a free name"
             raise AlreadyExistsError(f"a file is there, {want}.", path=self.path)
-        if self._lacks_current():
+        if self.has_lost_current():
             raise self._damaged(CURRENT, "it is not there, and a version is that it named")
+        if self._lacks_current():
+            name = self.at(_manifest_name(self.manifests_there()[-1]))
+            found = "a file of another kind has a name that saving makes"
+            raise AlreadyExistsError(f"{name}: {found}. Move it elsewhere, or save to a folder of its own.")
         strange = [name for name in list_folder(self.path) if not _is_ours(name)]
         if strange and not self.is_saved:
             raise AlreadyExistsError(

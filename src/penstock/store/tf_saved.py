@@ -316,8 +316,10 @@ def _files(folder: str, metadata: Metadata, *, allow_unfinished: bool) -> tuple[
     found = {shard: _chunks(shard) for shard in (os.path.join(run, name) for name in names)}
     elsewhere = {number for chunks in found.values() for number in chunks}
     for shard, chunks in found.items():
+        if allow_unfinished and chunks:
+            continue
         for number in range(max(chunks, default=0) + 1):
-            if number in chunks or (chunks and (allow_unfinished or (is_counted and number in elsewhere))):
+            if number in chunks or (chunks and is_counted and number in elsewhere):
                 continue
             help = _AGAIN
             if chunks:

@@ -59,7 +59,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
     >>> matmul(np.eye(2), np.eye(2) * 3).tolist()
     [[3.0, 0.0], [0.0, 3.0]]
     """
-    left, right = tensor_of("matmul", "a", a), tensor_of("matmul", "b", b)
+    left, right = pair("matmul", a, b)
     require_matrices("matmul", left, right)
     left = np.swapaxes(left, -1, -2) if transpose_a else left
     return np.matmul(left, np.swapaxes(right, -1, -2) if transpose_b else right)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, Final, final
 
 import numpy as np
 
 from penstock.spec import string as ps_string
 from penstock.spec import text as ps_text
+from penstock.spec.small_dtypes import small_dtype
 
 __all__ = ["DTYPES", "DType", "as_dtype", "numpy_dtype"]
 
@@ -136,7 +136,7 @@ def as_dtype(value: Any) -> DType:
         if value in DTYPES:
             return DTYPES[value]
         if value == "bfloat16":  # a name that NumPy knows once the package is imported
-            value = import_module("ml_dtypes").bfloat16
+            value = small_dtype("bfloat16")
     if value is float:  # TensorFlow's float has 32 bits
         return DTYPES["float32"]
     if value is int:

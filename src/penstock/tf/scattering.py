@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
-from penstock.ops.operands import tensor
+from penstock.ops.operands import like, tensor
 from penstock.trace.value import Traced
 
 __all__ = [
@@ -71,6 +71,8 @@ def _scattered(name: str, join: Any, tensor: Any, indices: Any, updates: Any) ->
     where = f"tensor_scatter_nd_{name}"
     made = _array(where, "tensor", tensor).copy()
     values = _array(where, "updates", updates)
+    if not isinstance(updates, np.ndarray | np.generic):
+        values = np.asarray(like(where, "updates", updates, made))
     places = _places(where, indices, made.shape)
     want = (*np.shape(indices)[:-1], *made.shape[len(places) :])
     if values.shape not in (want, ()):

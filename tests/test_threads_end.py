@@ -8,6 +8,18 @@ from pathlib import Path
 
 import pytest
 
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    """A program in a process of its own, once that has ended."""
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
 PIPELINES = {
     "ahead": "ds.map(lambda n: float(n), num_parallel_calls=2).prefetch(2)",
     "nested": "ds.prefetch(2).map(lambda n: float(n), num_parallel_calls=3).batch(2).prefetch(2)",
@@ -26,13 +38,7 @@ def test_a_program_ends_in_the_middle_of_its_rows(name):
         import atexit  # registered after all others, so that it runs first
         print(first)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    done = run(program)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -43,14 +49,8 @@ def test_a_thread_that_is_only_about_to_begin_is_not_waited_for():
         threads._RUNNING.add(about_to_begin := Thread(target=print))
         print("ended")
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert (done.stdout, done.stderr) == ("ended\n", "")
+    done = run(program)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
 
 
 def test_what_a_thread_kept_for_itself_is_let_go_before_the_interpreter_ends():
@@ -74,13 +74,7 @@ def test_what_a_thread_kept_for_itself_is_let_go_before_the_interpreter_ends():
         goes.wait()
         gc.collect()
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = run(program)
     assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")
 
 
@@ -102,13 +96,7 @@ def test_ctrl_c_does_not_wait_for_a_slow_function_in_a_thread(tmp_path: Path, ho
         for row in ps.Dataset.from_generator(lambda: map(slow, range(3))).{how}:
             pass
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run(program)
     assert done.returncode not in (0, -signal.SIGABRT)
     assert done.stderr.endswith("KeyboardInterrupt\n")
     assert list(tmp_path.iterdir()) == []
@@ -146,11 +134,5 @@ def test_threads_that_look_for_a_row_without_end_are_ended_with_their_iterator(n
             print("interrupted")
         del rows
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run(program)
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")

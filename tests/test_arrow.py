@@ -142,3 +142,12 @@ def test_missing_arrays_stay_missing_also_those_of_one_value_and_in_batches(kind
         in_batches = batched.to_arrow()["c"].to_pylist()
         assert [row for batch in in_batches for row in batch] == [there, None, there, None]
         assert {len(batch) for batch in in_batches} == {size}
+
+
+@pytest.mark.parametrize("values", [[0, 1, 2, 3], [b"0", b"1", b"2", b"3"]])
+def test_batches_of_batches_whose_sizes_happen_to_agree_are_told_like_others(values):
+    table = Dataset.from_tensor_slices(values).batch(1).batch(3).to_arrow()
+    assert table["value"].to_pylist() == [
+        {"items": values[:3], "shape": [3, 1]},
+        {"items": values[3:], "shape": [1, 1]},
+    ]

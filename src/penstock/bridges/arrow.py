@@ -18,7 +18,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
-from penstock.column.shaped import ShapedColumn
+from penstock.column.unify import shaped_of
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, DependencyError
 from penstock.nodes.arguments import flag, one_of, require_end
@@ -236,7 +236,8 @@ def _item_type(pa: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _array(pa: Any, column: Column, kind: Any) -> Any:
-    if isinstance(column, ShapedColumn):
+    if pa.types.is_struct(kind):  # also where the sizes of these rows agree
+        column = shaped_of(column)
         items = _array(pa, column.flat, kind.field("items").type)
         shapes = pa.FixedSizeListArray.from_arrays(
             pa.array(column.shapes.reshape(-1)), column.shapes.shape[1]

@@ -449,7 +449,7 @@ def _size(name: str) -> int | None:
         return None
     try:
         return os.stat(name).st_size
-    except OSError:
+    except (OSError, ValueError):  # a text that is no path has a NUL
         return None
 
 
@@ -472,7 +472,7 @@ def _looked_into(names: list[str], most: int, read: Callable[[str], bytes]) -> _
         for i, part in zip(few, _each_read([names[i] for i in few], read), strict=True):
             digest.update(part)
             parts[i] = blake2b(part, digest_size=6).digest()
-    except (PenstockError, OSError):
+    except (PenstockError, OSError, ValueError):
         return None
     return _Looked(digest.hexdigest(), parts)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from traceback import walk_tb
 from types import ModuleType
 from typing import Any, ClassVar, Final
 
-from penstock.errors import PenstockError
+from penstock.errors import FailedPreconditionError, PenstockError
 from penstock.frozen import frozen
 from penstock.graph.node import Node, PlainRows, Rows, State, Step, transform
 from penstock.spec import Spec
@@ -27,8 +28,14 @@ _WRONG_CALL: Final = re.compile(
 def _is_of_the_program(error: PenstockError) -> bool:
     """Whether a function asks for a name that there is not, of itself or of a module, or calls with wrong arguments."""
     cause = error.__cause__
-    if isinstance(cause, TypeError):
-        return _WRONG_CALL.search(str(cause)) is not None
+    if isinstance(
+        error, FailedPreconditionError
+    ):  # a file that holds other bytes than when the state was taken
+        return True
+    if isinstance(cause, TypeError):  # raised in a function of yours it may be about one row
+        modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(cause.__traceback__)]
+        is_our_call = all(name.startswith("penstock.") for name in modules[-1:])
+        return is_our_call and _WRONG_CALL.search(str(cause)) is not None
     if isinstance(cause, AttributeError):
         return isinstance(cause.obj, ModuleType)
     return isinstance(cause, NameError | ImportError) and not isinstance(cause, UnboundLocalError)

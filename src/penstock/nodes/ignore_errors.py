@@ -9,7 +9,7 @@ from traceback import walk_tb
 from types import ModuleType
 from typing import Any, ClassVar, Final
 
-from penstock.errors import FailedPreconditionError, PenstockError
+from penstock.errors import PenstockError
 from penstock.frozen import frozen
 from penstock.graph.node import Node, PlainRows, Rows, State, Step, transform
 from penstock.spec import Spec
@@ -28,10 +28,6 @@ _WRONG_CALL: Final = re.compile(
 def _is_of_the_program(error: PenstockError) -> bool:
     """Whether a function asks for a name that there is not, of itself or of a module, or calls with wrong arguments."""
     cause = error.__cause__
-    if isinstance(
-        error, FailedPreconditionError
-    ):  # a file that holds other bytes than when the state was taken
-        return True
     if isinstance(cause, TypeError):  # raised in a function of yours it may be about one row
         modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(cause.__traceback__)]
         is_our_call = all(name.startswith("penstock.") for name in modules[-1:])

@@ -203,6 +203,14 @@ def test_lists_of_structs_are_a_dict_of_lists(make):
     check_laws(lambda _: dataset.plan)
 
 
+def test_a_null_struct_is_a_dict_of_none(tmp_path):
+    kind = pa.struct({"a": pa.int64(), "b": pa.struct({"c": pa.list_(pa.string())})})
+    table = pa.table({"s": pa.array([{"a": 1, "b": {"c": ["x"]}}, {"a": 2, "b": None}, None], kind)})
+    pq.write_table(table, tmp_path / "t.parquet")
+    for ds in (ps.Dataset.from_arrow(table), ps.Dataset.from_parquet(tmp_path / "t.parquet")):
+        assert list(ds)[1:] == [{"s": {"a": 2, "b": {"c": None}}}, {"s": {"a": None, "b": {"c": None}}}]
+
+
 def test_lists_of_structs_are_read_from_parquet(tmp_path):
     pq.write_table(TALKS, tmp_path / "talks.parquet")
     dataset = ps.Dataset.from_parquet(tmp_path / "talks.parquet")

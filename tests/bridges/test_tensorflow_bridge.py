@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -149,6 +150,40 @@ def test_dtypes_cross_as_they_are(dtype):
     made = ps.Dataset.from_tensor_slices(values).to_tf()
     assert made.element_spec == tf.TensorSpec((2,), dtype)
     assert np.array_equal([element.numpy() for element in made], values)
+
+
+SMALL = ["bfloat16", "float8_e4m3fn", "float8_e5m2fnuz", "int4", "uint4"]
+
+
+@pytest.mark.parametrize("dtype", SMALL)
+def test_dtypes_of_ml_dtypes_cross_in_batches_and_back(dtype):
+    values = np.array([1, 0, 1, 1, 0], getattr(ml_dtypes, dtype))
+    made = ps.Dataset.from_tensor_slices(values).batch(2).to_tf()
+    for elements in (made.as_numpy_iterator(), ps.from_tf(made)):
+        assert np.array_equal(np.concatenate(list(elements)), values)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e5m2fnuz", "int4"])
+def test_dtypes_out_of_which_tensorflow_cuts_no_rows_are_refused(dtype):
+    values = np.array([1, 0, 1], getattr(ml_dtypes, dtype))
+    lists = ps.Dataset.from_tensor_slices({"x": ps.Ragged.from_nested(values, [np.array([0, 1, 3])])})
+    with pytest.raises(
+        ArgumentTypeError, match=rf"to_tf: leaf 'x' is .*{dtype}.*where all rows have one size"
+    ):
+        lists.to_tf()
+    assert [row["x"].numpy().tolist() for row in ps.tensorflow.Iterator(lists)] == [[1], [0, 1]]
+
+
+def test_a_dtype_that_no_dataset_of_tensorflow_passes_on_is_refused():
+    rows = ps.Dataset.from_tensor_slices(np.array([1, 2], ml_dtypes.float8_e5m2))
+    with pytest.raises(tf.errors.UnimplementedError):  # once it does, so does ours
+        list(tf.data.Dataset.from_tensor_slices(np.array([1, 2], ml_dtypes.float8_e5m2)))
+    with pytest.raises(
+        ArgumentTypeError, match=r"to_tf: the rows is .*tf.data can pass on\. Map it to numbers"
+    ):
+        rows.to_tf()
+    assert [float(row.numpy()) for row in ps.tensorflow.Iterator(rows)] == [1.0, 2.0]
+    assert [float(row) for row in rows.map(lambda x: x.astype(np.float32)).to_tf()] == [1.0, 2.0]
 
 
 def test_what_tensorflow_has_no_form_for_is_refused():

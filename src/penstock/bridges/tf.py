@@ -23,7 +23,8 @@ def to_tf(dataset: Dataset) -> Any:
 
     Raises:
         DependencyError: TensorFlow is not installed.
-        ArgumentTypeError: A leaf has no form in TensorFlow: optional values, datasets, dates, records.
+        ArgumentTypeError: A leaf has no form in TensorFlow: optional values, datasets, dates, records; or a dtype that
+            tf.data cannot pass on (float8_e5m2), or not where rows differ in size (int4, float8_e5m2fnuz).
     """
     return _bridge("to_tf").to_tf(dataset)
 

@@ -135,7 +135,10 @@ class Elements(Node):
 
 
 def _can_be_batched(leaf: LeafSpec) -> bool:
-    return isinstance(leaf, TensorSpec) and not leaf.optional and None not in leaf.shape[1:]
+    if not isinstance(leaf, TensorSpec) or leaf.optional or None in leaf.shape[1:]:
+        return False
+    # Ragged batches are made of dtypes of TensorFlow's own, and not of those of the package ml_dtypes.
+    return None not in leaf.shape or leaf.dtype == string or leaf.dtype.isbuiltin == 1
 
 
 def _row_bytes(leaf: LeafSpec) -> int:

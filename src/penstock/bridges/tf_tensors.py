@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -74,7 +75,12 @@ class Crossing:
         yield (np.array(len(chunk)), *(part for arrays in parts for part in arrays))
 
     def dataset(self, open_chunks: Callable[[], Iterator[Chunk]]) -> Any:
-        """A `tf.data.Dataset` of the rows of chunks, which are opened anew for each iteration."""
+        """A `tf.data.Dataset` of the rows of chunks, which are opened anew for each iteration.
+
+        Raises:
+            ArgumentTypeError: A leaf of a dtype that TensorFlow has, and tf.data cannot pass on.
+        """
+        self._require_kernels()
         signature = tuple(part for leaf in self._leaves for part in leaf.signature)
         if self._in_runs:
             signature = tuple(
@@ -87,6 +93,20 @@ class Crossing:
         if self._is_dense or self._in_runs:
             return chunks.flat_map(lambda _, *parts: tf.data.Dataset.from_tensor_slices(self.packed(parts)))
         return chunks.flat_map(lambda n, *parts: tf.data.Dataset.range(n).map(lambda i: self._row(parts, i)))
+
+    def _require_kernels(self) -> None:
+        is_cut = not (self._is_dense or self._in_runs)
+        for name, spec, leaf in zip(self._spec.paths(), self._spec.leaves, self._leaves, strict=True):
+            if all(_crosses(part.dtype, is_cut) for part in leaf.signature):
+                continue
+            help = "Map it to numbers such as float32. ps.tensorflow.Iterator gives tensors of it"
+            help += (
+                ", and so does to_tf where all rows have one size."
+                if _crosses(_dtype_of(spec), False)
+                else "."
+            )
+            want = "a dtype that tf.data can pass on"
+            raise ArgumentTypeError(self._where, _named(name), got=spec, want=want, help=help)
 
     def _row(self, parts: Sequence[Any], i: Any) -> Any:
         rest = iter(parts)
@@ -156,7 +176,7 @@ def leaf_of(spec: LeafSpec, name: str, where: str) -> Leaf:
         return _Nothing()
     dtype = _dtype_of(spec)
     if dtype is None or spec.optional:
-        found = f"leaf {name!r}" if name else "the rows"
+        found = _named(name)
         help = "Bring it into one by map: fill what is missing, turn dates into numbers, batch or flat_map datasets."
         raise ArgumentTypeError(where, found, got=spec, want="a form that TensorFlow has", help=help)
     if isinstance(spec, SparseSpec):
@@ -178,6 +198,28 @@ def _dtype_of(spec: LeafSpec) -> Any:
         return tf.as_dtype(spec.dtype)
     except TypeError:
         return None
+
+
+def _named(leaf: str) -> str:
+    return f"leaf {leaf!r}" if leaf else "the rows"
+
+
+@cache
+def _crosses(dtype: Any, is_cut: bool) -> bool:
+    """Whether tf.data passes a dtype on, and cuts rows out of arrays of it: it is tried out.
+
+    TensorFlow's own are taken as they are. Of those that NumPy has by the package ml_dtypes some have no operation that
+    cuts, and float8_e5m2 fails in every tf.data.Dataset.
+    """
+    if np.dtype(dtype.as_numpy_dtype).isbuiltin == 1:
+        return True
+    with tf.init_scope():
+        made = tf.data.Dataset.from_tensors(np.zeros(2, dtype.as_numpy_dtype))
+        try:
+            next(iter(made.map(lambda values: values[:1]) if is_cut else made))
+        except tf.errors.OpError:
+            return False
+    return True
 
 
 class _Nothing(Leaf):

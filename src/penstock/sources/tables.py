@@ -32,7 +32,8 @@ def from_arrow(table: Any) -> Memory:
     """The rows of an Arrow table: dicts by column, with structs as dicts inside.
 
     Numbers become NumPy scalars, text `str`, binary `bytes`, lists arrays, lists of lists `ps.Ragged`, lists of
-    structs a dict of lists, dates and times `datetime64`, nulls None. The values are not copied, however many record
+    structs a dict of lists, dates and times `datetime64`, nulls None. A struct that is null becomes a dict of None, as
+    by `flatten` of Arrow: one whose parts are all null is the same. The values are not copied, however many record
     batches there are (but where these are of a few rows each): their memory must not be changed while the dataset is
     in use. Any row can be asked for by its number.
 

@@ -29,6 +29,10 @@ def converted(tmp_path):
         (["18446744073709551616", "1"], ["18446744073709551616", "1"], "<U0"),
         (["18446744073709551615", "-1"], ["18446744073709551615", "-1"], "<U0"),
         (["1e3", "7"], [1000.0, 7.0], "float64"),
+        (["9007199254740993", "0.5"], ["9007199254740993", "0.5"], "<U0"),
+        (["9007199254740992", "0.5"], [2.0**53, 0.5], "float64"),
+        (["1e400", "0.5"], ["1e400", "0.5"], "<U0"),
+        (["-inf", "0.5"], [float("-inf"), 0.5], "float64"),
         (["NA", "Ada"], ["NA", "Ada"], "<U0"),
         (["NA", "7"], [None, 7], "int64"),
         ([" 7", '""'], [7, None], "int64"),
@@ -56,6 +60,11 @@ def test_a_line_of_another_width_is_told_as_such(converted, capsys):
     error = capsys.readouterr().err
     assert "Expected 2 columns, got 1: 3" in error
     assert "Every line needs as many cells as the first" in error
+
+
+def test_a_whole_number_far_down_that_floats_would_round_is_an_error(converted, capsys):
+    assert converted("x,y\n" + f"0.5,{'y' * 99}\n" * 100_000 + "9007199254740993,1\n") == 1
+    assert "column 'x' is of floats, and further down is 9007199254740993" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("cell", "found"), [("007", "zeros before them"), ("word", "'word'")])

@@ -72,6 +72,35 @@ def test_two_rows_of_one_path_are_both_kept(tmp_path):
     assert tree(tmp_path / "out") == {"a.png": PNG + b"1", "a-00000001.png": PNG + b"2"}
 
 
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a.png", "a-00000002.png", "a.png"], ["a-00000002-00000002.png", "a-00000002.png", "a.png"]),
+        (["a.png", "a.png/b.png", "a.png/c/d.png"], ["00000001.png", "00000002.png", "a.png"]),
+        (["a.png/b.png", "a.png", "b.png"], ["a-00000001.png", "a.png/b.png", "b.png"]),
+    ],
+)
+def test_paths_that_are_in_each_others_way_are_all_kept(tmp_path, paths, names):
+    write(tmp_path / "a.tfrecord", {"image": [PNG] * 3, "path": paths})
+    assert run(["convert", str(tmp_path / "a.tfrecord"), f"{tmp_path}/out/"]) == 0
+    assert sorted(tree(tmp_path / "out")) == names
+
+
+@pytest.mark.parametrize("path", ["d/" * 3000 + "a.png", f"{'d' * 200}/" * 30 + "b.png"])
+def test_a_path_that_no_system_takes_becomes_one_name(tmp_path, path):
+    write(tmp_path / "a.tfrecord", {"image": [PNG], "path": [path]})
+    assert run(["convert", str(tmp_path / "a.tfrecord"), f"{tmp_path}/out/"]) == 0
+    (name,) = tree(tmp_path / "out")
+    assert name == f"{safe_path(path)[0]}.png"
+    assert is_safe_name(name)
+
+
+def test_a_folder_without_images_is_told_as_such(tmp_path, capsys):
+    (tmp_path / "in").mkdir()
+    assert run(["convert", f"{tmp_path}/in", f"{tmp_path}/a.tfrecord"]) == 2
+    assert f"No image lies in the folder {tmp_path}/in, so it was taken for one of" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["weird é", "a b.c", "100%", "=x", "é" * 100])
 def test_a_safe_name_stays_as_it_is(name):
     assert safe_name(name) == name

@@ -8,7 +8,9 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import penstock as ps
 from penstock.cli import run
@@ -192,6 +194,32 @@ def test_a_jsonl_line_that_is_no_object_is_named(tmp_path, capsys):
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n[2]\n')
     assert run(["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "a.tfrecord")]) == 1
     assert "line 2 is a list, wanted a JSON object" in capsys.readouterr().err
+
+
+def test_a_number_in_jsonl_beyond_float64_is_an_error(tmp_path, capsys):
+    (tmp_path / "a.jsonl").write_text('{"a": Infinity}\n{"a": 1e400}\n')
+    assert run(["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "a.tfrecord")]) == 1
+    assert "a.jsonl: line 2 is no JSON: 1e400 is beyond float64" in capsys.readouterr().err
+
+
+def test_a_parquet_file_with_two_columns_of_one_name_is_refused(tmp_path, capsys):
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    parquet.write_table(twice, tmp_path / "a.parquet")
+    assert run(["convert", str(tmp_path / "a.parquet"), str(tmp_path / "a.tfrecord")]) == 1
+    assert "a.parquet: it has two columns named 'a'" in capsys.readouterr().err
+
+
+def test_a_parquet_file_of_which_the_footer_is_damaged_is_damage_and_named(tmp_path, capsys):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    assert run(["convert", str(tmp_path / "a.parquet"), str(tmp_path / "a.tfrecord")]) == 1
+    assert "a.parquet: it cannot be read" in capsys.readouterr().err
+
+
+def test_records_of_numpy_are_lists_in_json_and_opaque_ones_bytes(tmp_path, capsys):
+    records = np.array([((1, 2), np.nan, "2020-01-01")], [("a", "i4", 2), ("b", "f4"), ("c", "M8[D]")])
+    write(tmp_path / "a.tfrecord", {"r": records, "v": np.array([b"\0\xff"], "V2")})
+    assert run(["head", "--json", str(tmp_path / "a.tfrecord")]) == 0
+    assert json.loads(capsys.readouterr().out) == {"r": [[1, 2], "NaN", "2020-01-01"], "v": {"bytes": "AP8="}}
 
 
 def test_arrow_that_is_not_installed_is_told_with_the_way_out(tmp_path):

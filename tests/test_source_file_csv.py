@@ -212,7 +212,11 @@ def kinds(folder: Path, content: bytes, **arguments: Any) -> dict[str, Any]:
         ([b"1", b"3000000000"], np.int64),
         ([b"1", b"2.5"], np.float32),
         ([b"1e300", b"1"], np.float64),
-        ([b"99999999999999999999"], np.float32),
+        ([b"18446744073709551616"], np.float32),  # 2 to the power of 64
+        ([b"99999999999999999999"], ps.string),
+        ([b"16777217", b"0.5"], np.float64),
+        ([b"0.5", b"9007199254740993"], ps.string),
+        ([b"123456789.125"], np.float32),
         ([b"1", b"x"], ps.string),
         ([b"1_000"], ps.string),
         ([b"nan", b"inf"], ps.string),
@@ -233,6 +237,23 @@ def test_later_values_have_to_fit(tmp_path: Path):
     assert next(iterator) == {"a": 1}
     with pytest.raises(ps.InvalidArgumentError, match=r"a.csv, byte 4: line 3, column 'a': .* int32: x"):
         next(iterator)
+
+
+def test_a_later_whole_number_that_a_float_column_would_round_is_an_error(tmp_path: Path):
+    path = write(tmp_path / "a.csv", b"a\n0.5\n16777217\n 16777218\n1e30\n")
+    iterator = iter(ps.Dataset.from_csv(path, num_rows_for_inference=1))
+    assert next(iterator) == {"a": 0.5}
+    with pytest.raises(
+        ps.InvalidArgumentError,
+        match=r"byte 6: line 3, column 'a': Field 0 in record is 16777217, which a float",
+    ):
+        next(iterator)
+    assert [row["a"] for row in iterator] == [np.float32(16777218), np.float32(1e30)]
+
+
+def test_a_column_that_is_stated_to_hold_floats_is_rounded(tmp_path: Path):
+    path = write(tmp_path / "a.csv", b"a\n16777217\n")
+    assert list(ps.Dataset.from_csv(path, dtypes={"a": np.float32})) == [{"a": np.float32(16777216)}]
 
 
 def test_columns_come_in_the_order_asked_for_with_the_dtypes_asked_for(tmp_path: Path):

@@ -297,6 +297,50 @@ def test_reading_json_lines_goes_on_after_a_line_that_does_not_fit(tmp_path):
     assert [row["a"].item() for row in iterator] == [3]
 
 
+def test_whole_numbers_in_json_lines_are_never_rounded(tmp_path):
+    most = 2**64 - 1
+    path = lines(
+        tmp_path / "a.jsonl",
+        f'{{"a": {most}, "b": [{most}], "c": {{"d": {most}, "e": {2**53}, "f": 0.5}}}}',
+        "",
+    )
+    found = rows_of(from_jsonl(path))
+    assert same(found, [{"a": np.uint64(most), "b": np.array([most], np.uint64), "c": found[0]["c"]}])
+    assert same(found[0]["c"], {"d": np.uint64(most), "e": np.int64(2**53), "f": np.float64(0.5)})
+    for wrong in (most + 2, -(2**63) - 1, 10**400):
+        with pytest.raises(
+            InvalidArgumentError, match=r"a\.jsonl, byte 0: .*'a' is .*, which float64 would round"
+        ):
+            from_jsonl(lines(tmp_path / "a.jsonl", f'{{"a": {wrong}}}'))
+
+
+def test_a_whole_number_among_floats_in_json_lines_is_read_only_where_float64_holds_it(tmp_path):
+    rows = ['{"a": [1.5]}', f'{{"a": [0.5, {2**53 + 1}]}}', f'{{"a": [{2**53 + 2}, 1e300]}}']
+    iterator = RowIterator(Plan(from_jsonl(lines(tmp_path / "a.jsonl", *rows), inference_bytes=5)))
+    assert same(next(iterator), {"a": np.array([1.5])})
+    with pytest.raises(
+        InvalidArgumentError, match=r"a\.jsonl, byte 13: .*'a' is 9007199254740993, which float64"
+    ):
+        next(iterator)
+    assert same(list(iterator), [{"a": np.array([2.0**53 + 2, 1e300])}])
+
+
+def test_blank_lines_before_json_lines_are_passed_over(tmp_path):
+    path = lines(tmp_path / "a.jsonl", "", "", "  ", '{"a": 1}', "", '{"a": 2}')
+    for size in (1, 1000):
+        assert same(rows_of(from_jsonl(path, inference_bytes=size)), [{"a": np.int64(1)}, {"a": np.int64(2)}])
+
+
+def test_a_json_line_that_is_not_utf8_is_told_with_its_place(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('{"a": "ü"}\n'.encode() + b'{"a": "\xff"}\n{"a": "z"}\n')
+    iterator = RowIterator(Plan(from_jsonl(path, inference_bytes=5)))
+    assert next(iterator) == {"a": "ü"}
+    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 12: .* it is not UTF-8"):
+        next(iterator)
+    assert list(iterator) == [{"a": "z"}]
+
+
 def test_json_lines_that_tell_nothing_are_refused(tmp_path):
     with pytest.raises(ArgumentError, match=r"from_jsonl: paths is .*, wanted a file with at least one line"):
         from_jsonl(lines(tmp_path / "a.jsonl"))

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import RawIOBase
 from itertools import chain
+from math import isinf
 from typing import Any
 
 from penstock.bridges.arrow import record_batches
 from penstock.dataset import Dataset
-from penstock.errors import ArgumentError, DependencyError, InvalidArgumentError
+from penstock.errors import ArgumentError, DependencyError, InvalidArgumentError, PenstockError
 
 __all__ = ["read_csv", "read_parquet", "reading", "write_parquet"]
 
 _BLOCK_BYTES = 8 << 20
 _BATCH_ROWS = 8192
 _ZEROS_BEFORE = r"^[+-]?0[0-9]"
+# From here on not every whole number is a float64.
+_SPARSE = 2.0**53
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 _NOT_WHOLE = r"^-?[0-9]*[^0-9-]|^-?$"
 # The words that Arrow takes for a missing number; among floats NaN is a number all the same.
 _MISSING_FLOAT = r"^(#N/A( N/A)?|#NA|-?1\.#(IND|QNAN)|N/A|NA|NULL|n/a|null)?$"
@@ -27,8 +32,8 @@ def read_csv(path: str, columns: Sequence[str] | None = None) -> Any:
     """The rows of a CSV file with a header line, as a `pyarrow.RecordBatchReader`.
 
     Types are told from the first 8 MB: int64, uint64, float64, bool, else text. Dates are text, and so is a column of
-    numbers with zeros before them, or of whole numbers that no 64 bits hold. An empty cell is missing, and so is NaN
-    among whole numbers; among floats it is one.
+    numbers with zeros before them, or of which 64 bits do not hold one: a whole one, also among floats, or 1e400. An
+    empty cell is missing, and so is NaN among whole numbers; among floats it is one.
 
     Args:
         path: A file; `.gz`, `.bz2` and `.zst` are unpacked.
@@ -78,8 +83,11 @@ def _cell_type(pa: Any, cells: Any, found: Any) -> Any:
     cells = _without_empty(pc, cells, _MISSING)
     if _any_matches(pc, cells, _ZEROS_BEFORE):
         return pa.string()
-    if pa.types.is_integer(found) or _any_matches(pc, cells, _NOT_WHOLE):
+    if pa.types.is_integer(found):
         return found
+    if _any_matches(pc, cells, _NOT_WHOLE):
+        floats = _without_empty(pc, cells, _MISSING_FLOAT)
+        return found if _rounded(pc, floats, floats.cast(found)) is None else pa.string()
     try:
         cells.cast(pa.uint64())
     except pa.ArrowInvalid:
@@ -103,9 +111,27 @@ def _cast(pa: Any, cells: Any, field: Any) -> Any:
             f"column {field.name!r} is of numbers, and further down some have zeros before them"
         )
     try:
-        return cells.cast(field.type)
+        values = cells.cast(field.type)
     except pa.ArrowInvalid as error:
         raise pa.ArrowInvalid(f"column {field.name!r}: {error}") from None
+    wrong = _rounded(pc, cells, values) if pa.types.is_floating(field.type) else None
+    if wrong is not None:
+        raise pa.ArrowInvalid(
+            f"column {field.name!r} is of floats, and further down is {wrong}, which they cannot hold"
+        )
+    return values
+
+
+def _rounded(pc: Any, cells: Any, values: Any) -> str | None:
+    """The first text for which float64 has another whole number, or an infinite one; None where there is none."""
+    large = pc.fill_null(pc.greater_equal(pc.abs(values), _SPARSE), False)
+    for text, value in zip(cells.filter(large).to_pylist(), values.filter(large).to_pylist(), strict=True):
+        if isinf(value):
+            if any(sign.isdigit() for sign in text):
+                return str(text[:40])
+        elif _WHOLE.fullmatch(text) and int(text) != int(value):
+            return str(text[:40])
+    return None
 
 
 def _without_empty(pc: Any, cells: Any, missing: str) -> Any:
@@ -134,6 +160,7 @@ def read_parquet(path: str, columns: Sequence[str] | None = None) -> Any:
 
     with reading(path):
         file = parquet.ParquetFile(path)
+        _check_different(path, file.schema_arrow.names)
         _check_columns(path, file.schema_arrow.names, columns)
         fields = [file.schema_arrow.field(name) for name in columns or file.schema_arrow.names]
         batches = file.iter_batches(_BATCH_ROWS, columns=columns)
@@ -166,7 +193,9 @@ def reading(path: str) -> Iterator[None]:
     pa = _pyarrow("convert")
     try:
         yield
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
+        if isinstance(error, PenstockError) or getattr(error, "errno", None) is not None:
+            raise  # of the disk, not of what is read from it
         # What a generator of batches raises comes back with a traceback in its text.
         text = str(error).split(". Detail: Python exception", 1)[0].removeprefix("Invalid: ")
         if "Empty CSV file" in text:
@@ -194,7 +223,7 @@ def _check_different(path: str, names: Sequence[str]) -> None:
     again = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if again is not None:
         found = f"it has two columns named {again!r}, wanted another name for each."
-        raise InvalidArgumentError(found, path=path, help="Rename one of them in the first line.")
+        raise InvalidArgumentError(found, path=path, help="Rename one of them.")
 
 
 def _check_columns(path: str, names: Sequence[str], columns: Sequence[str] | None) -> None:

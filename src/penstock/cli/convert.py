@@ -85,6 +85,10 @@ def command(
     if formats[0] != "saved" and (formats[0] == "tfrecord") == (formats[1] == "tfrecord"):
         want = "a saved dataset, or one TFRecord side and one of .csv, .jsonl, .parquet, .npz or a folder of images"
         help = "To rewrite TFRecords, use penstock reshard or penstock cat."
+        if os.path.isdir(source):
+            help = f"No image lies in the folder {source}, so it was taken for one of TFRecords. {help}"
+        elif formats[0] == "tfrecord":
+            files_of([source])  # where it is not there, that is to be told first
         raise ArgumentError("convert", "SRC DST", got=f"{source} {target}", want=want, help=help)
     with written_to(target):
         if formats[1] == "tfrecord":

@@ -272,11 +272,15 @@ def _write_image(folder: str, number: int, row: dict[str, Any], feature: str) ->
         return
     *folders, name = _place(number, row, _ENDINGS.get(what_is(data) or "", ".bin"))
     place = os.path.join(folder, *folders)
-    os.makedirs(place, exist_ok=True)
+    try:
+        os.makedirs(place, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):  # an image of that name has come before
+        place, name = folder, f"{number:08d}{os.path.splitext(name)[1]}"
     stem, ending = os.path.splitext(name)
     # Two rows can have one path; the second is named after its row.
-    free = name if not os.path.lexists(os.path.join(place, name)) else f"{stem}-{number:08d}{ending}"
-    with open(os.path.join(place, free), "xb") as file:
+    while os.path.lexists(os.path.join(place, f"{stem}{ending}")):
+        stem += f"-{number:08d}"
+    with open(os.path.join(place, f"{stem}{ending}"), "xb") as file:
         file.write(data)
 
 

@@ -10,6 +10,7 @@ from penstock.records.sidecar import is_safe_name
 __all__ = ["as_text", "safe_name", "safe_path"]
 
 _LONGEST_BYTES = 200
+_LONGEST_PATH_BYTES = 1000
 
 
 def as_text(value: Any) -> str:
@@ -18,12 +19,14 @@ def as_text(value: Any) -> str:
 
 
 def safe_path(path: str) -> list[str]:
-    """The components of a path, each made safe.
+    """The components of a path, each made safe; one alone, with a digest in it, for a path that systems refuse.
 
     >>> safe_path("cat/a.jpg"), safe_path("../x/con.jpg"), safe_path("/etc")
     (['cat', 'a.jpg'], ['%2E%2E', 'x', '%63on.jpg'], ['%2F', 'etc'])
     """
-    return [safe_name(part or "/") for part in path.split("/")]
+    names = [safe_name(part or "/") for part in path.split("/")]
+    is_long = len("/".join(names).encode(errors="surrogateescape")) > _LONGEST_PATH_BYTES
+    return [safe_name(path)] if is_long else names
 
 
 def safe_name(name: str) -> str:

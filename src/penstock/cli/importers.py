@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import count
+from math import isinf
 from typing import Any
 from zipfile import BadZipFile
 
@@ -77,7 +78,7 @@ def _read_jsonl(path: str) -> Iterator[dict[str, Any]]:
 
 def _json_row(path: str, number: int, line: bytes) -> dict[str, Any]:
     try:
-        row = json.loads(line)
+        row = json.loads(line, parse_float=_float)
     except (ValueError, RecursionError) as error:
         raise InvalidArgumentError(f"line {number} is no JSON: {error}.", path=path) from None
     if not isinstance(row, dict):
@@ -91,6 +92,13 @@ def _json_row(path: str, number: int, line: bytes) -> dict[str, Any]:
         raise InvalidArgumentError(
             f"line {number} has bytes that are no base64: {error}.", path=path
         ) from None
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if isinf(value):
+        raise ValueError(f"{text[:40]} is beyond float64")
+    return value
 
 
 def _from_json(value: Any) -> Any:

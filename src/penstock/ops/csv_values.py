@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+import re
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,9 @@ from penstock.ops.csv_cells import Cells
 from penstock.ops.parsing import NotNumberError, number_of, numbers_of
 from penstock.spec import string
 
-__all__ = ["CsvColumn", "UnreadError", "column_of_cells", "value_of"]
+__all__ = ["CsvColumn", "UnreadError", "column_of_cells", "is_rounded", "value_of"]
 
+_WHOLE: Final = re.compile(rb"[+-]?[0-9]{1,4000}")
 _TYPE_NAMES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 
 
@@ -49,29 +51,49 @@ class UnreadError(Exception):
         self.row, self.reason = row, reason
 
 
-def column_of_cells(cells: Cells, numbers: IntArray, column: CsvColumn, na_value: bytes) -> Column:
-    """The values of the cells of these numbers. `UnreadError` tells the first that is none."""
+def column_of_cells(
+    cells: Cells, numbers: IntArray, column: CsvColumn, na_value: bytes, *, is_exact: bool = False
+) -> Column:
+    """The values of the cells of these numbers. `UnreadError` tells the first that is none.
+
+    Args:
+        cells: Of rows.
+        numbers: Those to read.
+        column: What they are to be.
+        na_value: What a missing one is written as, besides nothing.
+        is_exact: Whether a whole number that a float dtype would round is none.
+    """
     starts, ends = cells.starts[numbers], cells.ends[numbers]
     is_missing = _is_missing(cells.data, starts, ends, na_value)
     if column.default is None and is_missing.any():
         row = int(is_missing.argmax())
-        _read(cells, numbers[:row], starts[:row], ends[:row], column)  # an earlier one comes first
+        _read(cells, numbers[:row], starts[:row], ends[:row], column, is_exact)  # an earlier one comes first
         raise UnreadError(row, f"Field {column.place} is required but missing in record")
     if column.dtype == string:
         return _texts(cells, numbers, starts, ends, is_missing, column.default)
     there = np.flatnonzero(~is_missing)
     values = np.full(len(numbers), 0 if column.default is None else column.default, column.dtype)
     try:
-        values[there] = _read(cells, numbers[there], starts[there], ends[there], column)
+        values[there] = _read(cells, numbers[there], starts[there], ends[there], column, is_exact)
     except UnreadError as error:
         error.row = int(there[error.row])
         raise
     return FixedColumn(values)
 
 
-def value_of(text: bytes, dtype: np.dtype[Any]) -> Any:
-    """The value of one cell. ValueError where it is none."""
-    return text if dtype == string else number_of(text, dtype)
+def value_of(text: bytes, dtype: np.dtype[Any], *, is_exact: bool = False) -> Any:
+    """The value of one cell. ValueError where it is none; `is_exact` as for `column_of_cells`."""
+    if dtype == string:
+        return text
+    value = number_of(text, dtype)
+    if is_exact and is_rounded(text.strip(), value):
+        raise ValueError
+    return value
+
+
+def is_rounded(text: bytes, value: Any) -> bool:
+    """Whether a text is a whole number, and the value that stands for it another."""
+    return _WHOLE.fullmatch(text) is not None and (not np.isfinite(value) or int(value) != int(text))
 
 
 def _is_missing(data: NDArray[np.uint8], starts: IntArray, ends: IntArray, na_value: bytes) -> BoolArray:
@@ -108,15 +130,32 @@ def _texts(
     return BytesColumn.of(texts)
 
 
-def _read(cells: Cells, numbers: IntArray, starts: IntArray, ends: IntArray, column: CsvColumn) -> Any:
+def _read(
+    cells: Cells, numbers: IntArray, starts: IntArray, ends: IntArray, column: CsvColumn, is_exact: bool
+) -> Any:
     """The numbers in these cells, none of which is missing."""
     if column.dtype == string or not len(numbers):
         return np.zeros(0, column.dtype)
     text, offsets = _gathered(cells.data, starts, ends)
     try:
-        return numbers_of(BytesColumn(offsets, text), column.dtype)
+        values = numbers_of(BytesColumn(offsets, text), column.dtype)
     except NotNumberError as error:
         kind = _TYPE_NAMES.get(column.dtype, str(column.dtype))
         found = cells.text(int(numbers[error.row]))[:80].decode(errors="backslashreplace")
         reason = f"Field {column.place} in record is not a valid {kind}: {found}"
         raise UnreadError(error.row, reason) from None
+    if is_exact and column.dtype.kind == "f":
+        _check_exact(cells, numbers, values, column)
+    return values
+
+
+def _check_exact(cells: Cells, numbers: IntArray, values: NDArray[Any], column: CsvColumn) -> None:
+    large = np.abs(values) >= 2.0 ** (
+        np.finfo(column.dtype).nmant + 1
+    )  # a float holds all whole numbers below
+    for row in np.flatnonzero(large).tolist():
+        text = cells.text(int(numbers[row])).strip()
+        if is_rounded(text, values[row]):
+            found = text[:80].decode()
+            kind = _TYPE_NAMES[column.dtype]
+            raise UnreadError(row, f"Field {column.place} in record is {found}, which a {kind} would round")

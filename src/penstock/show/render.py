@@ -200,6 +200,9 @@ def _json_scalar(value: Any) -> Any:
         return _json_float(value)
     if isinstance(value, np.generic) and value.dtype.kind in "mMc":
         return str(value)
+    if isinstance(value, np.void):
+        names = value.dtype.names
+        return _json_bytes(value.tobytes()) if names is None else [json_value(value[name]) for name in names]
     return value.item() if isinstance(value, np.generic) else value
 
 

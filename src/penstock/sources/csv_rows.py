@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, ClassVar, NoReturn, final
 
 import numpy as np
@@ -76,6 +77,7 @@ class CsvRows(FileRows):
         columns: Those to read.
         is_dict: Whether rows are dicts by name; else they are tuples.
         label: The column to give by itself, beside the dict of the others; None for no such.
+        exact: Names of the columns in which a whole number that a float would round is an error.
     """
 
     format: CsvFormat = CsvFormat()
@@ -83,6 +85,8 @@ class CsvRows(FileRows):
     columns: tuple[CsvColumn, ...] = ()
     is_dict: bool = False
     label: str | None = None
+    exact: tuple[str, ...] = ()
+    changes_no_row: ClassVar[frozenset[str]] = frozenset({"exact"})
     first_place: ClassVar[Place] = (0, 0)
 
     def spec(self) -> Spec:  # type: ignore[override]
@@ -120,7 +124,7 @@ class CsvRows(FileRows):
         text = row[column.place].encode("latin-1")
         if text in (b"", self.format.na_value):
             return column.default if column.dtype.kind == "S" else column.dtype.type(column.default)
-        return value_of(text, column.dtype)
+        return value_of(text, column.dtype, is_exact=column.name in self.exact)
 
 
 def first_row(path: str, format: CsvFormat) -> list[bytes]:
@@ -224,13 +228,19 @@ class _RowReader:
             self._fail(cells, cells.wrong.get(0) or self._other_count(int(counts[0])), None)
         parts: list[Column] = []
         for column in node.columns:
+            read = partial(
+                column_of_cells,
+                column=column,
+                na_value=node.format.na_value,
+                is_exact=column.name in node.exact,
+            )
             try:
-                part = column_of_cells(cells, firsts[:rows] + column.place, column, node.format.na_value)
+                part = read(cells, firsts[:rows] + column.place)
             except UnreadError as error:
                 if error.row == 0:
                     self._fail(cells, error.reason, column)
                 rows = error.row
-                part = column_of_cells(cells, firsts[:rows] + column.place, column, node.format.na_value)
+                part = read(cells, firsts[:rows] + column.place)
             parts.append(part)
         self._pass(cells, rows)
         return Chunk(node.structure([part.slice(0, rows) for part in parts]), rows)

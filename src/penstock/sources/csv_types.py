@@ -12,7 +12,7 @@ import numpy as np
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.graph.plan import Plan
 from penstock.ops.csv_arguments import CSV_DTYPES
-from penstock.ops.csv_values import CsvColumn
+from penstock.ops.csv_values import CsvColumn, is_rounded
 from penstock.run.iterator import RowIterator
 from penstock.sources.csv_rows import CsvFormat, CsvRows, first_row
 from penstock.spec import string
@@ -20,6 +20,7 @@ from penstock.spec import string
 __all__ = ["column_dtypes", "column_names"]
 
 _BOM: Final = b"\xef\xbb\xbf"
+_FIRST_FLOAT: Final = CSV_DTYPES.index(np.dtype(np.float32))
 
 
 def column_names(where: str, paths: Sequence[str], format: CsvFormat) -> list[str]:
@@ -54,7 +55,13 @@ def check_different(where: str, names: Sequence[str]) -> None:
 
 
 def column_dtypes(
-    paths: tuple[str, ...], format: CsvFormat, columns: Sequence[CsvColumn], width: int | None, n: int | None
+    paths: tuple[str, ...],
+    format: CsvFormat,
+    columns: Sequence[CsvColumn],
+    width: int | None,
+    n: int | None,
+    *,
+    is_exact: bool,
 ) -> list[np.dtype[Any]]:
     """The first of int32, int64, float32, float64 and `ps.string` that holds all values of each column.
 
@@ -64,33 +71,42 @@ def column_dtypes(
         columns: Those to look at.
         width: Columns of the files.
         n: Rows to look at; None for all.
+        is_exact: Whether a float dtype that would round a whole number does not hold it. For TensorFlow it does.
 
     Raises:
         InvalidArgumentError: A row has another number of cells.
     """
     texts = tuple(replace(column, dtype=string, default=b"") for column in columns)
     found = [-1] * len(columns)
+    as_floats = [_FIRST_FLOAT] * len(columns)  # what would hold whole numbers too, where others are none
     for row in islice(RowIterator(Plan(CsvRows(paths, format, width, texts))), n):
         for i, text in enumerate(row):
             if text and text != format.na_value:
-                found[i] = _kind(text, found[i])
-    return [CSV_DTYPES[kind] for kind in found]
+                found[i] = _kind(text, found[i], is_exact=is_exact)
+                as_floats[i] = _kind(text, as_floats[i], is_exact=is_exact)
+    return [
+        CSV_DTYPES[kind if kind < _FIRST_FLOAT else max(kind, as_float)]
+        for kind, as_float in zip(found, as_floats, strict=True)
+    ]
 
 
-def _kind(text: bytes, at_least: int) -> int:
+def _kind(text: bytes, at_least: int, *, is_exact: bool) -> int:
     """The first kind from `at_least` on that holds a value."""
     for kind in range(max(at_least, 0), len(CSV_DTYPES) - 1):
-        if _holds(CSV_DTYPES[kind], text):
+        if _holds(CSV_DTYPES[kind], text, is_exact=is_exact):
             return kind
     return len(CSV_DTYPES) - 1
 
 
-def _holds(dtype: np.dtype[Any], text: bytes) -> bool:
+def _holds(dtype: np.dtype[Any], text: bytes, *, is_exact: bool) -> bool:
     try:
         if dtype.kind == "i":
             info = np.iinfo(dtype)
             return b"_" not in text and bool(info.min <= int(text) <= info.max)
         with np.errstate(over="ignore"):
-            return b"_" not in text and bool(dtype.type(float(text)) < np.inf)
+            value = dtype.type(float(text))
+        return (
+            b"_" not in text and bool(value < np.inf) and not (is_exact and is_rounded(text.strip(), value))
+        )
     except ValueError:
         return False

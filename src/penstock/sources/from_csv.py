@@ -45,8 +45,9 @@ def from_csv(
 ) -> Node:
     r"""The rows of CSV files: dicts of scalars by column.
 
-    A column is of the first of int32, int64, float32, float64 and `ps.string` that holds its values in the first rows;
-    a later value that does not fit is an error. An empty cell is 0 or b"". Files are read a block at a time.
+    A column is of the first of int32, int64, float32, float64 and `ps.string` that holds its values in the first rows,
+    whole numbers exactly; a later value that does not fit is an error. An empty cell is 0 or b"". Files are read a
+    block at a time.
 
     Args:
         paths: A path, a pattern, a folder, or a list of those, as for `penstock.open`.
@@ -86,7 +87,9 @@ def from_csv(
     )
     stated = None if names is None else names_of(_WHERE, "names", names)
     chosen = None if columns is None else names_of(_WHERE, "columns", columns)
-    question = CsvQuestion(_WHERE, tuple(expand(paths)), format, stated, num_rows_for_inference)
+    question = CsvQuestion(
+        _WHERE, tuple(expand(paths)), format, stated, num_rows_for_inference, is_exact=True
+    )
     rows = question.rows(chosen, {} if dtypes is None else dtypes, label)
     return read_in_turn(_WHERE, rows, num_parallel_reads)
 
@@ -101,6 +104,7 @@ class CsvQuestion:
         format: How they are written.
         names: Names of all columns where they are stated.
         sampled: Rows to look at; None for all.
+        is_exact: Whether no column that is found to hold floats may round a whole number. TensorFlow rounds.
     """
 
     where: str
@@ -108,6 +112,7 @@ class CsvQuestion:
     format: CsvFormat
     names: Sequence[str] | None
     sampled: int | None
+    is_exact: bool = False
 
     def __post_init__(self) -> None:
         if self.sampled is not None:
@@ -130,15 +135,18 @@ class CsvQuestion:
             dtype, default = (None, None) if name not in stated else self._stated(name, stated[name])
             columns.append(CsvColumn(everything.index(name), name, dtype or string, default))
         unknown = [column for column in columns if column.name not in stated]
-        dtypes = (
-            column_dtypes(self.paths, self.format, unknown, len(everything), self.sampled) if unknown else []
-        )
         found = {
             column.name: replace(column, dtype=dtype, default=b"" if dtype == string else 0)
-            for column, dtype in zip(unknown, dtypes, strict=True)
+            for column, dtype in zip(unknown, self._dtypes(unknown, len(everything)), strict=True)
         }
+        exact = tuple(found) if self.is_exact else ()
         made = tuple(found.get(column.name, column) for column in columns)
-        return CsvRows(self.paths, self.format, len(everything), made, is_dict=True, label=label)
+        return CsvRows(self.paths, self.format, len(everything), made, True, label, exact)
+
+    def _dtypes(self, columns: list[CsvColumn], width: int) -> list[np.dtype[Any]]:
+        if not columns:
+            return []
+        return column_dtypes(self.paths, self.format, columns, width, self.sampled, is_exact=self.is_exact)
 
     def _stated(self, name: str, given: Any) -> tuple[np.dtype[Any], Any]:
         return default_of(self.where, f"dtype of {name!r}", given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from penstock.graph.node import END, Broken, FilePlace, Node, State, Step, sourc
 from penstock.nodes.arguments import at_least
 from penstock.sources.arrow import arrow_chunk, pyarrow
 from penstock.sources.file_rows import found_in
+from penstock.sources.json_whole import RoundedError, check_whole, with_uint64
 from penstock.spec import Spec
 
 __all__ = ["JsonLines", "from_jsonl"]
@@ -30,9 +31,10 @@ _FIRST_BYTES: Final = 1 << 16
 def from_jsonl(paths: Paths, *, inference_bytes: int = _BLOCK_BYTES) -> JsonLines:
     r"""The rows of files with a JSON object a line: dicts by name, with objects as dicts inside.
 
-    Numbers become int64 or float64 scalars, text `str`, lists arrays, lists of lists `ps.Ragged`, null and names that
-    a line lacks None. The beginning of the first file tells the names and types, and whether values may be missing;
-    all later lines have to fit. Files are read a piece at a time.
+    Numbers become int64 or float64 scalars, or uint64 where int64 cannot hold them, text `str`, lists arrays, lists of
+    lists `ps.Ragged`, null and names that a line lacks None. No whole number is rounded. The beginning of the first
+    file tells the names and types, and whether values may be missing; all later lines have to fit. Files are read a
+    piece at a time.
 
     Args:
         paths: A path, a pattern, a folder, or a list of those; each sorted by name.
@@ -42,8 +44,9 @@ def from_jsonl(paths: Paths, *, inference_bytes: int = _BLOCK_BYTES) -> JsonLine
         DependencyError: pyarrow is not installed (`pip install 'penstock[arrow]'`).
         NotFoundError: No such file, or a pattern that matches none.
         ArgumentError: `inference_bytes` below 1, or the first file has no line with a name.
-        InvalidArgumentError: (also as rows are read) A line that is no JSON object, or one that does not fit the first
-            ones; names the file and the byte at which the line begins. Reading can go on after it.
+        InvalidArgumentError: (also as rows are read) A line that is no JSON object, one that does not fit the first
+            ones, or a whole number that only float64 could take, and would round; names the file and the byte at
+            which the line begins. Reading can go on after it.
 
     >>> import os, tempfile
     >>> import penstock as ps
@@ -101,8 +104,12 @@ class JsonLines(Node):
         """How lines are read, told by the first ones."""
         for path in self.paths:
             with ReadFile(path) as file:
-                block = _read_lines(file, 0, self.inference_bytes)
-            if block.strip():
+                start = 0
+                block = _read_lines(file, start, self.inference_bytes)
+                while block and not block.strip():
+                    start += len(block)
+                    block = _read_lines(file, start, self.inference_bytes)
+            if block:
                 return _parser_of(block, path)
         raise ArgumentError("from_jsonl", "paths", got=list(self.paths), want="a file with at least one line")
 
@@ -122,19 +129,27 @@ class _Parser:
 
     def __init__(self, arrow: Any, schema: Any, first: bytes) -> None:
         self._arrow = arrow
-        self._options = arrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
-        self.spec = arrow_chunk(arrow, _parsed(arrow, first, self._options)).spec
+        self._options = _options(arrow, schema)
+        self.spec = arrow_chunk(arrow, self._rows(first)).spec
 
     def parse(self, block: bytes) -> Chunk:
         """The rows of whole lines, of which some are not blank."""
         try:
-            chunk = arrow_chunk(self._arrow, _parsed(self._arrow, block, self._options))
+            chunk = arrow_chunk(self._arrow, self._rows(block))
         except ArgumentError as error:
             raise _Unfit(f"{error.name} is {error.got}, wanted {error.want}") from error
         for path, leaf, column in zip(self.spec.paths(), self.spec.leaves, chunk.columns, strict=True):
             if column.spec.optional and not leaf.optional:
                 raise _Unfit(f"{path!r} is missing or null, wanted a value as in the first lines")
         return chunk
+
+    def _rows(self, block: bytes) -> Any:
+        rows = _parsed(self._arrow, block, self._options)
+        try:
+            check_whole(self._arrow, rows, block)
+        except RoundedError as error:
+            raise _Unfit(str(error)) from error
+        return rows
 
 
 def _parser_of(block: bytes, path: str) -> _Parser:
@@ -149,8 +164,35 @@ def _parser_of(block: bytes, path: str) -> _Parser:
     schema = arrow.schema([(field.name, _type(arrow, field.type)) for field in schema])
     try:
         return _Parser(arrow, schema, block)
+    except _Unfit:
+        return _with_uint64(arrow, schema, block, path)
     except ArgumentError as error:
         raise ArgumentError("from_jsonl", error.name, got=error.got, want=error.want) from error
+
+
+def _with_uint64(arrow: Any, schema: Any, block: bytes, path: str) -> _Parser:
+    """How lines are read of which float64 would round whole numbers: with uint64 wherever that takes all values."""
+    for i in range(len(schema)):
+        kind = with_uint64(arrow, schema.field(i).type, partial(_fits, arrow, schema, i, block))
+        schema = _with_field(arrow, schema, i, kind)
+    try:
+        return _Parser(arrow, schema, block)
+    except _Unfit as error:
+        place, _, why = _first_unfit(block, lambda lines: _Parser(arrow, schema, lines), error)
+        raise _located(why, path, place) from error
+
+
+def _with_field(arrow: Any, schema: Any, i: int, kind: Any) -> Any:
+    return schema.set(i, arrow.field(schema.field(i).name, kind))
+
+
+def _fits(arrow: Any, schema: Any, i: int, block: bytes, kind: Any) -> bool:
+    """Whether the lines can be read where a field is of this type."""
+    try:
+        _parsed(arrow, block, _options(arrow, _with_field(arrow, schema, i, kind)))
+    except _Unfit:
+        return False
+    return True
 
 
 def _type(arrow: Any, kind: Any) -> Any:
@@ -164,8 +206,18 @@ def _type(arrow: Any, kind: Any) -> Any:
     return kind
 
 
+def _options(arrow: Any, schema: Any) -> Any:
+    return arrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
+
+
 def _parsed(arrow: Any, block: bytes, options: Any) -> Any:
-    """The lines as one record batch."""
+    """The lines, of which some are not blank, as one record batch."""
+    if not block.isascii():
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            raise _Unfit("it is not UTF-8") from error
+    block = block.lstrip()  # of blank lines before the first one Arrow makes batches of nothing
     whole = arrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1)
     try:
         table = arrow.json.read_json(arrow.BufferReader(block), read_options=whole, parse_options=options)
@@ -193,7 +245,8 @@ def _first_unfit(block: bytes, parse: Callable[[bytes], object], error: _Unfit) 
     while bad - good > 1:
         middle = (good + bad) // 2
         try:
-            parse(block[: ends[middle]])
+            if block[: ends[middle]].strip():
+                parse(block[: ends[middle]])
         except _Unfit as found:
             bad, error = middle, found
         else:

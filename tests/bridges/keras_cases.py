@@ -90,6 +90,11 @@ def in_order() -> ps.Dataset:
     return ps.Dataset.from_tensor_slices((np.abs(x), x[:, 1])).batch(8)
 
 
+def another_each_time() -> ps.Dataset:
+    """Batches to validate with that are other ones in each pass."""
+    return single_points().take(12).batch(8)
+
+
 def some() -> ps.Dataset:
     """Batches of one point each, of which only a pass tells how many there are."""
     return points(1).filter(lambda x, _: x[0, 0] < 21)
@@ -231,7 +236,13 @@ def test_a_pass_that_another_one_cuts_off_is_an_error_and_no_short_epoch(n):
 # --- backups ---
 
 RUNS = {
-    "every 3": {"every": 3, "validation": True},
+    "every 3": {"every": 3, "validation": lambda: ps.keras.adapter(in_order())},
+    "other rows in each validation": {
+        "every": 3,
+        "validation": lambda: ps.keras.adapter(another_each_time()),
+    },
+    "validation on a dataset": {"every": "epoch", "validation": another_each_time},
+    "validation on some epochs": {"every": 2, "validation": another_each_time, "validation_freq": 2},
     "every epoch": {"every": "epoch"},
     "steps of an endless dataset": {"every": 4, "steps_per_epoch": 5},
 }
@@ -240,24 +251,27 @@ if keras.backend.backend() != "torch":
 
 
 def run(
-    folder: Path, at: int = 0, *, every: Any, validation: bool = False, repeat: bool = True, **options: Any
+    folder: Path, at: int = 0, *, every: Any, validation: Any = None, repeat: bool = True, **options: Any
 ) -> Any:
     """Three epochs, interrupted after a step; the model and the logs of the epochs that ended."""
     steps = {"steps_per_execution": options.pop("steps_per_execution", 1)}
-    ds = points().repeat() if options and repeat else points()
+    ds = points().repeat() if "steps_per_epoch" in options and repeat else points()
     trained, logs, batches = model(**steps), Logs(), ps.keras.adapter(ds)
     callbacks = [ps.keras.BackupDataState(batches, folder, every=every), logs, InterruptAt(at)]
     if validation:
-        options["validation_data"] = ps.keras.adapter(in_order())
+        options["validation_data"] = validation()
     with contextlib.suppress(Interrupted):
         trained.fit(batches, epochs=3, callbacks=callbacks, verbose=0, **options)
     return trained, logs.of_epochs
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_an_interrupted_run_ends_as_one_that_was_not(name, tmp_path):
+IN_THE_THIRD_EPOCH = [("other rows in each validation", 19), ("validation on some epochs", 19)]
+
+
+@pytest.mark.parametrize(("name", "at"), [*((name, 12) for name in RUNS), *IN_THE_THIRD_EPOCH])
+def test_an_interrupted_run_ends_as_one_that_was_not(name, at, tmp_path):
     whole, logs = run(tmp_path / "whole", **RUNS[name])
-    _, first = run(tmp_path / "again", 12, **RUNS[name])
+    _, first = run(tmp_path / "again", at, **RUNS[name])
     again, rest = run(tmp_path / "again", **RUNS[name])
     assert values(again.seen) == values(whole.seen)
     assert [values(part) for part in again.line.weights] == [values(part) for part in whole.line.weights]

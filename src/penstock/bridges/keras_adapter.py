@@ -228,6 +228,17 @@ class BatchAdapter(DataAdapter):  # type: ignore[misc]
         batch = RowIterator(self._plan.of_pass(self._number)).next_rows(1)
         return None if batch is None else batch.row(0)
 
+    @property
+    def last_pass(self) -> tuple[int, bool]:
+        """The number of the pass that was begun last, and whether it has come to its end."""
+        return self._number, self._ended
+
+    def begin_after(self, number: int, ended: bool) -> None:
+        """Have the next pass be that after this one; where it had not come to its end, this one again."""
+        with self._lock:
+            self._number, self._ended, self._given = number, ended, 0
+            self._rows = self._from = self._current = None
+
     def go_on(self, place: Mapping[str, Any], *, with_an_epoch: bool) -> None:
         """Stand at a place that was saved.
 

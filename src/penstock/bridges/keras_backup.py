@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, Literal, TypeAlias
 
 import keras
@@ -86,6 +87,7 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
         self._epochs = 0
         self._metrics: _Arrays | None = None
         self._torch: _Arrays | None = None
+        self._validation: list[Any] | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Go on from the last backup, where there is one."""
@@ -150,6 +152,7 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
         _assign(_seeds(model), _read_arrays(last / _SEEDS))
         if _draws_by_torch() and (last / _TORCH).exists():  # backups of before have none
             self._torch = _read_arrays(last / _TORCH)
+        self._validation = state.get("validation")  # backups of before have none
         self._epoch, self._offset = state["epoch"], state["batch"]
         model._initial_epoch = self._epoch  # noqa: SLF001  (as Keras' own BackupAndRestore does)
         if self._offset:
@@ -166,6 +169,23 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
         if self._torch is not None:  # last of all: what comes before may draw
             _set_generators(self._torch)
             self._torch = None
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        """Validate on the pass that is due, where validation goes on too."""
+        adapter = self._adapter_of_validation()
+        if adapter is not None and self._validation is not None:
+            adapter.begin_after(*self._validation)
+            self._validation = None
+
+    def _adapter_of_validation(self) -> BatchAdapter | None:
+        """What `fit` validates on; None before the first time, and where Keras keeps it elsewhere."""
+        batches = getattr(self.model, "_eval_epoch_iterator", None)
+        adapter = getattr(batches, "data_adapter", None)
+        return adapter if isinstance(adapter, BatchAdapter) else None
+
+    def _passes_of_validation(self) -> list[Any] | None:
+        adapter = self._adapter_of_validation()
+        return self._validation if adapter is None or self._validation else list(adapter.last_pass)
 
     def _require_own_passes(self) -> None:
         """Raise where batches of the adapter went elsewhere: they would be counted as trained on."""
@@ -225,6 +245,7 @@ class BackupDataState(keras.callbacks.Callback):  # type: ignore[misc]
             return  # nothing was trained since the last backup
         data = {**place._asdict(), "rows": place.rows()}
         state = {"version": _VERSION, "epoch": epoch, "batch": batch, "data": data}
+        state["validation"] = self._passes_of_validation()
         model = self.model
         with self._backups.new(f"{_NAME}{epoch:06d}-{batch:09d}") as folder:
             model.save_weights(folder / _WEIGHTS)
@@ -243,23 +264,26 @@ def _backup_of(callback: Any) -> str:
     return f"{type(callback).__name__}, which goes on with the model in {str(folder)!r}"
 
 
-def _callbacks_of_fit() -> list[Any]:
-    """The callbacks of the `fit` that is running, of which Keras tells none of them."""
+def _callers() -> Iterator[FrameType]:
+    """The frames of those who called, the nearest first: of its arguments `fit` tells callbacks nothing."""
     frame = inspect.currentframe()
     while frame is not None:
-        caller = frame.f_locals.get("self")
-        if isinstance(caller, keras.callbacks.CallbackList):
-            return list(caller.callbacks)
+        yield frame
         frame = frame.f_back
-    return []
+
+
+def _callbacks_of_fit() -> list[Any]:
+    """The callbacks of the `fit` that is running."""
+    selves = (frame.f_locals.get("self") for frame in _callers())
+    lists = (list(one.callbacks) for one in selves if isinstance(one, keras.callbacks.CallbackList))
+    return next(lists, [])
 
 
 def _has_steps_per_epoch() -> bool:
-    """Whether the `fit` that is running was given `steps_per_epoch`, of which Keras tells callbacks nothing."""
-    frame = inspect.currentframe()
-    while frame is not None and not (frame.f_code.co_name == "fit" and "steps_per_epoch" in frame.f_locals):
-        frame = frame.f_back
-    return frame is not None and frame.f_locals["steps_per_epoch"] is not None
+    """Whether the `fit` that is running was given `steps_per_epoch`."""
+    fits = (frame.f_locals for frame in _callers() if frame.f_code.co_name == "fit")
+    given = (local["steps_per_epoch"] for local in fits if "steps_per_epoch" in local)
+    return next(given, None) is not None
 
 
 def _seeds(model: Any) -> list[Any]:

@@ -387,3 +387,31 @@ def test_whole_numbers_divided_by_zero_are_an_error_as_in_tensorflow(divide):
 def test_sizes_that_are_divided_are_no_tensors():
     dataset = tf.data.Dataset.from_tensor_slices(np.ones([2, 6])).map(lambda x: x[: tf.shape(x)[0] // 2])
     assert [row.shape for row in dataset] == [[3], [3]]
+
+
+def test_a_generator_is_given_its_arguments_as_numpy_gives_them():
+    def generator(size, name):
+        seen = {size: name}
+        yield seen[3]
+
+    ds = tf.data.Dataset.from_generator(generator, args=(tf.constant(3), "a"), output_types=tf.string)
+    assert list(ds.as_numpy_iterator()) == [b"a"]
+
+
+def test_errors_have_their_message_as_those_of_tensorflow_have_it():
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.reshape([1, 2, 3], [2])
+    assert caught.value.message == str(caught.value)
+
+
+def test_a_shape_that_is_said_after_parse_tensor_is_known():
+    texts = tf.data.Dataset.from_tensors(tf.io.serialize_tensor(tf.zeros([2, 3])))
+    ds = texts.map(lambda text: tf.ensure_shape(tf.io.parse_tensor(text, tf.float32), [2, 3]))
+    assert ds.element_spec == tf.TensorSpec([2, 3], tf.float32)
+
+
+def test_features_beside_a_sparse_one_keep_their_shapes():
+    features = {"m": tf.io.FixedLenFeature([2], tf.int64, [1, 2]), "w": tf.io.VarLenFeature(tf.string)}
+    ds = tf.data.Dataset.from_tensors(b"").map(lambda text: tf.io.parse_single_example(text, features))
+    assert ds.element_spec["m"] == tf.TensorSpec([2], tf.int64)
+    assert ds.element_spec["w"] == tf.SparseTensorSpec([None], tf.string)

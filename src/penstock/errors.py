@@ -70,6 +70,11 @@ class PenstockError(Exception):
     They can be pickled, and so come out of worker processes as they are.
     """
 
+    @property
+    def message(self) -> str:
+        """What `str` gives, by the name that TensorFlow's errors have for it."""
+        return str(self)
+
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self), self.args, self.__dict__)
 

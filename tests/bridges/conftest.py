@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+collect_ignore = ["programs"]
 collect_ignore_glob = [] if find_spec("tensorflow") else ["test_*.py"]
 
 

@@ -25,7 +25,7 @@ from penstock.store.tf_rows import SavedForm
 from penstock.store.tf_spec import Component
 from penstock.store.tf_wire import MalformedError, enclosed, fields, number_field
 from penstock.trace import operation
-from penstock.trace.value import Traced
+from penstock.trace.value import Traced, untold
 
 __all__ = ["parse_tensor", "serialize_tensor"]
 
@@ -108,7 +108,8 @@ def parse_tensor(serialized: Any, out_type: DTypeLike, *, shape: Sequence[int | 
         None if shape is None else tuple(None if size is None or size < 0 else int(size) for size in shape)
     )
     if isinstance(value, Traced) and sizes is None:
-        raise value.recorder.fail("parses tensors of any number of axes; say their shape= to run on chunks")
+        reason = "parses tensors of any number of axes; say their shape= to run on chunks"
+        return untold(value, reason, wanted)
     if not isinstance(value, bytes | Traced):
         raise refused("parse_tensor", "serialized", serialized, "one byte string")
     return _parse(value, number, sizes)  # type: ignore[arg-type]

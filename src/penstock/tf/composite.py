@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from penstock.tf.lists import require_form
 from penstock.tf.rows_of_rows import aligned, cut, fitted, stacked, with_flat
 from penstock.tf.shapes import TensorShape
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
-from penstock.trace.value import Traced
+from penstock.trace.value import Traced, untold
 
 __all__ = ["RaggedTensor", "SparseTensor", "TracedSparse", "stacked_rows"]
 
@@ -398,6 +398,9 @@ class SparseTensor:
         return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
 
 
+_NOT_DENSE: Final = "uses a sparse value other than by tf.sparse.to_dense"
+
+
 @final
 class TracedSparse(SparseTensor):
     """A sparse value of one axis while a function is traced: its values alone, which `tf.sparse.to_dense` gives."""
@@ -408,16 +411,16 @@ class TracedSparse(SparseTensor):
         self._values = values
 
     def __penstock__(self) -> Any:
-        raise self._values.recorder.fail("uses a sparse value other than by tf.sparse.to_dense")
+        return untold(self._values, _NOT_DENSE, np.dtype(self.dtype.as_numpy_dtype))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self.__penstock__()
+        raise self._values.recorder.fail(_NOT_DENSE)
 
     @property
     def indices(self) -> Tensor:
-        return self.__penstock__()  # type: ignore[no-any-return]
+        return Tensor(untold(self._values, _NOT_DENSE, np.dtype(np.int64)))
 
     @property
     def values(self) -> Tensor:
@@ -425,7 +428,7 @@ class TracedSparse(SparseTensor):
 
     @property
     def dense_shape(self) -> Tensor:
-        return self.__penstock__()  # type: ignore[no-any-return]
+        return Tensor(untold(self._values, _NOT_DENSE, np.dtype(np.int64)))
 
     @property
     def shape(self) -> TensorShape:

@@ -76,9 +76,15 @@ def _argument(value: Any) -> Any:
 
 
 def _source_argument(value: Any) -> Any:
-    """An argument of a source. A generator reads what is around it as it runs, also in TensorFlow."""
+    """An argument of a source. A generator reads what is around it as it runs, also in TensorFlow, and is given its
+    `args` as NumPy's values.
+    """
     is_function = callable(value) and not isinstance(value, type | ps.Dataset | np.generic)
-    return Adapted(value, wrap, _yielded) if is_function else unwrap(value)
+    return Adapted(value, _as_it_is, _yielded) if is_function else unwrap(value)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _components(tree: Any) -> Any:

@@ -175,6 +175,33 @@ def test_any_bytes_end_in_rows_or_in_an_error(record: bytes, rank: int, dtype: i
         present, places, sizes, error = _native.read_optionals(data, starts, lengths)
         assert len(present) == (0 if error else 1)
         assert len(places) == len(sizes) == present.sum()
+        offsets, places, sizes, error = _native.read_lists(data, starts, lengths)
+        assert len(offsets) == (1 if error else 2)
+        assert len(places) == len(sizes) == offsets[-1]
+        assert (places + sizes <= len(data)).all()
+
+
+def test_lists_that_say_something_else_are_refused():
+    entry = b"\x1a" + sized(tensor(INT64, [], b"\x52\x01\x05"))
+
+    def read(*parts: bytes, shape: Any = (), name: bytes = b"tensorflow::TensorList") -> Any:
+        message = b"\x0a" + sized(name) + b"".join(parts)
+        offsets, places, _, error = _native.read_lists(
+            *joined([tensor(21, list(shape), content(varint(len(message)) + message))])
+        )
+        return (places >= 0).tolist() if error is None else (offsets.tolist(), error[1])
+
+    def says(*numbers: int) -> bytes:
+        return b"\x12" + sized(b"".join(map(varint, numbers)))
+
+    assert read(says(0, INT64, 0), entry, entry) == [True, True]
+    assert read(says(2, 0, 2, INT64, 0), entry) == [False, True, False]
+    nothing = ([0], "a TensorArray that does not say which entries it has")
+    for metadata in ((), (3, 0, 1), (1, 2), (2, 1, 0), (2, 1, 1), (1 << 60, 0, 1), (1, 1 << 63)):
+        assert read(says(*metadata), entry) == nothing, metadata
+    assert read(entry) == nothing
+    assert read(says(0), shape=[1]) == ([0], "variants of shape [1], wanted one TensorArray")
+    assert read(says(0), name=b"x") == ([0], 'a variant of type "x", wanted tensorflow::TensorList')
 
 
 def test_optional_values_that_say_something_else_are_refused():

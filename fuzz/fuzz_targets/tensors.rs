@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use penstock_core::snappy;
 use penstock_core::tensor::dtype::DType;
 use penstock_core::tensor::write::{self, Component, Form, Values};
-use penstock_core::tensor::{dense, optional, ragged, sparse};
+use penstock_core::tensor::{dense, list, optional, ragged, sparse};
 
 /// Bytes around a record: a length of eight with its checksum, and a checksum.
 const HEADER_BYTES: usize = 12;
@@ -61,6 +61,14 @@ fn sparse_again(record: &[u8], dtype: &'static DType, rank: usize) {
     assert_eq!((second.items.data, second.places), (read.items.data, read.places));
 }
 
+fn list_is_counted(record: &[u8]) {
+    let read = list::read(record, &[0], &[record.len() as i64]).expect("there is memory");
+    assert_eq!(read.offsets.last().copied(), Some(read.starts.len() as i64));
+    for (&start, &length) in read.starts.iter().zip(&read.lengths) {
+        assert!((start, length) == (-1, -1) || start + length <= record.len() as i64);
+    }
+}
+
 fn optional_is_counted(record: &[u8]) {
     let found = optional::read(record, &[0], &[record.len() as i64]).expect("there is memory");
     let there = found.present.iter().filter(|&&there| there).count();
@@ -79,4 +87,5 @@ fuzz_target!(|data: &[u8]| {
     ragged_again(record, dtype, rank, &[-1]);
     sparse_again(record, dtype, rank);
     optional_is_counted(record);
+    list_is_counted(record);
 });

@@ -633,6 +633,16 @@ def read_optionals(data: Buffer, starts: I64, lengths: I64) -> tuple[Bool, I64, 
         error: Why no more than n.
     """
 
+def read_lists(data: Buffer, starts: I64, lengths: I64) -> tuple[I64, I64, I64, TensorError | None]:
+    """Where the tensors of TensorArrays are, each of which is one variant.
+
+    Returns:
+        offsets: int64[n + 1] into the entries of all.
+        starts, lengths: Where the record of each entry lies in `data`, as `read_tensors` takes them; -1 where it was
+            never written.
+        error: Why no more than n.
+    """
+
 def write_tensors(components: Sequence[TensorComponent], rows: int) -> U8:
     """Framed records of rows: for each row one of each component, as tf.data itself writes them."""
 

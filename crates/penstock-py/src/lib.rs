@@ -99,7 +99,7 @@ mod _native {
 
     #[pymodule_export]
     use super::tensors::{
-        read_optionals, read_ragged, read_sparse, read_tensors, snappy_compress, snappy_decompress,
-        write_tensors,
+        read_lists, read_optionals, read_ragged, read_sparse, read_tensors, snappy_compress,
+        snappy_decompress, write_tensors,
     };
 }

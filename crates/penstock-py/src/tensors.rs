@@ -6,7 +6,7 @@ use penstock_core::snappy;
 use penstock_core::tensor::dtype::{DType, Lane};
 use penstock_core::tensor::items::Items;
 use penstock_core::tensor::write::{self, Component, Form, Values};
-use penstock_core::tensor::{RowError, dense, optional, ragged, sparse};
+use penstock_core::tensor::{RowError, dense, list, optional, ragged, sparse};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
@@ -112,6 +112,22 @@ pub fn read_optionals<'py>(
     let (present, starts, lengths) =
         (array(py, read.present), array(py, read.starts), array(py, read.lengths));
     Ok((present, starts, lengths, failed(read.error)))
+}
+
+type ListParts<'py> = (Ints<'py>, Ints<'py>, Ints<'py>, Failed);
+
+#[pyfunction]
+pub fn read_lists<'py>(
+    py: Python<'py>,
+    data: Bytes,
+    starts: Given<'py>,
+    lengths: Given<'py>,
+) -> PyResult<ListParts<'py>> {
+    let (data, starts, lengths) = (data.as_slice(), values(&starts)?, values(&lengths)?);
+    let read = py.detach(|| list::read(data, starts, lengths)).map_err(raised)?;
+    let (offsets, starts, lengths) =
+        (array(py, read.offsets), array(py, read.starts), array(py, read.lengths));
+    Ok((offsets, starts, lengths, failed(read.error)))
 }
 
 type ComponentTuple<'py> = (u8, u64, Vec<i64>, Vec<Given<'py>>, Bytes, Option<Given<'py>>);

@@ -122,9 +122,8 @@ def rows_of(form: SavedForm, frames: Frames, path: str) -> tuple[Chunk | None, I
 def _wrong_record(error: RecordError, frames: Frames, size: int, path: str) -> InvalidArgumentError:
     """The error for a record that is not what the spec says."""
     at = error.row * size + error.component
-    help = "If the spec is wrong, pass the right one by element_spec=."
     return InvalidArgumentError(
-        f"{error.text}.", path=path, record=frames.number(at), offset=int(frames.offsets[at]), help=help
+        f"{error.text}.", path=path, record=frames.number(at), offset=int(frames.offsets[at]), help=error.help
     )
 
 

@@ -1,35 +1,90 @@
-"""The first row of saved files, where only it can tell how many axes a component has."""
+"""The first rows of saved files, where only they can tell how many axes a component has."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from math import prod
+from typing import Final
 
 from penstock.records.frames import FrameReader
 from penstock.store.packing import MOST_RATIO, MOST_RECORD_BYTES
 from penstock.store.tf_elements import compression_of
-from penstock.store.tf_wire import MalformedError, fields
+from penstock.store.tf_spec import Component
+from penstock.store.tf_wire import MalformedError, fields, read_varint
 
 __all__ = ["first_rank"]
 
+_ROWS: Final = 64
+_MOST_AXES: Final = 254
+_SHAPE, _TENSORS, _CONTENT = 2, 3, 4
 
-def first_rank(paths: Sequence[str], compression: str | None, component: int) -> int | None:
-    """The number of axes of a component in the first row; None where there is no row, or it cannot be read."""
+
+def first_rank(
+    paths: Sequence[str], compression: str | None, component: Component, place: int, size: int
+) -> int | None:
+    """The number of axes of a component in the first row that tells it; None where none does, or it cannot be read.
+
+    Args:
+        paths: The files.
+        compression: None to find it out.
+        component: What its records are.
+        place: Which of the records of a row it is.
+        size: Records of a row.
+    """
     for path in paths:
-        found = compression_of(path, compression)
-        with FrameReader(
-            path, compression=found, max_record_bytes=MOST_RECORD_BYTES, max_ratio=MOST_RATIO
-        ) as reader:
-            while (frames := reader.read(component + 1)) is not None:
-                last = frames.first_record + len(frames) - 1
-                if last >= component:
-                    return _rank(frames.payload(component - frames.first_record))
+        for record in _records(path, compression, place, size):
+            try:
+                rank = _rank(record, component)
+            except (MalformedError, TypeError, IndexError):
+                return None
+            if rank is not None:
+                return rank if rank <= _MOST_AXES else None
     return None
 
 
-def _rank(record: bytes) -> int | None:
-    try:
-        shapes = [value for number, value in fields(record) if number == 2]
-        sizes = [number for number, _ in fields(bytes(shapes[-1])) if number == 2] if shapes else []
-    except (MalformedError, TypeError):
-        return None
-    return len(sizes)
+def _records(path: str, compression: str | None, place: int, size: int) -> Iterator[bytes]:
+    found = compression_of(path, compression)
+    with FrameReader(
+        path, compression=found, max_record_bytes=MOST_RECORD_BYTES, max_ratio=MOST_RATIO
+    ) as reader:
+        while (frames := reader.read(_ROWS * size, multiple=size)) is not None:
+            for at in range(place, len(frames), size):
+                yield frames.payload(at)
+
+
+def _rank(record: bytes, component: Component) -> int | None:
+    kind = component.kind
+    if kind == "dense":
+        return len(_sizes(record))
+    messages = _messages(record)
+    if kind == "sparse":
+        return _sizes(_tensors(messages[2])[0])[0]
+    tensors = [tensor for message in messages for tensor in _tensors(message)]
+    if not tensors:
+        return None  # missing, or a list of nothing
+    if kind == "ragged":
+        return component.ragged_rank + len(_sizes(tensors[-1]))
+    return len(_sizes(tensors[0]))
+
+
+def _sizes(tensor: bytes) -> list[int]:
+    shapes = [value for number, value in fields(tensor) if number == _SHAPE]
+    dims = [value for number, value in fields(bytes(shapes[-1])) if number == 2] if shapes else []
+    return [dict(fields(bytes(dim))).get(1, 0) for dim in dims]  # type: ignore[misc]
+
+
+def _messages(record: bytes) -> list[bytes]:
+    """The messages of a variant tensor: their lengths stand before them."""
+    content = b"".join(bytes(value) for number, value in fields(record) if number == _CONTENT)
+    lengths: list[int] = []
+    count, at = prod(_sizes(record)), 0
+    while len(lengths) < count:
+        length, at = read_varint(content, at)
+        lengths.append(length)
+    ends = [at, *accumulate(lengths, initial=at)][1:]
+    return [content[start:end] for start, end in pairwise(ends)]
+
+
+def _tensors(message: bytes) -> list[bytes]:
+    return [bytes(value) for number, value in fields(message) if number == _TENSORS]

@@ -21,12 +21,20 @@ from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
 from penstock.frozen import frozen
 from penstock.spec import LeafSpec, Spec, pack, string
+from penstock.store.tf_lists import joined_entries, with_unwritten
 from penstock.store.tf_spec import Component, in_saved_order
 
 __all__ = ["RecordError", "SavedForm"]
 
 _MOST_MISSING_BYTES: Final = 1 << 30
 _CHUNK_BYTES: Final = 64 << 20
+# Entries that were never written take no bytes in files, and are zeros in rows.
+_MOST_LISTS: Final = 256
+_OTHER_SPEC: Final = "If the spec is wrong, pass the right one by element_spec=."
+_AS_MANY_AXES: Final = (
+    "The dataset was saved without a number of axes, and a column holds rows of as many axes only as the first has: "
+    "give them so many in TensorFlow (tf.reshape, tf.expand_dims), and save it again."
+)
 
 Items: TypeAlias = tuple[NDArray[np.uint8], "IntArray | None"]
 Failure: TypeAlias = "tuple[int, str, int] | None"
@@ -40,11 +48,13 @@ class RecordError:
         row: Among the rows that were decoded together.
         component: Which of the records of the row.
         text: What was found and wanted.
+        help: The way out.
     """
 
     row: int
     component: int
     text: str
+    help: str
 
 
 @frozen
@@ -86,6 +96,8 @@ class SavedForm:
             self._leaves.append(leaf)
         may_lack = [leaf.spec for leaf in self._leaves if leaf is not None and leaf.spec.optional]
         self.most_rows = max(1, _CHUNK_BYTES // max(1, *map(_least_bytes, may_lack), 1))
+        if any(leaf is not None and leaf.component.kind == "list" for leaf in self._leaves):
+            self.most_rows = min(self.most_rows, _MOST_LISTS)
 
     def decode(
         self, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
@@ -110,7 +122,8 @@ class SavedForm:
             )
             parts.append((column, rows))
             if failure is not None:
-                errors.append(RecordError(rows, leaf.place, f"{_named(leaf)}{failure}"))
+                help = _AS_MANY_AXES if leaf.component.is_told_by_rows else _OTHER_SPEC
+                errors.append(RecordError(rows, leaf.place, f"{_named(leaf)}{failure}", help))
         rows = min([n, *(rows for _, rows in parts)])
         error = min(errors, key=lambda error: (error.row, error.component), default=None)
         if not rows:
@@ -134,18 +147,43 @@ def _read(
         return _optional(leaf, data, starts, lengths)
     if kind == "sparse":
         return _sparse(leaf, data, starts, lengths)
+    if kind == "list":
+        return _list(leaf, data, starts, lengths)
     return _ragged(leaf, data, starts, lengths)
 
 
 def _dense(
     leaf: _Leaf, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
 ) -> tuple[Column, int, str | None]:
-    shape = leaf.spec.shape
-    sizes = [-1 if size is None else size for size in shape]
-    items, offsets, shapes, rows, failure = _native.read_tensors(
-        data, starts, lengths, leaf.component.dtype, sizes
+    return _tensors_of(leaf.spec, leaf.component.dtype, data, starts, lengths)
+
+
+def _tensors_of(
+    spec: LeafSpec, dtype: int, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+) -> tuple[Column, int, str | None]:
+    sizes = [-1 if size is None else size for size in spec.shape]
+    items, offsets, shapes, rows, failure = _native.read_tensors(data, starts, lengths, dtype, sizes)
+    return _tensors(items, offsets, shapes, rows, spec), rows, _why(failure)
+
+
+def _list(
+    leaf: _Leaf, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+) -> tuple[Column, int, str | None]:
+    component = leaf.component
+    offsets, first, sizes, failure = _native.read_lists(data, starts, lengths)
+    why, there = _why(failure), sizes >= 0
+    entries, read, wrong = _tensors_of(
+        component.entry, component.dtype, data, np.compress(there, first), np.compress(there, sizes)
     )
-    return _tensors(items, offsets, shapes, rows, leaf.spec), rows, _why(failure)
+    if wrong is not None:
+        row = int(np.searchsorted(offsets, np.flatnonzero(there)[read], side="right")) - 1
+        offsets, why = offsets[: row + 1], f"a TensorArray with {wrong}"
+        there = there[: int(offsets[-1])]
+        entries = entries.slice(0, int(there.sum()))
+    entries, rows, wrong = with_unwritten(entries, there, offsets, component.entry)
+    why, offsets = wrong or why, offsets[: rows + 1]
+    column, rows, wrong = joined_entries(entries, offsets, component.entry, ragged_rank=component.ragged_axes)
+    return column, rows, wrong or why
 
 
 def _optional(

@@ -274,15 +274,18 @@ def _with_ranks(
         if isinstance(leaf, NoneSpec) or leaf.shape is not None:
             return leaf
         rank = None
-        if leaf.kind == "dense" and version == 2:
-            rank = first_rank([path for paths in files for path in paths], compression, order.index(i))
+        if version == 2:
+            paths = [path for shard in files for path in shard]
+            rank = first_rank(paths, compression, leaf, order.index(i), len(order))
+        if rank is None and leaf.kind == "ragged":
+            rank = leaf.ragged_rank + 1
         if rank is None:
             raise InvalidArgumentError(
                 f"component {order.index(i)} is of any number of axes, and there is no row to tell it.",
                 path=os.path.join(folder, SPEC),
                 help="Pass element_spec=, leaf specs of a known number of axes.",
             )
-        return replace(leaf, shape=(None,) * rank)
+        return replace(leaf, shape=(None,) * rank, is_told_by_rows=True)
 
     return pack(structure, [known(i, leaf) for i, leaf in enumerate(leaves)])
 

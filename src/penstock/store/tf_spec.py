@@ -39,9 +39,9 @@ _NONE, _FLOAT, _INT, _STRING, _BOOL, _SHAPE, _DTYPE, _TENSOR, _TYPE, _BOUNDED = 
     35,
 )
 _LIST, _TUPLE, _DICT, _NAMED = 51, 52, 53, 54
-_SPARSE, _RAGGED, _OPTIONAL, _NONE_SPEC = 1, 3, 7, 12
+_SPARSE, _INDEXED, _RAGGED, _ARRAY, _OPTIONAL, _NONE_SPEC = 1, 2, 3, 4, 7, 12
 _MOST_VALUES: Final = 1 << 40
-_REFUSED: Final = {2: "IndexedSlices", 4: "TensorArrays", 5: "datasets"}
+_REFUSED: Final = {5: "datasets"}
 
 
 @frozen
@@ -49,16 +49,35 @@ class Component:
     """A leaf as it was saved: one record of each row.
 
     Attributes:
-        kind: "dense", "ragged", "sparse", or "optional": dense where it is not missing.
+        kind: "dense", "ragged", "sparse", "list" (a TensorArray), or "optional": dense where it is not missing.
         dtype: TensorFlow's number of the dtype of its values.
-        shape: Sizes of the axes, None where they differ; None where even their number is not known.
+        shape: Sizes of the axes, None where they differ; None where even their number is not known. Of a list those of
+            an entry.
         ragged_rank: Ragged axes; 0 also for rows of a ragged tensor, which are kept like one.
+        stacks: Of a list, whether all entries of a row have one shape.
+        is_told_by_rows: The spec has no number of axes; the first row gave it.
     """
 
     kind: str
     dtype: int
     shape: Shape | None
     ragged_rank: int = 0
+    stacks: bool = True
+    is_told_by_rows: bool = False
+
+    @property
+    def entry(self) -> TensorSpec:
+        """The spec of an entry of a list."""
+        dtype = dtype_numbered(self.dtype)
+        assert self.shape is not None
+        assert dtype is not None
+        return TensorSpec(self.shape, dtype)
+
+    @property
+    def ragged_axes(self) -> int:
+        """The axes of an entry, from the first on, of which each entry of a row may have its own size."""
+        unknown = [axis for axis, size in enumerate(self.shape or ()) if size is None]
+        return unknown[-1] + 1 if unknown and not self.stacks else 0
 
     @property
     def saved_dtype(self) -> int:
@@ -79,6 +98,9 @@ class Component:
         assert self.shape is not None
         if self.kind == "sparse":
             return SparseSpec(self.shape, dtype)
+        if self.kind == "list":
+            ragged, shape = self.ragged_axes, (None, *self.shape)
+            return RaggedSpec(shape, dtype, ragged) if ragged else TensorSpec(shape, dtype)
         if self.ragged_rank:
             return RaggedSpec(self.shape, dtype, self.ragged_rank)
         return TensorSpec(self.shape, dtype, optional=self.kind == "optional")
@@ -245,7 +267,7 @@ def _composite(data: Any, depth: int) -> Any:
         return NoneSpec()
     if kind == _OPTIONAL:
         return _optional(_bytes(parts.get(2, b"")), depth)
-    if kind not in (_SPARSE, _RAGGED):
+    if kind not in (_SPARSE, _INDEXED, _RAGGED, _ARRAY):
         named = _text(parts.get(3, b"")) or f"type {_number(kind)}"
         name = _REFUSED.get(_number(kind), f"values of {named}")
         raise MalformedError(f"{name}, which rows cannot hold")
@@ -256,10 +278,30 @@ def _composite(data: Any, depth: int) -> Any:
     shape, dtype = _shape(_part(values, 0, _SHAPE)), _number(_part(values, 1, _DTYPE))
     if kind == _SPARSE:
         return _checked(Component("sparse", dtype, shape))
+    if kind == _INDEXED:
+        return _indexed(values, shape, dtype)
+    if kind == _ARRAY:
+        stacks = len(values) < 4 or values[3] != (_BOOL, 0)
+        return _checked(Component("list", dtype, shape, stacks=stacks))
     rank = _zigzag(_number(_part(values, 2, _INT)))
     if not 0 <= rank <= 254 or (shape is not None and len(shape) <= rank):
         raise MalformedError(f"a ragged tensor of {rank} ragged axes and the shape {shape}")
-    return _checked(Component("ragged", dtype, (None,) * (rank + 1) if shape is None else shape, rank))
+    return _checked(Component("ragged", dtype, shape, rank))
+
+
+def _indexed(values: list[tuple[int, Any]], shape: Shape | None, dtype: int) -> Any:
+    """Three tensors: some rows of an array, their numbers, and where it is known the shape of the whole array."""
+    count = _shape(_part(values, 4, _SHAPE))
+    first = (None,) if count is None else count
+    parts = [
+        _checked(Component("dense", dtype, None if shape is None else (*first, *shape[1:]))),
+        _checked(Component("dense", _number(_part(values, 2, _DTYPE)), first)),
+        NoneSpec(),
+    ]
+    if len(values) > 3 and values[3][0] == _DTYPE:
+        rank = None if shape is None else len(shape)
+        parts[2] = _checked(Component("dense", _number(values[3][1]), (rank,)))
+    return _named("IndexedSlices", ("values", "indices", "dense_shape"))(*parts)
 
 
 def _optional(data: bytes, depth: int) -> Component:

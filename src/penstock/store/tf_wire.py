@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-__all__ = ["MOST_NESTED", "Field", "MalformedError", "enclosed", "fields", "number_field", "signed", "varint"]
+__all__ = [
+    "MOST_NESTED",
+    "Field",
+    "MalformedError",
+    "enclosed",
+    "fields",
+    "number_field",
+    "read_varint",
+    "signed",
+    "varint",
+]
 
 MOST_NESTED: Final = 64
 _VARINT, _FIXED64, _LEN, _FIXED32 = 0, 1, 2, 5
@@ -28,16 +38,16 @@ def fields(data: bytes) -> Iterator[Field]:
     """
     position = 0
     while position < len(data):
-        tag, position = _read_varint(data, position)
+        tag, position = read_varint(data, position)
         number, wire = tag >> 3, tag & 7
         if number == 0:
             raise MalformedError(f"field number 0 at byte {position}")
         if wire == _VARINT:
-            value, position = _read_varint(data, position)
+            value, position = read_varint(data, position)
             yield number, value
             continue
         if wire == _LEN:
-            size, position = _read_varint(data, position)
+            size, position = read_varint(data, position)
         elif wire in (_FIXED64, _FIXED32):
             size = 8 if wire == _FIXED64 else 4
         else:
@@ -49,7 +59,12 @@ def fields(data: bytes) -> Iterator[Field]:
         yield number, part if wire == _LEN else int.from_bytes(part, "little")
 
 
-def _read_varint(data: bytes, position: int) -> tuple[int, int]:
+def read_varint(data: bytes, position: int) -> tuple[int, int]:
+    """The varint at a position, and where it ends.
+
+    Raises:
+        MalformedError: It is cut, or longer than ten bytes.
+    """
     value = 0
     for i, byte in enumerate(data[position : position + 10]):
         value |= (byte & 0x7F) << 7 * i

@@ -3,6 +3,7 @@
 pub mod dense;
 pub mod dtype;
 pub mod items;
+pub mod list;
 pub mod optional;
 pub mod proto;
 pub mod ragged;

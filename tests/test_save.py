@@ -462,6 +462,16 @@ def test_a_folder_with_other_files_is_not_saved_into(strange: str, tmp_path: Pat
     assert [file.name for file in tmp_path.iterdir()] == [strange]
 
 
+def test_a_link_that_leads_nowhere_is_told_as_what_it_is(tmp_path: Path):
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    told = rf"a link that leads nowhere \(to {tmp_path}/gone\)"
+    with pytest.raises(AlreadyExistsError, match=f"{told} is there, wanted"):
+        numbers(3).save(tmp_path / "link")
+    with pytest.raises(NotFoundError, match=rf"no saved dataset is there, but {told}\.$"):
+        ps.load(tmp_path / "link")
+    assert not (tmp_path / "gone").exists()
+
+
 def test_a_file_in_the_place_and_a_missing_parent_are_errors(tmp_path: Path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(AlreadyExistsError, match="a file is there"):

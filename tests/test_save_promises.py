@@ -23,6 +23,7 @@ from penstock.errors import (
 )
 from penstock.fs.disk import Disk, using
 from penstock.store.folder import SavedFolder
+from penstock.store.verify import verify_saved
 from penstock.testing.disk_faults import CountingDisk, Died, DyingDisk
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -92,11 +93,19 @@ def test_stores_elsewhere_are_refused_with_the_reason(
     assert os.listdir(tmp_path) == []
 
 
-def test_a_compression_of_a_later_penstock_is_told(tmp_path: Path):
+@pytest.mark.parametrize("verify", ["none", "shard", "all"])
+@pytest.mark.parametrize(
+    ("member", "told"), [("compression", "compressed by 'later'"), ("shard_format", "of the format 'later'")]
+)
+def test_a_format_or_compression_of_a_later_penstock_is_told(
+    tmp_path: Path, member: str, told: str, verify: str
+):
     ps.Dataset.range(6).save(tmp_path / "d")
-    forge(tmp_path / "d", lambda document: document.update(compression="brotli"))
-    with pytest.raises(FailedPreconditionError, match=r"compressed by 'brotli', .* pip install -U penstock"):
-        next(iter(ps.load(tmp_path / "d")))
+    forge(tmp_path / "d", lambda document: document.update({member: "later"}))
+    with pytest.raises(FailedPreconditionError, match=rf"{told}, .* pip install -U penstock"):
+        ps.load(tmp_path / "d", verify=verify)
+    [fault] = verify_saved(SavedFolder(tmp_path / "d")).faults
+    assert told in fault
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,8 @@ def load(
     Raises:
         NotFoundError: There is no saved dataset, its CURRENT is lost, or there is no such version.
         DataLossError: A file is damaged, missing, or another one; names it.
-        FailedPreconditionError: TensorFlow has saved other rows into the folder since.
+        FailedPreconditionError: TensorFlow has saved other rows into the folder since, or the shards are of a format or
+            compression that this penstock does not know.
         ArgumentError: A column that is not there.
 
     >>> import tempfile
@@ -197,7 +198,8 @@ def _what_is(target: SavedFolder) -> str:
     if not os.path.lexists(target.path):
         return ", nothing of that name"
     if not os.path.isdir(target.path):
-        return ", but a file; penstock.open reads files of records"
+        is_file = os.path.exists(target.path)
+        return f", but {target.in_its_place}{'; penstock.open reads files of records' if is_file else ''}"
     if any(os.path.lexists(target.at(name)) for name in TF_FILES):
         return " by penstock, but one that tf.data wrote, which has no versions and no recorded pipeline; load reads it"
     unfinished = any(name.startswith("data-") for name in os.listdir(target.path))

@@ -24,7 +24,7 @@ from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, 
 from penstock.spec import Spec, pack
 from penstock.store.digests import check_shard, check_size, with_way_out
 from penstock.store.folder import SavedFolder
-from penstock.store.format import ShardReader, format_named
+from penstock.store.format import ShardReader, format_to_read
 from penstock.store.manifest import Manifest
 
 __all__ = ["SavedRows", "content_of", "saved_rows"]
@@ -53,7 +53,9 @@ def saved_rows(
     Raises:
         MissingShardError: Files of it are not there.
         DataLossError: A file with many rows is of another size.
+        FailedPreconditionError: They are of a format or a compression that this penstock does not know.
     """
+    format_to_read(manifest.format, manifest.compression, target.path)
     chosen = None if columns is None else tuple(columns)
     node = SavedRows(target.path, content_of(manifest), chosen, verify, manifest, from_root(target.path))
     node.locks.extend(target.hold(manifest))
@@ -217,18 +219,8 @@ class _Shards:
     """The open shards of a version; dropping them costs opening them again."""
 
     def __init__(self, node: SavedRows) -> None:
-        format = format_named(node.manifest.format)
-        if format is None:
-            raise FailedPreconditionError(
-                f"{node.path}: its shards are of the format {node.manifest.format!r}, which this penstock does not "
-                "know. Upgrade it with: pip install -U penstock"
-            )
-        if node.manifest.compression not in format.compressions:
-            raise FailedPreconditionError(
-                f"{node.path}: its shards are compressed by {node.manifest.compression!r}, which this penstock does "
-                f"not know for the format {format.name!r}. Upgrade it with: pip install -U penstock"
-            )
-        self._node, self._format = node, format
+        manifest = node.manifest
+        self._node, self._format = node, format_to_read(manifest.format, manifest.compression, node.path)
         self._folder = node.folder
         self._readers = KeptOpen[ShardReader]()
         self._row_bytes = 0

@@ -82,6 +82,13 @@ class SavedFolder:
         """The path of something in the folder."""
         return os.path.join(self.path, *names)
 
+    @property
+    def in_its_place(self) -> str:
+        """What is there that is no folder."""
+        if os.path.exists(self.path) or not os.path.islink(self.path):
+            return "a file"
+        return f"a link that leads nowhere (to {os.readlink(self.path)})"
+
     # --- reading ---
 
     @property
@@ -247,7 +254,7 @@ class SavedFolder:
             return True
         if not os.path.isdir(self.path):
             want = "wanted a folder of a saved dataset or a free name"
-            raise AlreadyExistsError(f"a file is there, {want}.", path=self.path)
+            raise AlreadyExistsError(f"{self.in_its_place} is there, {want}.", path=self.path)
         if self.has_lost_current():
             raise self._damaged(CURRENT, "it is not there, and a version is that it named")
         if self._lacks_current():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,22 @@ from numpy.typing import NDArray
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.spread import gather_spread
+from penstock.errors import FailedPreconditionError
 from penstock.everything import is_same
 from penstock.spec import Spec
 
-__all__ = ["Format", "ShardFile", "ShardReader", "ShardWriter", "format_named", "formats", "register"]
+__all__ = [
+    "Format",
+    "ShardFile",
+    "ShardReader",
+    "ShardWriter",
+    "format_named",
+    "format_to_read",
+    "formats",
+    "register",
+]
+
+_UPGRADE: Final = "Upgrade it with: pip install -U penstock"
 
 
 class ShardFile(Protocol):
@@ -147,3 +159,22 @@ def formats() -> dict[str, Format]:
 def format_named(name: Any) -> Format | None:
     """The format of a name; None where there is none."""
     return _FORMATS.get(name) if isinstance(name, str) else None
+
+
+def format_to_read(name: str, compression: str, path: str) -> Format:
+    """The format that a manifest names, for shards of a compression that it names; `path` is for errors.
+
+    Raises:
+        FailedPreconditionError: This penstock does not know one of them.
+    """
+    format = format_named(name)
+    if format is None:
+        raise FailedPreconditionError(
+            f"{path}: its shards are of the format {name!r}, which this penstock does not know. {_UPGRADE}"
+        )
+    if compression not in format.compressions:
+        raise FailedPreconditionError(
+            f"{path}: its shards are compressed by {compression!r}, which this penstock does not know for the format "
+            f"{name!r}. {_UPGRADE}"
+        )
+    return format

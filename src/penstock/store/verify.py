@@ -11,7 +11,7 @@ from penstock.errors import PenstockError
 from penstock.fs.folders import list_folder, read_regular
 from penstock.store.digests import check_shard
 from penstock.store.folder import UNFINISHED, SavedFolder, pointers_to
-from penstock.store.format import format_named
+from penstock.store.format import format_to_read
 from penstock.store.manifest import Manifest, SavedShard
 
 __all__ = ["Verified", "verify_saved"]
@@ -81,12 +81,10 @@ def verify_saved(
 
 
 def _shard_faults(target: SavedFolder, manifest: Manifest, shard: SavedShard) -> Iterator[str]:
-    path, format = target.at(*shard.place.split("/")), format_named(manifest.format)
+    path = target.at(*shard.place.split("/"))
     try:
         check_shard(path, shard)
-        if format is None:
-            yield f"{target.path}: the format {manifest.format!r} is not known to this penstock."
-            return
+        format = format_to_read(manifest.format, manifest.compression, target.path)
         reader = format.reader(path, shard.rows, manifest.spec, manifest.compression, None)
         start, n = 0, 1
         while start < shard.rows:

@@ -416,11 +416,12 @@ def test_what_cannot_be_checked_is_told_in_a_line(
 
 
 def errors_of(done: subprocess.CompletedProcess[str]) -> str:
-    """The error of the JSON document, which is also the only line on stderr."""
-    document = json.loads(done.stdout.splitlines()[-1])
+    """The error of the JSON document, which is also the last line on stderr."""
+    document = json.loads(done.stdout)
     assert document["ok"] is False
-    assert [f"penstock: {document['error']}"] == done.stderr.splitlines()
-    return str(document["error"])
+    assert f"penstock: {document['error']['message']}" == done.stderr.splitlines()[-1]
+    assert document["error"]["exit_code"] == done.returncode
+    return str(document["error"]["message"])
 
 
 @pytest.mark.parametrize(
@@ -440,6 +441,12 @@ def test_a_pipeline_that_ends_its_process_is_told_in_a_line_and_in_json(
     done = check(f"pipelines_to_check.py:{function}", "--json")
     assert done.returncode == 2
     assert said in errors_of(done)
+
+
+def test_what_a_pipeline_prints_is_no_part_of_the_answer(pipelines: Path):
+    done = check("pipelines_to_check.py:good", "--json")
+    assert json.loads(done.stdout)["ok"] is True
+    assert "this line is not among the answers" in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

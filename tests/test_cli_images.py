@@ -95,6 +95,14 @@ def test_a_path_that_no_system_takes_becomes_one_name(tmp_path, path):
     assert is_safe_name(name)
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_cannot_be_read_is_not_taken_for_one_without_images(tmp_path, capsys):
+    (tmp_path / "in" / "cat").mkdir(parents=True)
+    (tmp_path / "in" / "cat").chmod(0)
+    assert run(["convert", f"{tmp_path}/in", f"{tmp_path}/a.tfrecord"]) == 3
+    assert f"{tmp_path}/in/cat: permission denied" in capsys.readouterr().err
+
+
 def test_a_folder_without_images_is_told_as_such(tmp_path, capsys):
     (tmp_path / "in").mkdir()
     assert run(["convert", f"{tmp_path}/in", f"{tmp_path}/a.tfrecord"]) == 2

@@ -210,6 +210,13 @@ def test_a_small_file_is_read_whole_up_to_its_limit(tmp_path):
     assert read_regular(f"{tmp_path}/empty", 0) == b""
 
 
+def test_a_file_that_cannot_be_opened_is_named_with_its_folder(tmp_path):
+    path = f"{tmp_path}/{'x' * 300}"
+    with pytest.raises(OSError, match="name too long") as caught:
+        read_regular(path, 1)
+    assert caught.value.filename == path
+
+
 def test_reading_follows_no_link_and_waits_for_no_writer(tmp_path):
     inner = tmp_path / "data"
     inner.mkdir()

@@ -183,6 +183,17 @@ def test_rerun_takes_functions_from_a_module(prepared: Path, capsys: pytest.Capt
     )
 
 
+def test_what_functions_print_is_no_part_of_what_rerun_answers(
+    prepared: Path, capsys: pytest.CaptureFixture[str]
+):
+    (prepared / "prepared_by.py").write_text(f"{PREPARED_BY}\nprint('{{talk')\n")
+    del sys.modules["prepared_by"]
+    assert run(["rerun", "a", "b", "--functions", "prepared_by", "--json"]) == 0
+    found = capsys.readouterr()
+    assert json.loads(found.out)["same"] is True
+    assert "{talk" in found.err
+
+
 def test_rerun_takes_functions_from_the_program_that_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -14,12 +14,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from penstock.cli.failure import INTERRUPTED, one_line, status_of
+from penstock.cli.failure import INTERRUPTED, json_error
 from penstock.errors import FailedPreconditionError, PenstockError
 from penstock.testing.resume.ended import how_ended, place_of
 
 __all__ = ["apart", "main"]
 
+_STDERR: Final = 2
 _SECONDS_TO_END: Final = 3
 _SECONDS_BETWEEN: Final = 0.5
 _BEGIN: Final = f"""
@@ -32,7 +33,7 @@ main()
 
 
 def apart(module: str, what: str, job: dict[str, Any]) -> dict[str, Any]:
-    """What `answer(job, tell)` of a module gives in a new process, or {"error", "status"} where it raises.
+    """What `answer(job, tell)` of a module gives in a new process, or {"error": it as JSON} where it raises.
 
     Args:
         module: A module of ours.
@@ -46,7 +47,8 @@ def apart(module: str, what: str, job: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="penstock-") as folder:
         given = {"module": module, "job": job, "search": sys.path, "folder": folder}
         process, answer = (
-            subprocess.Popen([sys.executable, "-c", _BEGIN, json.dumps(given)]),
+            # What the user's code prints is no part of our answer.
+            subprocess.Popen([sys.executable, "-c", _BEGIN, json.dumps(given)], stdout=_STDERR),
             Path(folder, "answer"),
         )
         try:
@@ -119,9 +121,9 @@ def _answer(function: Callable[..., dict[str, Any]], job: dict[str, Any], folder
         return function(job, tell)
     except SystemExit as error:
         left = FailedPreconditionError(f"the pipeline has called sys.exit({error.code!r}).")
-        return {"error": one_line(left), "status": status_of(left)}
+        return {"error": json_error(left)}
     except Exception as error:
         is_told = isinstance(error, PenstockError | OSError | MemoryError)
         if not is_told and os.environ.get("PENSTOCK_DEBUG", "0") not in {"", "0"}:
             raise
-        return {"error": one_line(error), "status": status_of(error)}
+        return {"error": json_error(error)}

@@ -12,6 +12,7 @@ import click
 
 from penstock.bridges.table_files import reading
 from penstock.cli.exporters import write_data
+from penstock.cli.images import raise_error
 from penstock.cli.importers import read_data
 from penstock.cli.inputs import files_of, open_files
 from penstock.cli.limits import Limits, limits_options
@@ -86,6 +87,9 @@ def command(
         want = "a saved dataset, or one TFRecord side and one of .csv, .jsonl, .parquet, .npz or a folder of images"
         help = "To rewrite TFRecords, use penstock reshard or penstock cat."
         if os.path.isdir(source):
+            list(
+                os.walk(source, onerror=raise_error)
+            )  # where one inside cannot be read, that is to be told first
             help = f"No image lies in the folder {source}, so it was taken for one of TFRecords. {help}"
         elif formats[0] == "tfrecord":
             files_of([source])  # where it is not there, that is to be told first

@@ -23,7 +23,7 @@ from penstock.records.frames import MAX_RECORD_BYTES
 from penstock.show.media import IMAGE_ENDINGS
 from penstock.spec import Spec, TensorSpec, string, text
 
-__all__ = ["image_dataset"]
+__all__ = ["image_dataset", "raise_error"]
 
 _CHUNK_BYTES = 4 << 20
 _CHUNK_ROWS = 1024
@@ -68,7 +68,7 @@ def _folders(folder: str) -> list[str]:
 def _images_within(folder: str, name: str) -> list[str]:
     """Paths of the images in a folder inside `folder`, however deep, with `/` between their components."""
     paths = []
-    for place, inner, names in os.walk(os.path.join(folder, name), onerror=_raise):
+    for place, inner, names in os.walk(os.path.join(folder, name), onerror=raise_error):
         inner[:] = [name for name in inner if not name.startswith(".")]
         paths += [os.path.relpath(os.path.join(place, name), folder) for name in names if _is_image(name)]
     return sorted(path.replace(os.sep, "/") for path in paths)
@@ -78,7 +78,8 @@ def _is_image(name: str) -> bool:
     return name.lower().endswith(IMAGE_ENDINGS) and not name.startswith(".")
 
 
-def _raise(error: OSError) -> None:
+def raise_error(error: OSError) -> None:
+    """What a walk over folders is to do with one that cannot be read."""
     raise error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import asdict
 from importlib import import_module
 from types import ModuleType
@@ -19,7 +19,7 @@ from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, FailedPreconditionError
 from penstock.fs.folders import remove_tree
 from penstock.graph.plan import Plan
-from penstock.graph.recipe import changed_inputs, function_of_argument, plan_of_recipe
+from penstock.graph.recipe import RecipeDifference, changed_inputs, function_of_argument, plan_of_recipe
 from penstock.show.render import count_text, escape
 from penstock.sources.saved import content_of
 from penstock.store.folder import SavedFolder
@@ -48,6 +48,21 @@ def command(
     Example: penstock rerun prepared/ again/
     """
     manifest = manifest_of(path, version)
+    with redirect_stdout(sys.stderr):  # what functions of the user print is no part of the answer
+        changed = _make(path, manifest, target, functions, allow_changed=allow_changed)
+    made = manifest_of(target, None)
+    same = content_of(made) == content_of(manifest)
+    if as_json:
+        print_json({"rows": made.rows, "same": same, "changed_inputs": [asdict(one) for one in changed]})
+        return
+    told = "the same files, byte for byte" if same else f"not the same files as in {escape(path)}"
+    say("\n".join([f"{count_text(made.rows, 'row')}: {told}", *(escape(str(one)) for one in changed)]))
+
+
+def _make(
+    path: str, manifest: Manifest, target: str, functions: str | None, *, allow_changed: bool
+) -> list[RecipeDifference]:
+    """Save the rows anew; which inputs have changed since."""
     parts = _parts(path, manifest)
     module = None if functions is None else _module(functions)
     plans = [plan_of_recipe(part.recipe, module, allow_changed=allow_changed) for part in parts]
@@ -71,13 +86,7 @@ def command(
                 with suppress(OSError):
                     remove_tree(SavedFolder(target).path)
             raise
-    made = manifest_of(target, None)
-    same = content_of(made) == content_of(manifest)
-    if as_json:
-        print_json({"rows": made.rows, "same": same, "changed_inputs": [asdict(one) for one in changed]})
-        return
-    told = "the same files, byte for byte" if same else f"not the same files as in {escape(path)}"
-    say("\n".join([f"{count_text(made.rows, 'row')}: {told}", *(escape(str(one)) for one in changed)]))
+    return changed
 
 
 def _check_count(path: str, manifest: Manifest, plans: list[Plan]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from penstock.cli.apart import apart
-from penstock.cli.failure import DAMAGE, GOOD, complain, one_line, status_of
+from penstock.cli.failure import DAMAGE, GOOD, complain, json_error
 from penstock.cli.output import json_option, print_json, say
 from penstock.errors import FailedPreconditionError, PenstockError
 from penstock.show.render import escape
@@ -56,12 +56,12 @@ def command(ctx: click.Context, function: str, rows: int, seconds: float, as_jso
         job = {"function": function, "rows": rows, "seconds": seconds}
         found = apart(__name__, function, job)
     except PenstockError as error:
-        found = {"error": one_line(error), "status": status_of(error)}
+        found = {"error": json_error(error)}
     if "error" in found:
         if as_json:
             print_json({"function": function, "ok": False, "error": found["error"]})
-        complain(FailedPreconditionError(found["error"]))
-        ctx.exit(found["status"])
+        complain(FailedPreconditionError(found["error"]["message"]))
+        ctx.exit(found["error"]["exit_code"])
     if as_json:
         print_json({"function": function, **found["report"]})
     else:

@@ -231,6 +231,9 @@ def _opened(folder: str, parts: list[str]) -> int:
             here, above = below, here
             disk.close(above)
         return disk.open(parts[-1], os.O_RDONLY | _NO_WAIT, folder=here)
+    except OSError as error:
+        error.filename = os.path.join(folder, *parts)
+        raise
     finally:
         disk.close(here)
 

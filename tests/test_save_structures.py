@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import warnings
@@ -153,6 +154,29 @@ def test_appended_pipelines_never_make_a_manifest_that_nobody_reads(
     assert [part.recipe is None for part in made.before] == [True] * 5 + [False] * 2
     with pytest.raises(FailedPreconditionError, match="could not be recorded"):
         _ = ps.load(tmp_path / "d").pipeline
+
+
+def test_an_append_looks_through_its_own_pipeline_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for i in range(4):
+        ps.Dataset.range(i).save(tmp_path / "d", mode="append" if i else "error")
+    looked_at, parsed = [], []
+    plans_of, parse_manifest = manifest.plans_of, folder.parse_manifest
+    monkeypatch.setattr(manifest, "plans_of", lambda recipe: looked_at.append(recipe) or plans_of(recipe))
+    monkeypatch.setattr(
+        folder, "parse_manifest", lambda data, path: parsed.append(path) or parse_manifest(data, path)
+    )
+    ps.Dataset.range(9).save(tmp_path / "d", mode="append")
+    assert [recipe["plans"][0]["arguments"]["stop"] for recipe in looked_at] == [9]
+    assert [os.path.basename(path) for path in parsed] == ["manifest-4.json"]
+
+
+def test_each_save_before_stands_on_a_line_of_a_manifest(tmp_path: Path):
+    for i in range(3):
+        ps.Dataset.range(i).save(tmp_path / "d", mode="append" if i else "error")
+    text = (tmp_path / "d" / "manifest-3.json").read_text()
+    before = json.loads(text)["before"]
+    assert [part["pipeline"]["plans"][0]["arguments"]["stop"] for part in before] == [0, 1]
+    assert all(f"\n    {json.dumps(part)}" in text for part in before)
 
 
 def test_a_manifest_that_is_too_large_is_never_switched_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

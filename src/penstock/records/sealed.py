@@ -16,14 +16,28 @@ _TAIL: Final = re.compile(rb',\n  "checksum": "blake2b-16:([0-9a-f]{32})"\n\}\n\
 _TAIL_BYTES: Final = 80
 
 
-def seal(document: dict[str, Any]) -> bytes:
-    """The file: JSON, in which the last member is a checksum of all that stands before it."""
+def seal(document: dict[str, Any], *, lines: str | None = None) -> bytes:
+    """The file: JSON, in which the last member is a checksum of all that stands before it.
+
+    Args:
+        document: Its members.
+        lines: The name of a member that is a list, to be written behind the others, each entry on a line of its own:
+            indenting takes Python's time for each value, of which there may be millions.
+    """
     try:
-        written = json.dumps(document, indent=2, ensure_ascii=False).encode()
+        body = _body(document, lines, escaped=False).encode()
     except UnicodeEncodeError:  # names of files that are no UTF-8, which only escapes can hold
-        written = json.dumps(document, indent=2).encode()
-    body = written[: -len("\n}")]
+        body = _body(document, lines, escaped=True).encode()
     return body + f',\n  "checksum": "blake2b-16:{_checksum(body)}"\n}}\n'.encode()
+
+
+def _body(document: dict[str, Any], lines: str | None, *, escaped: bool) -> str:
+    entries = document.get(lines) if lines is not None else None
+    if not entries:
+        return json.dumps(document, indent=2, ensure_ascii=escaped)[: -len("\n}")]
+    rest = _body({name: value for name, value in document.items() if name != lines}, None, escaped=escaped)
+    written = ",\n    ".join(json.dumps(entry, ensure_ascii=escaped) for entry in entries)
+    return f'{rest},\n  "{lines}": [\n    {written}\n  ]'
 
 
 def unseal(data: bytes, path: str, *, what: str, kind: str, version: int, help: str) -> dict[str, Any]:

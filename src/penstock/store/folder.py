@@ -77,6 +77,7 @@ class SavedFolder:
 
     def __init__(self, path: str | os.PathLike[str], where: str = "load") -> None:
         self.path = tidy_path(local_path(path, where))
+        self._known: tuple[bytes, Manifest] | None = None
 
     def at(self, *names: str) -> str:
         """The path of something in the folder."""
@@ -119,6 +120,12 @@ class SavedFolder:
             return None
 
     def _named(self, pointer: bytes) -> Manifest:
+        # CURRENT has the digest of the manifest: the same bytes name the same manifest as long as it is there.
+        if self._known is None or self._known[0] != pointer or not self.has(self._known[1]):
+            self._known = pointer, self._read_named(pointer)
+        return self._known[1]
+
+    def _read_named(self, pointer: bytes) -> Manifest:
         found = _POINTER.match(pointer.decode("latin-1"))
         if found is None:
             raise self._damaged(CURRENT, f"it holds {pointer[:80]!r}")

@@ -171,7 +171,8 @@ class Manifest:
                 "shards_wanted": self.shards_wanted,
                 "shard_func": self.shard_func,
                 "before": None if self.before is None else list(map(_made_to_json, self.before)),
-            }
+            },
+            lines="before",
         )
 
 
@@ -194,8 +195,8 @@ def bounded(manifest: Manifest) -> tuple[Manifest, int]:
         The manifest, of whose pipelines those of the last saves stay, and the number of those that do not.
     """
     room, gone, parts = _MOST_RECIPE_BYTES, 0, list[Made]()
-    for part in (manifest.made, *reversed(manifest.before or ())):
-        size = _size_of(part)
+    for i, part in enumerate((manifest.made, *reversed(manifest.before or ()))):
+        size = _size_of(part, is_new=not i)
         if part.recipe is not None and (size is None or size > room):
             gone, part = gone + 1, replace(part, recipe=None)  # noqa: PLW2901
         else:
@@ -207,14 +208,15 @@ def bounded(manifest: Manifest) -> tuple[Manifest, int]:
     return replace(manifest, recipe=made.recipe, before=manifest.before and tuple(before)), gone
 
 
-def _size_of(made: Made) -> int | None:
+def _size_of(made: Made, *, is_new: bool) -> int | None:
     """About how many bytes a pipeline takes; None where it is too deep to be read."""
-    if made.recipe is not None:
-        try:
+    try:
+        # Others were looked through when they were new: of many with many values each append would take longer.
+        if is_new and made.recipe is not None:
             plans_of(made.recipe)
-        except InvalidArgumentError:
-            return None
-    return len(json.dumps(made.recipe))
+        return len(json.dumps(made.recipe))
+    except (InvalidArgumentError, RecursionError):
+        return None
 
 
 def check_spec(where: str, spec: Spec) -> None:

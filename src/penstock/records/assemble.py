@@ -22,6 +22,8 @@ __all__ = ["Misfit", "bytes_of", "column_of", "plan_features", "step_feature", "
 KIND_CODES = {BYTES: 1, FLOAT: 2, INT64: 3, UNSET: 1}
 _FIXED, _RAGGED, _RAW = 0, 1, 2
 _REFUSE, _MARK, _DEFAULT = 0, 1, 2
+# Items without values that one chunk may have.
+_MOST_ITEMS = 1 << 32
 
 PlanFeature: TypeAlias = tuple[bytes, int, int, int, int, Any]
 Parts: TypeAlias = tuple[Any, Any, Any, Any]
@@ -106,7 +108,12 @@ def column_of(field: Field, parts: list[Parts], n: int) -> Column:
     offsets, items = _items(field, values, value_offsets, list_offsets)
     if field.is_shaped:
         shapes = parts[1][0].reshape(n, len(field.shape))
-        return _shaped(field, RaggedColumn(offsets, items, valid), shapes)
+        shaped = _shaped(field, RaggedColumn(offsets, items, valid), shapes)
+        return shaped if None in field.shape[1:] else _of_empty_items(field, shaped)
+    if field.ragged_rank and 0 in field.inner_shape:  # the innermost rows alone tell how many there are
+        lengths, _, rows, _ = parts[-1]
+        ends = _ends(field, lengths, rows)
+        offsets, items = ends[rows], _empty_items(field, int(ends[-1]))
     column = RaggedColumn(offsets, items, valid)
     return _partitioned(field, column, parts[1:]) if field.ragged_rank else column
 
@@ -147,6 +154,8 @@ def _items(
         assert value_offsets is not None
         size = field.spec.dtype.itemsize
         offsets = _divided(field, value_offsets, size * width, "bytes")
+        if not width:
+            return offsets, _empty_items(field, 0)
         return offsets, FixedColumn(values.view(field.spec.dtype).reshape(-1, *field.inner_shape))
     assert list_offsets is not None
     offsets = _divided(field, list_offsets, width, "values")
@@ -216,6 +225,35 @@ def _shaped(field: Field, flat: RaggedColumn, shapes: IntArray) -> ShapedColumn:
         reason = f"has {int(counts[row])} values, wanted those of shape {tuple(shapes[row].tolist())}"
         raise Misfit(row, field.name, f"{reason}, which is to fit {field.shape}")
     return ShapedColumn(flat, shapes, field.shape)
+
+
+def _of_empty_items(field: Field, rows: ShapedColumn) -> RaggedColumn:
+    """Rows of any number of items that hold no value each."""
+    lengths = rows.shapes[:, 0]
+    offsets = _ends(field, lengths, np.arange(len(rows) + 1))
+    return RaggedColumn(offsets, _empty_items(field, int(offsets[-1])), rows.valid)
+
+
+def _ends(field: Field, lengths: IntArray, list_offsets: IntArray) -> IntArray:
+    """Where items without values end, which take no room, but who goes over them takes time."""
+    most = _MOST_ITEMS // max(1, len(lengths))
+    bad = (lengths < 0) | (lengths > most)
+    if bad.any():
+        at = int(bad.argmax())
+        row = int(np.searchsorted(list_offsets, at, side="right")) - 1
+        reason = f"has {int(lengths[at])} items without values, wanted from 0 to {most}"
+        raise Misfit(row, field.name, reason)
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+
+
+def _empty_items(field: Field, n: int) -> Column:
+    dtype, shape = (
+        field.spec.dtype,
+        tuple(size for size in field.shape[field.ragged_rank + 1 :] if size is not None),
+    )
+    if field.kind == BYTES and not field.raw:
+        return BytesColumn(np.zeros(1, np.int64), np.zeros(0, np.uint8), None, shape, dtype, n)
+    return FixedColumn(np.zeros((n, *shape), dtype))
 
 
 def _partitioned(field: Field, column: RaggedColumn, partitions: list[Parts]) -> RaggedColumn:

@@ -57,7 +57,7 @@ def _stored(field: Field, column: Column) -> list[EncodeFeature]:
         shape = _feature(field.shape_name, 3, len(field.shape), column.shapes, None, None, column.valid)
         return [*_stored_list(field, column.flat), shape]
     if isinstance(column, RaggedColumn):
-        return _stored_list(field, column)
+        return [*_stored_list(field, column), *([_shapes(field, column)] if field.is_shaped else [])]
     name, kind = field.name, KIND_CODES[field.kind]
     if isinstance(column, BytesColumn):
         offsets, data = _rebased(column)
@@ -71,6 +71,13 @@ def _stored(field: Field, column: Column) -> list[EncodeFeature]:
         return [_feature(name, kind, 1, values.reshape(-1).view(np.uint8), offsets, None, column.valid)]
     count = int(np.prod(column.values.shape[1:]))
     return [_feature(name, kind, count, _numbers(field, column.values), None, None, column.valid)]
+
+
+def _shapes(field: Field, column: RaggedColumn) -> EncodeFeature:
+    """The shapes of rows whose items hold no value, so that counting values does not tell how many items there are."""
+    items = np.broadcast_to(np.array(field.shape[1:], np.int64), (len(column), len(field.shape) - 1))
+    shapes = np.column_stack([np.diff(column.offsets), items])
+    return _feature(field.shape_name, 3, len(field.shape), shapes, None, None, column.valid)
 
 
 def _stored_list(field: Field, column: RaggedColumn) -> list[EncodeFeature]:

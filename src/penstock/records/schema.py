@@ -85,7 +85,8 @@ class Field:
     @property
     def is_list(self) -> bool:
         """Whether only the first axis differs, so that the number of values gives the shape."""
-        return not self.ragged_rank and self.shape[:1] == (None,) and None not in self.shape[1:]
+        items = self.shape[1:]
+        return not self.ragged_rank and self.shape[:1] == (None,) and None not in items and 0 not in items
 
     @property
     def is_shaped(self) -> bool:
@@ -105,7 +106,7 @@ class Field:
     @property
     def inner_shape(self) -> tuple[int, ...]:
         """Shape of one item of a row whose first axes differ."""
-        # Rows with a stored shape are kept flat: their items are single values.
+        # Rows with a stored shape are read flat: their items are single values.
         first = len(self.shape) if self.is_shaped else self.ragged_rank + 1
         rest = self.shape[first:]
         return tuple(size for size in rest if size is not None)

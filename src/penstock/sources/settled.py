@@ -24,7 +24,8 @@ def settled(column: Column, field: Field) -> Column:
         is_known = field.kind != UNSET and field.shape and not field.is_shaped
         return empty_lists(column, field) if column.is_list and is_known else column
     if field.is_shaped and isinstance(column, FixedColumn | RaggedColumn):
-        return _with_shapes(column, field)
+        is_written_so = isinstance(column, RaggedColumn) and None not in field.shape[1:]
+        return column if is_written_so else _with_shapes(column, field)
     return _loosened(column, field.ragged_rank + 1) if field.ragged_rank else column
 
 

@@ -121,15 +121,32 @@ def test_a_file_between_others_that_is_missing(copy: Callable[[str], Path]):
         given.extend(iter(ps.load(folder, allow_unfinished=True)))
 
 
-def test_a_number_that_a_resumed_save_passed_over_is_allowed_when_asked_for(copy: Callable[[str], Path]):
+def test_a_number_that_a_resumed_save_passed_over_is_no_lost_file_where_the_rows_are_counted(
+    copy: Callable[[str], Path],
+):
     folder = copy("scalar_ints")
     whole = [int(row) for row in ps.load(folder)]
     data_of(folder).rename(data_of(folder).with_name("00000001.snapshot"))
-    with pytest.raises(
-        MissingShardError, match=r"00000000\.snapshot: the file is not there.*allow_unfinished=True"
-    ):
-        load_tf(folder)
+    assert [int(row) for row in ps.load(folder)] == whole
+    assert int(ps.load(folder)[3]) == whole[3]
+    for rows in (4, 6, -2, None):
+        change(folder, rows=rows)
+        with pytest.raises(
+            MissingShardError, match=r"00000000\.snapshot: the file is not there.*allow_unfinished=True"
+        ):
+            load_tf(folder)
     assert [int(row) for row in ps.load(folder, allow_unfinished=True)] == whole
+
+
+def test_a_passed_over_number_among_several_shards_and_components(copy: Callable[[str], Path]):
+    folder = copy("multishard")
+    whole = [int(row) for row in ps.load(folder)]
+    for shard in range(5):
+        data_of(folder, shard).rename(data_of(folder, shard).with_name("00000003.snapshot"))
+    assert [int(row) for row in ps.load(folder)] == whole
+    data_of(folder, 4).with_name("00000003.snapshot").unlink()
+    with pytest.raises(MissingShardError, match="the file is not there"):
+        ps.load(folder)
 
 
 def test_the_number_in_the_name_of_a_file_costs_nothing(copy: Callable[[str], Path]):

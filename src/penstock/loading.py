@@ -74,7 +74,7 @@ def load(
         cycle_length: For a folder of tf.data: read so many shards in turn, as TensorFlow does on a machine of so many
             processors. None: one after the other.
         allow_unfinished: For a folder of tf.data: read what is there of a save that did not come to its end, or that
-            was killed and resumed, of which a file may seem to be missing. A pass compares rows that were counted.
+            was killed and resumed, of which a file may seem to be missing where TensorFlow has not counted the rows.
 
     Raises:
         NotFoundError: There is no saved dataset, its CURRENT is lost, or there is no such version.

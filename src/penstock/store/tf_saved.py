@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -25,10 +25,12 @@ from penstock.frozen import frozen
 from penstock.fs.folders import read_regular
 from penstock.fs.paths import local_path
 from penstock.graph.node import UNKNOWN
+from penstock.records.frames import FrameReader
 from penstock.records.sidecar import is_safe_name
 from penstock.spec import NoneSpec, Spec, flatten, pack, text
+from penstock.store.packing import MOST_RATIO, MOST_RECORD_BYTES
 from penstock.store.tf_dtypes import dtype_name
-from penstock.store.tf_elements import ElementReader, RecordElements, checked_compression
+from penstock.store.tf_elements import ElementReader, RecordElements, checked_compression, compression_of
 from penstock.store.tf_metadata import Metadata, parse_metadata
 from penstock.store.tf_old_elements import OldElements
 from penstock.store.tf_peek import first_rank
@@ -136,7 +138,7 @@ def open_tf_saved(
             path=os.path.join(folder, METADATA),
             help="Save it again, or pass allow_unfinished=True for the rows that are there.",
         )
-    files = _files(folder, metadata, allow_unfinished=allow_unfinished)
+    files = _files(folder, metadata, wanted, allow_unfinished=allow_unfinished)
     _check_rows(folder, metadata, files)
     structure = _structure(folder, metadata, element_spec)
     _check_components(folder, metadata, structure)
@@ -293,12 +295,14 @@ def _with_ranks(
 # --- the files
 
 
-def _files(folder: str, metadata: Metadata, *, allow_unfinished: bool) -> tuple[tuple[str, ...], ...]:
+def _files(
+    folder: str, metadata: Metadata, compression: str | None, *, allow_unfinished: bool
+) -> tuple[tuple[str, ...], ...]:
     """The files of each shard, by number; shards by name.
 
     Each checkpoint of a save begins a file in every shard that gets rows before the next, and none in the others. Where
     the rows are counted a shard may so be without a number that another has. A save that was killed and that TensorFlow
-    resumed may pass over a number in all shards: only a whole pass tells that from a file that is lost.
+    resumed may pass over a number in all shards: that the rest holds all rows tells that from a file that is lost.
     """
     is_counted = (metadata.rows or 0) > 0
     run = os.path.join(folder, metadata.run_id)
@@ -318,12 +322,17 @@ def _files(folder: str, metadata: Metadata, *, allow_unfinished: bool) -> tuple[
     names = sorted(name for name in os.listdir(run) if name.endswith(".shard"))
     found = {shard: _chunks(shard) for shard in (os.path.join(run, name) for name in names)}
     elsewhere = {number for chunks in found.values() for number in chunks}
+    is_whole: bool | None = None
     for shard, chunks in found.items():
         if allow_unfinished and chunks:
             continue
         for number in range(max(chunks, default=0) + 1):
             if number in chunks or (chunks and is_counted and number in elsewhere):
                 continue
+            if chunks and metadata.finalized:
+                is_whole = _holds_all(found.values(), metadata, compression) if is_whole is None else is_whole
+            if chunks and is_whole:
+                break
             help = _AGAIN
             if chunks:
                 help += (
@@ -336,6 +345,28 @@ def _files(folder: str, metadata: Metadata, *, allow_unfinished: bool) -> tuple[
                 help=help,
             )
     return tuple(tuple(chunks[number] for number in sorted(chunks)) for chunks in found.values())
+
+
+def _holds_all(shards: Iterable[dict[int, str]], metadata: Metadata, compression: str | None) -> bool:
+    """Whether the files hold as many records as the rows that were counted have; reads all of them.
+
+    Raises:
+        DataLossError: One of them is damaged.
+    """
+    wanted = (metadata.rows or 0) * len(metadata.dtypes)
+    if wanted <= 0 or metadata.version != 2:
+        return False
+    found = 0
+    for path in (path for chunks in shards for path in chunks.values()):
+        with FrameReader(
+            path,
+            compression=compression_of(path, compression),
+            max_record_bytes=MOST_RECORD_BYTES,
+            max_ratio=MOST_RATIO,
+        ) as reader:
+            while (frames := reader.read()) is not None:
+                found += len(frames)
+    return found == wanted
 
 
 def _chunks(shard: str) -> dict[int, str]:

@@ -361,6 +361,22 @@ def test_damaged_sequences_are_parsed_as_by_tensorflow(seed: int):
     assert same(mine, outcome(lambda: tf.io.parse_sequence_example([record], *theirs)), text=False)
 
 
+@pytest.mark.parametrize("feature", [b"\x0ac", b"\x0a\x01", b"\x1a\x01", b"\x0a\x00", b"\x12\x00"])
+@pytest.mark.parametrize("other", [[], [b""], [b"\x0a\x00"]])
+def test_a_step_of_two_bytes_is_parsed_as_by_tensorflow(feature: bytes, other: list[bytes]):
+    steps = b"".join(b"\x0a" + bytes([len(step)]) + step for step in (*other, feature))
+    entry = b"\x0a\x01c\x12" + bytes([len(steps)]) + steps
+    lists = b"\x0a" + bytes([len(entry)]) + entry
+    record = b"\x12" + bytes([len(lists)]) + lists
+    mine = outcome(
+        lambda: io.parse_sequence_example([record], {}, {"c": io.VarLenFeature(bytes)}, strict_tf=True)
+    )
+    theirs = outcome(
+        lambda: tf.io.parse_sequence_example([record], {}, {"c": tf.io.VarLenFeature(tf.string)})
+    )
+    assert same(mine, theirs, text=False)
+
+
 # --- messages -------------------------------------------------------------------------------------------------------
 
 

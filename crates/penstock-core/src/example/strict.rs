@@ -202,6 +202,14 @@ pub(super) fn take_steps(
             }
             length => {
                 let limit = stream.push_limit(length);
+                // In two bytes TensorFlow expects an empty list of the kind wanted; whatever else is of another kind.
+                if let (2, Some([tag, size, ..])) = (length, record.get(stream.position..))
+                    && usize::from(tag >> 3) == kind
+                    && *size != 0
+                {
+                    let code = WRONG_KIND;
+                    return Err(Wrong { slot: Some(slot), code, found: kind, wanted: kind, offset });
+                }
                 take_feature(&mut stream, slot, steps, Parser::Sequence)?;
                 stream.limit = limit;
             }

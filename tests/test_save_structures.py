@@ -156,6 +156,24 @@ def test_appended_pipelines_never_make_a_manifest_that_nobody_reads(
         _ = ps.load(tmp_path / "d").pipeline
 
 
+def test_reading_counts_the_shards_of_a_version_once_and_not_with_every_chunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    ps.Dataset.range(40).save(tmp_path / "d", shards=40)
+    asked = []
+
+    class Counted(manifest.SavedShard):
+        def __getattribute__(self, name: str) -> Any:
+            if name == "rows":
+                asked.append(name)
+            return super().__getattribute__(name)
+
+    monkeypatch.setattr(manifest, "SavedShard", Counted)
+    ds = ps.load(tmp_path / "d")
+    assert [int(row) for row in ds] == list(range(40))
+    assert len(asked) < 20 * 40
+
+
 def test_an_append_looks_through_its_own_pipeline_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for i in range(4):
         ps.Dataset.range(i).save(tmp_path / "d", mode="append" if i else "error")

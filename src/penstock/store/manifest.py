@@ -10,6 +10,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from math import isfinite, prod
 from typing import Any, Final, TypeGuard
 
@@ -130,12 +131,12 @@ class Manifest:
         """How the rows of this version's own save were made."""
         return Made(self.recipe, self.shards_wanted, self.shard_func)
 
-    @property
+    @cached_property  # asked for with every chunk
     def rows(self) -> int:
         """Rows of all shards."""
         return sum(shard.rows for shard in self.shards)
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """Bytes of all shards on disk."""
         return sum(shard.nbytes for shard in self.shards)

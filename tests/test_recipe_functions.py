@@ -28,8 +28,8 @@ def numbers_to(n: int) -> ps.Dataset:
     return ps.Dataset.range(n)
 
 
-def module_of(source: str) -> Any:
-    module = ModuleType("mine")
+def module_of(source: str, name: str = "mine") -> Any:
+    module = ModuleType(name)
     exec(source, module.__dict__)
     return module
 
@@ -111,6 +111,25 @@ def test_a_changed_function_is_refused_unless_allowed():
     assert list(ps.Dataset.from_json(text, after, allow_changed=True))[-1] == 11
     [found] = recipe_differences(text, N.map(after.f).to_json())
     assert (found.kind, found.where) == ("function", "map.map_func")
+
+
+def test_a_function_that_moved_to_another_module_is_found_by_its_name_and_code():
+    before = module_of("def f(x):\n    return x + 1 if x > 3 else x\n")
+    text, want = N.map(before.f).to_json(), list(N.map(before.f))
+    moved = module_of("def f(x):\n    return x + 1 if x > 3 else x\n", "elsewhere")
+
+    assert list(ps.Dataset.from_json(text, moved)) == want
+    assert list(ps.Dataset.from_json(text, [hailstone, moved.f])) == want
+
+
+def test_a_function_that_moved_and_was_changed_is_refused_unless_allowed():
+    text = N.map(module_of("def f(x):\n    return x + 1 if x > 3 else x\n").f).to_json()
+    moved = module_of("def f(x):\n    return x + 2 if x > 3 else x\n", "elsewhere")
+
+    for given in (moved, [moved.f]):
+        with pytest.raises(ArgumentError, match=r"mine\.f .* has other code now"):
+            ps.Dataset.from_json(text, given)
+    assert list(ps.Dataset.from_json(text, moved, allow_changed=True))[-1] == 11
 
 
 def test_a_function_that_was_not_given_is_not_found_though_the_program_has_it():

@@ -88,30 +88,36 @@ class Lookup:
         return _own.get(path) or self._found(path, CodeMark(*mark), at)
 
     def _found(self, path: str, mark: CodeMark, at: str) -> Callable[..., Any]:
-        candidates: list[Callable[..., Any]] = list(filter(callable, self._candidates(path, mark)))
-        same = [function for function in candidates if _is_same(function, mark)]
-        usable = same or (candidates if self.allow_changed else [])
+        exact: list[Callable[..., Any]] = list(filter(callable, self._candidates(path, mark)))
+        moved = [] if exact else [function for function in self._given() if _name(function) == mark.name]
+        same = [function for function in exact if _is_same(function, mark)]
+        same += [function for function in moved if code_mark(function).code == mark.code]
+        usable = same or ([*exact, *moved] if self.allow_changed else [])
         if usable:
             return usable[0]
-        why = "has other code now" if candidates else "is not among them"
+        why = "has other code now" if exact or moved else "is not among them"
         self.missing.append(f"{path} ({at}, code {mark.code}) {why}")
         return _stand_in
 
     def _candidates(self, path: str, mark: CodeMark) -> Iterable[Any]:
         given = self.functions
-        if isinstance(given, ModuleType):
-            # Only what the module itself defines: a recipe is not to reach what it happens to import.
-            # The program itself is __main__ where it ran, and a module where it is imported.
-            name = path.removeprefix("__main__.") if path.startswith("__main__.") else None
-            paths = (path, None if name is None else f"{given.__name__}.{name}")
-            mine = (value for value in vars(given).values() if _path(value) in paths)
-            return [value for value in mine if getattr(value, "__module__", None) == given.__name__]
         if isinstance(given, Mapping):
             names = (f"{path}#{mark.code}", path, path.partition(".")[2], mark.name)
             return [given[name] for name in names if name in given]
-        return [
-            function for function in given or () if path in (_path(users_function(function)), f"{mark.name}")
-        ]
+        # The program itself is __main__ where it ran, and a module where it is imported.
+        name = path.removeprefix("__main__.") if path.startswith("__main__.") else None
+        module = given.__name__ if isinstance(given, ModuleType) and name is not None else None
+        paths = (path, None if module is None else f"{module}.{name}")
+        return [function for function in self._given() if _path(users_function(function)) in paths]
+
+    def _given(self) -> list[Callable[..., Any]]:
+        """The functions of a module or a list, which are known by their own names."""
+        given = self.functions
+        if isinstance(given, ModuleType):
+            # Only what the module itself defines: a recipe is not to reach what it happens to import.
+            mine = [value for value in vars(given).values() if callable(value)]
+            return [value for value in mine if getattr(value, "__module__", None) == given.__name__]
+        return [] if isinstance(given, Mapping) else list(filter(callable, given or ()))
 
     def check(self) -> None:
         """Raises ArgumentError where functions are missing; names all of them."""
@@ -125,6 +131,12 @@ class Lookup:
         )
         want = f"all that the recipe names: {shown}{more}"
         raise ArgumentError("from_json", "functions", got=self.functions, want=want, help=help)
+
+
+def _name(function: Any) -> str | None:
+    """The name by which a function is known in its module, and in another one that it moved to."""
+    name: str | None = getattr(users_function(function), "__qualname__", None)
+    return name
 
 
 def _is_same(function: Any, mark: CodeMark) -> bool:

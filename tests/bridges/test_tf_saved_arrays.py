@@ -203,6 +203,20 @@ def test_rows_of_shapes_that_no_spec_tells(tmp_path: Path):
     ]
 
 
+def test_where_no_row_tells_the_number_of_axes_there_is_nothing_to_have_them(tmp_path: Path):
+    spec = tf.TensorSpec(None, tf.int64)
+    specs = [spec, tf.SparseTensorSpec(None, tf.int64), tf.RaggedTensorSpec(None, tf.int64, 1)]
+    for i, one in enumerate(specs):
+        tf.data.Dataset.from_generator(lambda: iter([]), output_signature=one).save(str(tmp_path / str(i)))
+        assert list(ps.load(tmp_path / str(i))) == []
+    tf.data.Dataset.range(2).map(lambda _: tf.experimental.Optional.empty(spec)).save(
+        str(tmp_path / "missing")
+    )
+    assert list(ps.load(tmp_path / "missing")) == [None, None]
+    tf.data.Dataset.range(2).map(lambda _: tf.TensorArray(tf.int64, 0)).save(str(tmp_path / "lists"))
+    assert [row.tolist() for row in ps.load(tmp_path / "lists")] == [[], []]
+
+
 def test_rows_of_several_numbers_of_axes_are_refused_with_the_way_out(tmp_path: Path):
     of_any_shape([1, 2], [3], [[4]]).save(str(tmp_path / "a"))
     given = []

@@ -23,7 +23,9 @@ _SHAPE, _TENSORS, _CONTENT = 2, 3, 4
 def first_rank(
     paths: Sequence[str], compression: str | None, component: Component, place: int, size: int
 ) -> int | None:
-    """The number of axes of a component in the first row that tells it; None where none does, or it cannot be read.
+    """The number of axes of a component in the first row that tells it; None where a row cannot be read.
+
+    Where no row tells it nothing has axes: there is no row, all are missing, or lists of nothing. Then it is the least.
 
     Args:
         paths: The files.
@@ -40,7 +42,7 @@ def first_rank(
                 return None
             if rank is not None:
                 return rank if rank <= _MOST_AXES else None
-    return None
+    return component.ragged_rank + 1 if component.kind == "ragged" else int(component.kind == "sparse")
 
 
 def _records(path: str, compression: str | None, place: int, size: int) -> Iterator[bytes]:

@@ -279,11 +279,9 @@ def _with_ranks(
         if version == 2:
             paths = [path for shard in files for path in shard]
             rank = first_rank(paths, compression, leaf, order.index(i), len(order))
-        if rank is None and leaf.kind == "ragged":
-            rank = leaf.ragged_rank + 1
         if rank is None:
             raise InvalidArgumentError(
-                f"component {order.index(i)} is of any number of axes, and there is no row to tell it.",
+                f"component {order.index(i)} is of any number of axes, and no row could be read that tells it.",
                 path=os.path.join(folder, SPEC),
                 help="Pass element_spec=, leaf specs of a known number of axes.",
             )

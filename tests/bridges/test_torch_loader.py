@@ -310,3 +310,11 @@ def test_a_table_of_many_columns_comes_whole():
     columns = {f"c{i}": np.arange(6) + i for i in range(30)}
     batches = list(ps.torch.DataLoader(ps.Dataset.from_tensor_slices(columns), 4))
     assert [int(batch["c29"][-1]) for batch in batches] == [32, 34]
+
+
+def test_rows_behind_a_shuffle_buffer_have_no_numbers_and_a_map_dataset_says_so_when_it_is_made():
+    shuffled = ps.Dataset.range(9).shuffle(9, seed=1).map(lambda n: n + 1)
+    assert len(shuffled) == 9
+    with pytest.raises(FailedPreconditionError, match=r"rows of map.* cannot be reached by number"):
+        ps.torch.MapDataset(shuffled)
+    assert sorted(map(int, ps.torch.MapDataset(ps.Dataset.range(9).shuffle(seed=1)))) == list(range(9))

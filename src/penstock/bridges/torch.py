@@ -51,6 +51,7 @@ class MapDataset(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
         self._ds = dataset_of("MapDataset", ds)
         self._read_only = read_only
         len(self)
+        _ = self._ds[[]]  # no rows, but refused where none can be reached
 
     def __len__(self) -> int:
         return len(self._ds)

@@ -202,6 +202,12 @@ def test_a_number_in_jsonl_beyond_float64_is_an_error(tmp_path, capsys):
     assert "a.jsonl: line 2 is no JSON: 1e400 is beyond float64" in capsys.readouterr().err
 
 
+def test_two_members_of_one_name_in_jsonl_are_an_error(tmp_path, capsys):
+    (tmp_path / "a.jsonl").write_text('{"a": 1, "b": 2, "a": 3}\n')
+    assert run(["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "a.tfrecord")]) == 1
+    assert "a.jsonl: line 1 is no JSON: an object has two members named 'a'" in capsys.readouterr().err
+
+
 def test_a_parquet_file_with_two_columns_of_one_name_is_refused(tmp_path, capsys):
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
     parquet.write_table(twice, tmp_path / "a.parquet")

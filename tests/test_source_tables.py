@@ -325,6 +325,12 @@ def test_a_whole_number_among_floats_in_json_lines_is_read_only_where_float64_ho
     assert same(list(iterator), [{"a": np.array([2.0**53 + 2, 1e300])}])
 
 
+def test_json_lines_that_are_nested_too_deep_are_refused(tmp_path):
+    path = lines(tmp_path / "a.jsonl", f'{{"a": {"[" * 2000}{"]" * 2000}}}')
+    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl: the first lines have lists in lists"):
+        from_jsonl(path)
+
+
 def test_blank_lines_before_json_lines_are_passed_over(tmp_path):
     path = lines(tmp_path / "a.jsonl", "", "", "  ", '{"a": 1}', "", '{"a": 2}')
     for size in (1, 1000):

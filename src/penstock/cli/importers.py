@@ -78,7 +78,7 @@ def _read_jsonl(path: str) -> Iterator[dict[str, Any]]:
 
 def _json_row(path: str, number: int, line: bytes) -> dict[str, Any]:
     try:
-        row = json.loads(line, parse_float=_float)
+        row = json.loads(line, parse_float=_float, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise InvalidArgumentError(f"line {number} is no JSON: {error}.", path=path) from None
     if not isinstance(row, dict):
@@ -92,6 +92,15 @@ def _json_row(path: str, number: int, line: bytes) -> dict[str, Any]:
         raise InvalidArgumentError(
             f"line {number} has bytes that are no base64: {error}.", path=path
         ) from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        again = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"an object has two members named {again!r}")
+    return members
 
 
 def _float(text: str) -> float:

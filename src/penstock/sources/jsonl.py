@@ -161,11 +161,14 @@ def _parser_of(block: bytes, path: str) -> _Parser:
         raise _located(why, path, place) from error
     if not schema.names:
         raise ArgumentError("from_jsonl", "the first lines", got=block[:40], want="objects with names")
-    schema = arrow.schema([(field.name, _type(arrow, field.type)) for field in schema])
     try:
+        schema = arrow.schema([(field.name, _type(arrow, field.type)) for field in schema])
         return _Parser(arrow, schema, block)
     except _Unfit:
         return _with_uint64(arrow, schema, block, path)
+    except RecursionError:
+        found = "the first lines have lists in lists, or objects in objects, too deep to be columns."
+        raise InvalidArgumentError(found, path=path) from None
     except ArgumentError as error:
         raise ArgumentError("from_jsonl", error.name, got=error.got, want=error.want) from error
 

@@ -358,3 +358,19 @@ def test_rows_and_bytes_that_are_forged_together_are_not_believed(verify: str, t
     forge(tmp_path / "d", change)
     with pytest.raises(DataLossError, match="the shard has 102 bytes, the manifest lists 1125899906842624"):
         ps.load(tmp_path / "d", verify=verify)
+
+
+def test_appending_rows_of_another_spec_names_the_leaf_that_differs(tmp_path: Path):
+    names = [f"column_{i}" for i in range(100)]
+    rows = ps.Dataset.from_tensors({name: np.int64(1) for name in names})
+    rows.save(tmp_path / "saved")
+
+    for wrong, found in (
+        (rows.map(lambda row: {**row, "column_70": np.float32(1)}), "column_70' is TensorSpec.*float32"),
+        (rows.map(lambda row: {**row, "more": 1}), "'more' is TensorSpec.* wanted None"),
+        (rows.map(lambda row: {name: row[name] for name in names[:70]}), "'column_70' is None, wanted Ten"),
+    ):
+        with pytest.raises(ArgumentError, match=found):
+            wrong.save(tmp_path / "saved", mode="append")
+    with pytest.raises(ArgumentError, match="element_spec is TensorSpec"):
+        ps.Dataset.range(3).save(tmp_path / "saved", mode="append")

@@ -247,12 +247,22 @@ def _check_switches(resume: Any, durable: Any, progress: Any) -> None:
 
 
 def _check_appended(base: Manifest, format: str, compression: str, spec: Spec) -> None:
+    is_same = spec.structure == base.spec.structure or spec_to_json(spec) == spec_to_json(base.spec)
     for name, ours, theirs in (
         ("format", format, base.format),
         ("compression", compression, base.compression),
-        ("element_spec", spec.structure, base.spec.structure),
+        *([] if is_same else [_first_difference(spec, base.spec)]),
     ):
-        if ours != theirs and not (name == "element_spec" and spec_to_json(spec) == spec_to_json(base.spec)):
-            raise ArgumentError(
-                "save", name, got=ours, want=f"{theirs}, as version {base.version} has it, to append"
-            )
+        if ours != theirs:
+            want = f"{theirs}, as version {base.version} has it, to append"
+            raise ArgumentError("save", name, got=ours, want=want)
+
+
+def _first_difference(spec: Spec, other: Spec) -> tuple[str, Any, Any]:
+    """What differs in two specs, and as what each has it: of hundreds of leaves the first that is another one."""
+    ours, theirs = (dict(zip(one.paths(), one.leaves, strict=True)) for one in (spec, other))
+    names = {**theirs, **ours}
+    for name in () if "" in names else names:  # rows of a single leaf, which has no name
+        if ours.get(name) != theirs.get(name):
+            return f"element_spec of {name!r}", ours.get(name), theirs.get(name)
+    return "element_spec", spec.structure, other.structure

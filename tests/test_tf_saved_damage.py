@@ -25,7 +25,10 @@ from penstock.errors import (
 )
 from penstock.sources.tf_saved import load_tf
 from penstock.store.tf_metadata import Metadata, parse_metadata, write_metadata
+from penstock.store.tf_peek import first_rank
 from penstock.store.tf_saved import open_tf_saved
+from penstock.store.tf_spec import Component
+from penstock.store.tf_wire import number_field
 
 
 @pytest.fixture
@@ -398,3 +401,15 @@ def test_any_change_to_any_file_ends_in_rows_or_in_an_error_of_ours(
     with contextlib.suppress(PenstockError, OSError):
         rows(folder)
     shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("kind", ["dense", "optional", "sparse", "list", "ragged"])
+@pytest.mark.parametrize("field", [2, 4])
+def test_a_number_where_the_first_row_has_a_message_asks_for_no_memory(tmp_path: Path, kind: str, field: int):
+    record = number_field(1, 21) + number_field(field, 1 << 60)
+    with ps.io.TFRecordWriter(tmp_path / "a") as writer:
+        writer.write(record)
+    rank = first_rank([str(tmp_path / "a")], None, Component(kind, 9, None), 0, 1)
+    assert rank == (
+        0 if (kind, field) == ("dense", 4) else None
+    )  # of a dense one only the shape is looked at

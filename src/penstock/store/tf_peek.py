@@ -72,13 +72,13 @@ def _rank(record: bytes, component: Component) -> int | None:
 
 def _sizes(tensor: bytes) -> list[int]:
     shapes = [value for number, value in fields(tensor) if number == _SHAPE]
-    dims = [value for number, value in fields(bytes(shapes[-1])) if number == 2] if shapes else []
-    return [dict(fields(bytes(dim))).get(1, 0) for dim in dims]  # type: ignore[misc]
+    dims = [value for number, value in fields(_message(shapes[-1])) if number == 2] if shapes else []
+    return [dict(fields(_message(dim))).get(1, 0) for dim in dims]  # type: ignore[misc]
 
 
 def _messages(record: bytes) -> list[bytes]:
     """The messages of a variant tensor: their lengths stand before them."""
-    content = b"".join(bytes(value) for number, value in fields(record) if number == _CONTENT)
+    content = b"".join(_message(value) for number, value in fields(record) if number == _CONTENT)
     lengths: list[int] = []
     count, at = prod(_sizes(record)), 0
     while len(lengths) < count:
@@ -89,4 +89,11 @@ def _messages(record: bytes) -> list[bytes]:
 
 
 def _tensors(message: bytes) -> list[bytes]:
-    return [bytes(value) for number, value in fields(message) if number == _TENSORS]
+    return [_message(value) for number, value in fields(message) if number == _TENSORS]
+
+
+def _message(value: int | bytes) -> bytes:
+    """The bytes of a field; of a number `bytes` would make as many as it says."""
+    if isinstance(value, int):
+        raise MalformedError("a number in place of a message")
+    return value

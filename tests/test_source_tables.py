@@ -205,6 +205,14 @@ def test_parquet_files_with_other_columns_are_refused(files):
         from_parquet(files, columns=["s"])
 
 
+def test_a_parquet_column_that_is_there_twice_is_refused_unless_left_out(tmp_path):
+    arrays = [pa.array([1]), pa.array([2]), pa.array([3])]
+    pq.write_table(pa.Table.from_arrays(arrays, names=["a", "a", "b"]), tmp_path / "a.parquet")
+    with pytest.raises(InvalidArgumentError, match=r"a\.parquet: it has two columns named 'a'"):
+        from_parquet(tmp_path / "a.parquet")
+    assert same(rows_of(from_parquet(tmp_path / "a.parquet", columns=["b"])), [{"b": np.int64(3)}])
+
+
 def test_no_parquet_file_is_refused(files):
     with pytest.raises(NotFoundError):
         from_parquet(files / "none.parquet")

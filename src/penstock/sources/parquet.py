@@ -208,6 +208,9 @@ class _File:
                     raise ArgumentError("from_parquet", "a name in columns", got=name, want=want)
                 found = f"has no column {name!r}, wanted the columns of {first.path}."
                 raise InvalidArgumentError(found, path=self.path)
+            if self._schema.names.count(name) > 1:
+                found = f"it has two columns named {name!r}, wanted another name for each."
+                raise InvalidArgumentError(found, path=self.path, help="Take others of it with columns=.")
             mine, wanted = self._schema.field(name).type, first._schema.field(name).type
             if mine != wanted:
                 found = f"column {name!r} is {mine}, wanted {wanted} as in {first.path}."
@@ -256,7 +259,9 @@ class _File:
             raise InvalidArgumentError(found, path=self.path) from error
         except (self._arrow.ArrowException, OSError) as error:
             help = "Write the file again, or leave it out of paths."
-            raise DataLossError(f"{what} ({error}).", kind="parquet", path=self.path, help=help) from error
+            raise DataLossError(
+                f"{what} ({str(error).strip()}).", kind="parquet", path=self.path, help=help
+            ) from error
 
 
 class _Session:

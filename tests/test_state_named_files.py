@@ -1,6 +1,8 @@
 """States over files that only functions open, by names in the rows: other bytes in them are refused by name."""
 
 import json
+import os
+import time
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -231,3 +233,68 @@ def test_a_file_that_a_function_writes_anew_for_each_row_is_not_expected_to_stay
     rows = iter(opened())
     rows.set_state(state)
     assert [bytes(row) for row in rows] == whole[n:]
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_other_bytes_are_told_also_where_errors_are_ignored(tmp_path: Path, n: int):
+    def opened() -> ps.Dataset:
+        return by_made_names(tmp_path).ignore_errors()
+
+    written(tmp_path)
+    state = state_of(opened(), n)
+    write(tmp_path / "000.tfrecord", 7)
+    with pytest.raises(FailedPreconditionError, match=r"000\.tfrecord.*other bytes"):
+        all_after(iter(opened()), state)
+
+
+def test_a_file_that_the_run_that_goes_on_has_written_itself_is_taken(tmp_path: Path):
+    hour = 3600
+
+    def stamped(i: int) -> ps.Dataset:
+        path = tmp_path / f"{i}.txt"
+        since = path.stat().st_mtime + hour if path.exists() else time.time()
+        path.write_text(f"made at {since}\n{i}\n{i}\n")
+        os.utime(path, (since, since))
+        return ps.TextLineDataset(str(path)).skip(1)
+
+    def opened() -> ps.Dataset:
+        return ps.Dataset.range(5).flat_map(stamped)
+
+    state = state_of(opened(), 3)
+    rows = iter(opened())
+    rows.set_state(state)
+    assert list(rows) == [b"1", *(b"%d" % i for i in (2, 2, 3, 3, 4, 4))]
+
+
+def test_where_no_function_is_called_words_that_are_names_of_files_are_words(tmp_path: Path):
+    words = written(tmp_path)
+    state = state_of(slices(words).batch(1))
+    write(Path(words[0]), 7)
+    rows = iter(slices(words).batch(1))
+    rows.set_state(state)
+    assert [row.tolist() for row in rows] == [[words[3].encode()]]
+
+
+def test_of_thousands_of_paths_those_are_read_that_states_tell_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    import penstock.run.opened_files as module
+
+    names = written(tmp_path, 120)
+    asked: list[str] = []
+    content = module._content
+    monkeypatch.setattr(module, "_content", lambda name: asked.append(name) or content(name))
+
+    def opened() -> ps.Dataset:
+        return ps.Dataset.range(1).flat_map(lambda _: ps.TFRecordDataset(names))
+
+    state = state_of(opened(), 30)
+    assert asked == names[-48:]
+    asked.clear()
+    rows = iter(opened())
+    rows.set_state(state)
+    next(rows)
+    assert asked == names[-48:]
+    write(Path(names[-48]), 7)
+    with pytest.raises(FailedPreconditionError, match=f"{Path(names[-48]).name}.*other bytes"):
+        all_after(iter(opened()), state)

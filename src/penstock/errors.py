@@ -20,7 +20,8 @@
     ├── AlreadyExistsError       FileExistsError    writing would replace something
     ├── FailedPreconditionError  RuntimeError       the object is in no state to do this
     │   ├── UnknownLengthError   TypeError          a dataset whose length is unknown or infinite
-    │   └── CommitConflictError                     another save to the same place was first
+    │   ├── CommitConflictError                     another save to the same place was first
+    │   └── OtherFileError                          a file is another than when a state was taken
     └── DependencyError          ImportError        an optional package is not installed
 
     UncountedWarning             UserWarning        random numbers that no state holds: resuming is not exact
@@ -49,6 +50,7 @@ __all__ = [
     "MissingShardError",
     "NotFoundError",
     "OpError",
+    "OtherFileError",
     "OutOfRangeError",
     "PenstockError",
     "SidecarError",
@@ -274,6 +276,10 @@ class FailedPreconditionError(PenstockError, RuntimeError):
 
 class CommitConflictError(FailedPreconditionError):
     """Two saves to one place: another one was first, and this one has changed nothing."""
+
+
+class OtherFileError(FailedPreconditionError):
+    """A file that a function opens holds other bytes than when the state was taken with which a run goes on."""
 
 
 class UnknownLengthError(FailedPreconditionError, TypeError):

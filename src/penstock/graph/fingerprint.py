@@ -254,9 +254,10 @@ def call_text(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _nodes(plan: Plan) -> Iterator[list[Any]]:
+    calls = any(part.node.users_functions for part in plan.parts)
     for part in plan.parts:
         passes = {_PASSES: _PASSES_NOW} if _has_passes_of_repeated(part) else {}
-        yield [name_of(part.node), {**_arguments(part.node), **passes}, len(part.inputs)]
+        yield [name_of(part.node), {**_arguments(part.node, calls=calls), **passes}, len(part.inputs)]
 
 
 def _has_passes_of_repeated(plan: Plan) -> bool:
@@ -277,7 +278,8 @@ def name_of(node: Node) -> str:
     return method_of(type(node)) or type(node).__name__
 
 
-def _arguments(node: Node) -> dict[str, Any]:
+def _arguments(node: Node, *, calls: bool) -> dict[str, Any]:
+    """The arguments in words. Where no function is called nobody opens the files that rows may name."""
     named: dict[str, Any] = {}
     for part in fields_of(node):
         if not part.init or part.name in node.changes_no_row | node.in_state:
@@ -286,12 +288,12 @@ def _arguments(node: Node) -> dict[str, Any]:
         if part.name == "paths":
             named |= files_described(value)
         elif isinstance(value, Node):
-            named |= _arguments(value)
+            named |= _arguments(value, calls=calls)
         elif value is None or not _is_default(value, part.default):
             named[part.name] = _described(value)
             if (values := values_digest(node, part.name, value)) is not None:
                 named[part.name + _VALUES] = values[:_DIGITS]
-            if isinstance(value, RowsInMemory) and (paths := named_files(value)):
+            if calls and isinstance(value, RowsInMemory) and (paths := named_files(value)):
                 named |= _opened_described([os.fsdecode(path) for path in paths])
     return named
 

@@ -51,7 +51,7 @@ from penstock.nodes.places import (
     called_at,
     with_places,
 )
-from penstock.nodes.same_form import like_first
+from penstock.nodes.same_form import First, is_first, like_first
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.nodes.whole import WholeNumbers, holding
 from penstock.spec import Spec
@@ -119,8 +119,9 @@ class GroupByWindow(Node):
 
     The state is (the keys, offsets and positions of the full windows in a row, the number of the one whose rows come
     now, the mark of its dataset or None, the keys and positions of the other rows on hold, whether the input has
-    ended; the epoch and the windows before those in a row). Where the function of windows names shuffled datasets the
-    epoch is the number of the first window, through all passes; else it is 0.
+    ended; the epoch and the windows before those in a row; once rows have come, what the first are). Where the
+    function of windows names shuffled datasets the epoch is the number of the first window, through all passes; else
+    it is 0.
 
     Args:
         key_func: Takes a row and returns its key.
@@ -188,7 +189,7 @@ class GroupByWindow(Node):
         return (NOTHING, np.zeros(1, np.int64), NOTHING, 0, None, NOTHING, NOTHING, False, first, 0)
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) in {8, 10} and all(map(is_whole, state[8:]))):
+        if not (isinstance(state, tuple) and len(state) in {8, 10, 11} and all(map(is_whole, state[8:10]))):
             return False
         keys, offsets, positions, number, mark, others, waiting, ended = state[:8]
         return (
@@ -200,6 +201,7 @@ class GroupByWindow(Node):
             and others.dtype == np.int64
             and others.shape == waiting.shape
             and type(ended) is bool
+            and all(map(is_first, state[10:]))
         )
 
     def held(self, state: State) -> Sequence[IntArray]:
@@ -207,20 +209,23 @@ class GroupByWindow(Node):
         return (np.concatenate([positions[offsets[number] :], waiting]),)
 
     def step(self, state: State, rows: Rows) -> Step:
-        number, mark, keys, waiting, ended, *passes = state[3:]
+        number, mark, keys, waiting, ended = state[3:8]
+        passes, first = list(state[8:10]), state[10:]
         full = Windows(*state[:3])
         if number < len(full):
-            reading = _Reading(self, full, number, mark, rows, sum(passes))
+            reading = _Reading(self, full, number, mark, rows, sum(passes), *first)
             made = reading.take(rows_at_once(rows.scratch))
             if isinstance(made, Chunk):
                 note_rows(rows.scratch, made)
-            return (*state[:3], reading.number, reading.mark, keys, waiting, ended, *passes), made
+            if passes and reading.first:  # states of before have neither
+                first = (reading.first,)
+            return (*state[:3], reading.number, reading.mark, keys, waiting, ended, *passes, *first), made
         if ended:
             return state, END
         if passes:  # states of before have none
             passes[1] += len(full)
         state, made = self._collect(keys, waiting, rows)
-        return (*state, *passes), made
+        return (*state, *passes, *first), made
 
     def _collect(self, keys: IntArray, waiting: IntArray, rows: Rows) -> tuple[Any, Any]:
         """Take rows on hold and find the windows that they fill; at the end all that are left are windows."""
@@ -343,10 +348,17 @@ class _Reading:
     """What is done in one step: rows of one window after the other, as long as more are wanted."""
 
     def __init__(
-        self, node: GroupByWindow, full: Windows, number: int, mark: Any, rows: Rows, before: int
+        self,
+        node: GroupByWindow,
+        full: Windows,
+        number: int,
+        mark: Any,
+        rows: Rows,
+        before: int,
+        first: First = (),
     ) -> None:
         """`before` windows were opened before the full ones."""
-        self._node, self._full, self._rows, self._before = node, full, rows, before
+        self._node, self._full, self._rows, self._before, self.first = node, full, rows, before, first
         self.number, self.mark = number, mark
         self._branch: Branch | None = rows.scratch.get("branch")
         self._pieces: list[Chunk] = []
@@ -377,7 +389,8 @@ class _Reading:
             self._go_on()
             return
         try:
-            self._pieces.append(like_first(chunk, self._rows.scratch, "group_by_window"))
+            piece, self.first = like_first(chunk, self.first, self._rows.scratch, "group_by_window")
+            self._pieces.append(piece)
         except InvalidArgumentError:
             self._go_on()  # none of its rows are like the others
             raise

@@ -9,7 +9,7 @@ from traceback import walk_tb
 from types import ModuleType
 from typing import Any, ClassVar, Final
 
-from penstock.errors import PenstockError
+from penstock.errors import OtherFileError, PenstockError
 from penstock.frozen import frozen
 from penstock.graph.node import Node, PlainRows, Rows, State, Step, transform
 from penstock.spec import Spec
@@ -25,9 +25,13 @@ _WRONG_CALL: Final = re.compile(
 )
 
 
-def _is_of_the_program(error: PenstockError) -> bool:
-    """Whether a function asks for a name that there is not, of itself or of a module, or calls with wrong arguments."""
+def _is_of_more_than_a_row(error: PenstockError) -> bool:
+    """Whether it is about more than one row: a function asks for a name that there is not, of itself or of a module, or
+    calls with wrong arguments; or the files of a run that goes on are others.
+    """
     cause = error.__cause__
+    if isinstance(error, OtherFileError) or isinstance(cause, OtherFileError):
+        return True
     if isinstance(cause, TypeError):  # raised in a function of yours it may be about one row
         modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(cause.__traceback__)]
         is_our_call = all(name.startswith("penstock.") for name in modules[-1:])
@@ -43,8 +47,8 @@ class IgnoreErrors(Node):
     """The rows that could be made; those in whose place an error comes are left out.
 
     Errors of your functions and of the data are left out. Those of the system, such as a disk that fails, are not, nor
-    are names that do not exist, and calls with another number of arguments than a function takes, for which every row
-    would fail.
+    is the word that a file is another than when the state was taken with which a run goes on. Nor are names that do
+    not exist, and calls with another number of arguments than a function takes, for which every row would fail.
 
     Args:
         log_warning: Tell each error as a warning of the logger "penstock".
@@ -66,7 +70,7 @@ class IgnoreErrors(Node):
         try:
             return state, rows.pull()
         except PenstockError as error:
-            if _is_of_the_program(error):
+            if _is_of_more_than_a_row(error):
                 raise
             if self.log_warning:
                 _LOG.warning("ignore_errors: a row is left out: %s", error)
@@ -79,7 +83,7 @@ class IgnoreErrors(Node):
             except StopIteration:
                 return
             except PenstockError as error:
-                if _is_of_the_program(error):
+                if _is_of_more_than_a_row(error):
                     raise
 
     @classmethod

@@ -39,7 +39,7 @@ from penstock.nodes.drawn import is_whole
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
 from penstock.nodes.places import at_places, before_places, with_places
 from penstock.nodes.prefetch import Prefetch
-from penstock.nodes.same_form import like_first
+from penstock.nodes.same_form import First, is_first, like_first
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.spec import Spec
 
@@ -128,8 +128,8 @@ class Interleave(Node):
 
     The state is (for each place the position of the row whose dataset is open there, on hold, and that dataset's
     mark; or None, the place whose turn it is, the rows that it has given in this turn, whether the input has ended;
-    and where the function names shuffled datasets, the epoch). The epoch is the number of the first row, through all
-    passes: the number of a row says which pass over such a dataset it opens.
+    where the function names shuffled datasets, the epoch; once rows have come, what the first are). The epoch is the
+    number of the first row, through all passes: the number of a row says which pass over such a dataset it opens.
 
     Args:
         map_func: Takes a row and returns a dataset.
@@ -162,7 +162,7 @@ class Interleave(Node):
         return 1 if not self.named else n if n >= 0 else UNKNOWN
 
     def epochs_taken(self, state: State, n: int) -> int:  # type: ignore[override]
-        return n if state[4:] and _is_over(state) else 1
+        return n if _numbers_in(state) and _is_over(state) else 1
 
     @property
     def called_by(self) -> str:
@@ -180,7 +180,7 @@ class Interleave(Node):
         return ((None,) * self.cycle_length, 0, 0, False, *((epoch,) if self.named else ()))
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) in {4, 5} and all(map(is_whole, state[4:]))):
+        if not (isinstance(state, tuple) and 4 <= len(state) <= 6 and _are_further(*state[4:])):
             return False
         places, turn, given, ended = state[:4]
         if not (isinstance(places, tuple) and len(places) == self.cycle_length and type(ended) is bool):
@@ -274,6 +274,18 @@ def _is_over(state: State) -> bool:
     return bool(state[3]) and all(place is None for place in state[0])
 
 
+def _numbers_in(state: State) -> tuple[int, ...]:
+    """The epoch in a state, where it has one."""
+    return tuple(part for part in state[4:] if not isinstance(part, tuple))
+
+
+def _are_further(*parts: Any) -> bool:
+    """Whether these may be the epoch and what the first rows are, of which a state may lack either."""
+    firsts = parts[-1:] if parts and isinstance(parts[-1], tuple) else ()
+    numbers = parts[: len(parts) - len(firsts)]
+    return len(numbers) <= 1 and all(map(is_whole, numbers)) and all(map(is_first, firsts))
+
+
 def _is_place(value: Any) -> bool:
     if not (isinstance(value, tuple) and len(value) == 2 and is_whole(value[0])):
         return False
@@ -285,8 +297,9 @@ class _Turns:
 
     def __init__(self, node: Interleave, state: State, rows: Rows) -> None:
         self._node, self._rows = node, rows
-        places, self._turn, self._given, self._ended, *epoch = state
-        self._epoch: tuple[int, ...] = tuple(epoch)  # states of before have none
+        places, self._turn, self._given, self._ended = state[:4]
+        self._epoch = _numbers_in(state)  # states of before have none
+        self._first: First = next((part for part in state[4:] if isinstance(part, tuple)), ())
         self._places: list[tuple[int, Any] | None] = list(places)
         self._branches: dict[int, Branch] = rows.scratch.setdefault("branches", {})
         self._begins = "rows_at_once" not in rows.scratch
@@ -315,7 +328,8 @@ class _Turns:
 
     def state(self) -> State:
         """The state after it."""
-        return (tuple(self._places), self._turn, self._given, self._ended, *self._epoch)
+        first = (self._first,) if self._first else ()
+        return (tuple(self._places), self._turn, self._given, self._ended, *self._epoch, *first)
 
     def _goes_on(self, limit: int) -> bool:
         """Do what comes next. False where a step should end."""
@@ -366,7 +380,7 @@ class _Turns:
             self._close(place)
             return
         try:
-            piece = like_first(chunk, self._rows.scratch, self._node.where)
+            piece, self._first = like_first(chunk, self._first, self._rows.scratch, self._node.where)
         except InvalidArgumentError:
             self._close(place)  # none of its rows are like the others
             raise

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any, Final, TypeAlias
 
 from penstock.column.chunk import Chunk
 from penstock.errors import InvalidArgumentError
 from penstock.spec import DatasetSpec, LeafSpec, NoneSpec, flatten, form, pack, paths, string, text
 
-__all__ = ["chunk_in_form", "kinds_of", "like_first", "row_in_form"]
+__all__ = ["First", "chunk_in_form", "is_first", "kinds_of", "like_first", "row_in_form"]
+
+First: TypeAlias = tuple[str, ...]
+"""The path and the kind of each leaf, one after the other; of very many one digest of them in any order."""
+
+# Characters: states stay below 2 kB with them.
+_LONGEST: Final = 500
 
 
 def chunk_in_form(chunk: Chunk, structure: Any) -> Chunk:
@@ -50,34 +58,82 @@ def kinds_of(chunk: Chunk) -> tuple[str, ...]:
     return tuple(_kind(column.spec) for column in chunk.columns)
 
 
-def like_first(chunk: Chunk, scratch: dict[str, Any], where: str) -> Chunk:
-    """Rows of a dataset that a function returned, in the form of the first that came, which `scratch` keeps.
+def like_first(chunk: Chunk, first: First, scratch: dict[str, Any], where: str) -> tuple[Chunk, First]:
+    """Rows of a dataset that a function returned, in the form of those that came first; and what those are.
+
+    Args:
+        chunk: The rows.
+        first: What the first ones are, which a state keeps so that rows after a resume are compared with the same ones;
+            empty before any have come.
+        scratch: Of the edge.
+        where: The method that the user called.
 
     Raises:
         InvalidArgumentError: They have other paths, or a leaf has another dtype or number of axes.
     """
-    if "first" not in scratch:
-        scratch["first"] = chunk.template, kinds_of(chunk)
-        return chunk
-    template, kinds = scratch["first"]
+    known, template = scratch.get("first", (None, None))
+    if known is None or known != first:
+        if not first:
+            first = _told(chunk)
+            scratch["first"] = first, chunk.template
+            return chunk, first
+        template = _in_order(chunk.template, first)
     try:
         made = chunk_in_form(chunk, template)
-        _check_kinds(made, kinds)
+        _check(made, first)
     except InvalidArgumentError as error:
         help = (
             "The datasets that the function returns need rows of one structure, dtypes and numbers of axes."
         )
         raise InvalidArgumentError(f"{where}: {error} {help}") from None
-    return made
+    scratch["first"] = first, template
+    return made, first
 
 
-def _check_kinds(chunk: Chunk, wanted: tuple[str, ...]) -> None:
-    found = kinds_of(chunk)
-    if found != wanted:
-        i = next(i for i, (one, other) in enumerate(zip(found, wanted, strict=True)) if one != other)
-        where = f"in component {path!r} " if (path := paths(chunk.template)[i]) else ""
-        told = f"rows of several dtypes or numbers of axes come after each other: {where}{wanted[i]} and {found[i]}."
-        raise InvalidArgumentError(told)
+def is_first(value: Any) -> bool:
+    """Whether a value that was read from a state may be what `like_first` tells."""
+    is_text = isinstance(value, tuple) and all(isinstance(part, str) for part in value)
+    return is_text and (len(value) == 1 or (len(value) > 0 and len(value) % 2 == 0))
+
+
+def _told(chunk: Chunk) -> First:
+    names, kinds = paths(chunk.template), kinds_of(chunk)
+    told = tuple(part for pair in zip(names, kinds, strict=True) for part in pair)
+    return told if sum(map(len, told)) <= _LONGEST else (_digest(names, kinds),)
+
+
+def _digest(names: Iterable[str], kinds: Iterable[str]) -> str:
+    return blake2b(repr(sorted(zip(names, kinds, strict=True))).encode(), digest_size=6).hexdigest()
+
+
+def _in_order(structure: Any, first: First) -> Any:
+    """A structure with the entries of its dicts in the order of the first rows."""
+    places = {name: i for i, name in enumerate(first[::2])}
+    return _by_places(pack(structure, [places.get(name, len(places)) for name in paths(structure)]))
+
+
+def _by_places(part: Any) -> Any:
+    if isinstance(part, dict):
+        items = sorted(part.items(), key=lambda item: min(flatten(item[1]), default=0))
+        return {name: _by_places(value) for name, value in items}
+    return tuple(map(_by_places, part)) if type(part) is tuple else part
+
+
+def _check(chunk: Chunk, first: First) -> None:
+    names, found = paths(chunk.template), kinds_of(chunk)
+    if len(first) == 1:
+        if first[0] != _digest(names, found):
+            raise InvalidArgumentError("rows of other dtypes, axes or names come after the first ones.")
+        return
+    wanted = dict(zip(first[::2], first[1::2], strict=True))
+    if set(wanted) != set(names):
+        shown = " and ".join(", ".join(map(repr, one)) for one in (wanted, names))
+        raise InvalidArgumentError(f"rows of different structures come after each other: of {shown}.")
+    for path, kind in zip(names, found, strict=True):
+        if kind != wanted[path]:
+            where = f"in component {path!r} " if path else ""
+            told = f"rows of several dtypes or numbers of axes come after each other: {where}{wanted[path]} and {kind}."
+            raise InvalidArgumentError(told)
 
 
 def _kind(leaf: LeafSpec) -> str:

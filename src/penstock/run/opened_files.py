@@ -7,9 +7,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from threading import Lock
+from time import time_ns
 from typing import Any, Final, TypeAlias
 
-from penstock.errors import FailedPreconditionError, PenstockError
+from penstock.errors import OtherFileError, PenstockError
 from penstock.fs.files import middle_of
 from penstock.graph.fingerprint import MOST_CONTENTS, files_of
 from penstock.graph.plan import Plan
@@ -36,7 +37,7 @@ class OpenedFiles:
 
     def __init__(self, plan: Plan | None = None, expected: Mapping[bytes, bytes] | None = None) -> None:
         """Of a run of a plan, with what is expected of files when they are opened the next time."""
-        self._plan = plan
+        self._plan, self._begun = plan, time_ns()
         self._known: frozenset[str] | None = None
         self._expected = dict(expected or {})
         # Of the states of several ranks there may be more.
@@ -49,14 +50,19 @@ class OpenedFiles:
         """Note the files of a plan that a function made.
 
         Raises:
-            FailedPreconditionError: One of them holds other bytes than is expected of it.
+            OtherFileError: One of them holds other bytes than is expected of it.
         """
         # Of rows that name files further functions open those, and their plans come here too.
         for part in plan.parts:
-            for path in getattr(part.node, "paths", ()):
+            paths = getattr(part.node, "paths", ())
+            # Of many only the latest are kept; of the others those are read again of which something is expected.
+            for i, path in enumerate(paths, 1 - len(paths)):
                 name = os.fsdecode(path)
-                if name not in self._known_names() and (content := _content(name)):
-                    self._add(name, content)
+                key = _digest(name.encode(errors="surrogatepass"), _NAME_BYTES)
+                if (i <= -_MOST and key not in self._expected) or name in self._known_names():
+                    continue
+                if content := _content(name):
+                    self._add(name, key, content)
 
     def _known_names(self) -> frozenset[str]:
         if self._known is None:
@@ -65,8 +71,7 @@ class OpenedFiles:
             self._known = frozenset(names if len(names) <= MOST_CONTENTS else ())
         return self._known
 
-    def _add(self, name: str, content: bytes) -> None:
-        key = _digest(name.encode(errors="surrogatepass"), _NAME_BYTES)
+    def _add(self, name: str, key: bytes, content: bytes) -> None:
         with self._adding:
             expected, before = self._expected.pop(key, None), self._found.get(key)
             if _OTHER_EACH_TIME in (expected, before):
@@ -77,11 +82,18 @@ class OpenedFiles:
                 for oldest in list(self._found)[:-_MOST]:
                     self._found.pop(oldest, None)
                 self.marks = tuple(self._found.items())
-        if expected not in (None, content):
-            raise FailedPreconditionError(
+        if expected not in (None, content) and not self._is_of_this_run(name):
+            raise OtherFileError(
                 f"set_state: {name}, which a function opens, holds other bytes than when the state was taken. Put back "
                 "what it was, begin a new epoch, or go on all the same with strict=False."
             )
+
+    def _is_of_this_run(self, name: str) -> bool:
+        """Whether a file was written since this run began: mostly by a function of it, which makes it anew."""
+        try:
+            return os.stat(name).st_mtime_ns > self._begun
+        except OSError:
+            return True
 
 
 def _content(name: str) -> bytes:

@@ -1,0 +1,79 @@
+"""Rows of datasets that functions return have the form of those that came first, also after a resume."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock import Dataset
+
+WHOLE = (0, 3, 5)
+
+
+def made(x: Any) -> Dataset:
+    kind = np.int64 if int(x) in WHOLE else np.float64
+    return Dataset.from_tensor_slices(np.full((9, 5000), int(x), kind))
+
+
+def in_other_order(x: Any) -> Dataset:
+    return Dataset.from_tensors({"b": x, "a": -x, "c": (x, {"e": x, "d": x})}).map(
+        lambda row: row if x == 0 else {"a": row["a"], "c": (x, {"d": x, "e": x}), "b": row["b"]}
+    )
+
+
+def wide(x: Any) -> Dataset:
+    return Dataset.from_tensors(
+        {f"feature number {i}": made(x).take(1).get_single_element() for i in range(60)}
+    )
+
+
+NODES: dict[str, Callable[[Callable[[Any], Dataset]], Dataset]] = {
+    "flat_map": lambda made: Dataset.range(6).flat_map(made),
+    "interleave": lambda made: Dataset.range(6).interleave(made, cycle_length=2, block_length=4),
+    "group_by_window": lambda made: Dataset.range(6).group_by_window(
+        lambda x: x, lambda key, _: made(key), 1
+    ),
+}
+
+
+def rest(rows: Any) -> list[str]:
+    return [shown(row) for row in rows]
+
+
+def shown(row: Any) -> str:
+    """Enough of a row to tell it from others, dtype and order of entries included."""
+    if isinstance(row, dict) and len(row) > 3:
+        row = next(iter(row.values()))
+    return str(row) if isinstance(row, dict) else repr(row[:2])
+
+
+@pytest.mark.parametrize("of", [made, in_other_order, wide], ids=lambda of: of.__name__)
+@pytest.mark.parametrize("node", NODES)
+def test_the_rest_after_any_state_has_the_form_of_the_first_rows_of_the_run(node: str, of: Any):
+    rows = iter(NODES[node](of).ignore_errors().repeat(2))
+    states, whole = [], []
+    while True:
+        states.append(json.dumps(rows.get_state()))
+        try:
+            whole.append(shown(next(rows)))
+        except StopIteration:
+            break
+    assert len(whole) == 2 * {"made": 27, "in_other_order": 6, "wide": 3}[of.__name__]
+    for n, state in enumerate(states):
+        assert len(state) < 2000
+        rows = iter(NODES[node](of).ignore_errors().repeat(2))
+        rows.set_state(json.loads(state))
+        assert rest(rows) == whole[n:], n
+
+
+@pytest.mark.parametrize("first", [(), (7,), ("", "int64 of 0 axes", "odd"), "int64", 7.5])
+@pytest.mark.parametrize("node", NODES)
+def test_what_is_no_form_is_known_in_no_state(node: str, first: Any):
+    one = NODES[node](Dataset.range).plan.node
+    start = (*one.start(0), *((0,) if len(one.start(0)) == 4 else ()))
+    assert one.knows((*start, ("", "int64 of 0 axes")))
+    assert one.knows((*start, ("0a1b2c3d4e5f",)))
+    assert not one.knows((*start, first))
+    assert not one.knows((*start, ("", "int64 of 0 axes"), ("", "int64 of 0 axes")))

@@ -333,6 +333,18 @@ def test_a_whole_number_among_floats_in_json_lines_is_read_only_where_float64_ho
     assert same(list(iterator), [{"a": np.array([2.0**53 + 2, 1e300])}])
 
 
+@pytest.mark.parametrize("text", ["null", 'null{"a": 1}', "  null"])
+def test_a_json_line_that_is_null_is_told_with_its_place(tmp_path, text):
+    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 1: .* it is null, wanted an object"):
+        from_jsonl(lines(tmp_path / "a.jsonl", "", text, '{"a": 1}'))
+    path = lines(tmp_path / "b.jsonl", '{"a": null}', '{"a": 1}', text, '{"a": 2}')
+    iterator = RowIterator(Plan(from_jsonl(path, inference_bytes=22)))
+    assert [next(iterator)["a"] for _ in range(2)] == [None, 1]
+    with pytest.raises(InvalidArgumentError, match=r"b\.jsonl, byte 21: .* it is null, wanted an object"):
+        next(iterator)
+    assert [row["a"].item() for row in iterator] == [2]
+
+
 def test_json_lines_that_are_nested_too_deep_are_refused(tmp_path):
     path = lines(tmp_path / "a.jsonl", f'{{"a": {"[" * 2000}{"]" * 2000}}}')
     with pytest.raises(InvalidArgumentError, match=r"a\.jsonl: the first lines have lists in lists"):

@@ -25,6 +25,7 @@ __all__ = ["JsonLines", "from_jsonl"]
 
 _BLOCK_BYTES: Final = 1 << 20
 _FIRST_BYTES: Final = 1 << 16
+_NULL_LINE: Final = re.compile(rb"\n[ \t\r]*null")
 
 
 @source("from_jsonl")
@@ -221,6 +222,9 @@ def _parsed(arrow: Any, block: bytes, options: Any) -> Any:
         except UnicodeDecodeError as error:
             raise _Unfit("it is not UTF-8") from error
     block = block.lstrip()  # of blank lines before the first one Arrow makes batches of nothing
+    # Of a null before all objects pyarrow 26 ends the process, of one behind them it makes an object of nothing.
+    if block.startswith(b"null") or _NULL_LINE.search(block):
+        raise _Unfit("it is null, wanted an object")
     whole = arrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1)
     try:
         table = arrow.json.read_json(arrow.BufferReader(block), read_options=whole, parse_options=options)

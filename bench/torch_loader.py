@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import data
 import numpy as np
@@ -15,7 +16,7 @@ from ours import images
 BATCH, SEED = 64, 7
 
 
-def ours(format: str, *, shuffled: bool, read_only: bool = False) -> Iterator[int]:
+def ours(format: str, *, shuffled: bool, **options: Any) -> Iterator[int]:
     import penstock as ps
 
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
@@ -24,7 +25,7 @@ def ours(format: str, *, shuffled: bool, read_only: bool = False) -> Iterator[in
             ds.save(Path(folder) / "saved", format="arrow")
             ds = ps.load(Path(folder) / "saved")
         ds = ds.shuffle(seed=SEED) if shuffled else ds
-        loader = ps.torch.DataLoader(ds, BATCH, read_only=read_only)
+        loader = ps.torch.DataLoader(ds, BATCH, **options)
         yield START
         yield from forever(lambda: (len(batch["label"]) for batch in loader))
 
@@ -79,3 +80,4 @@ for format in ("tfrecord", "arrow"):
             "torch on .npy, batches by hand": partial(torch_batches, shuffled=shuffled),
         }
 MEASURES["torch arrow"]["penstock, read_only=True"] = partial(ours, "arrow", shuffled=False, read_only=True)
+MEASURES["torch tfrecord"]["penstock, prefetch=0"] = partial(ours, "tfrecord", shuffled=False, prefetch=0)

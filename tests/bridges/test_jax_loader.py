@@ -59,6 +59,25 @@ def test_the_state_fits_the_iterator_of_the_dataset_and_the_other_way_round():
     assert numbers(ours) == numbers(theirs)
 
 
+@pytest.mark.parametrize(("before", "after"), [(2, 1), (1, 2), (3, 2)])
+def test_another_number_of_processes_goes_on_with_the_same_batch_of_all(before, after):
+    rows = ps.Dataset.range(96).shuffle(20, seed=3)
+
+    def of(world):
+        shares = [rows.distribute(rank, world, ends="drop").batch(12 // world) for rank in range(world)]
+        return [iter(ps.jax.DataLoader(share)) for share in shares]
+
+    first = of(before)
+    given = [row for batches in first for _ in range(3) for row in next(batches).tolist()]
+    states = [batches.get_state() for batches in first]
+    for batches in of(after):
+        with pytest.raises(ps.ArgumentError, match=r"allow=\['batch.batch_size'\]"):
+            batches.set_state(states)
+        batches.set_state(states, allow=["batch.batch_size"])
+        given += [row for batch in batches for row in batch.tolist()]
+    assert sorted(given) == list(range(96))
+
+
 def test_batches_can_be_skipped():
     rows = iter(ps.jax.DataLoader(ps.Dataset.range(20).batch(2)))
     next(rows)

@@ -82,3 +82,16 @@ def test_an_empty_name_clears_nothing(folder: str, capsys: pytest.CaptureFixture
     assert run(["cache", "clear", folder, ""]) == 2
     assert "wanted the beginning of a name in the list" in capsys.readouterr().err
     assert len(asked(capsys, "list", folder)["caches"]) == 1
+
+
+def test_a_cache_that_was_emptied_for_its_damage_is_verified_beside_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert len(list(ps.Dataset.range(3).cache(tmp_path))) == 3
+    (path,) = tmp_path.rglob("*.arrow")
+    path.write_bytes(bytes(path.stat().st_size))
+    assert len(list(ps.Dataset.range(5).cache(tmp_path))) == 5
+    with pytest.warns(UserWarning, match="made again"):
+        assert len(list(ps.Dataset.range(3).cache(tmp_path))) == 3
+    checked = asked(capsys, "verify", str(tmp_path))["caches"]
+    assert sorted((found["rows"], found["faults"]) for found in checked) == [(0, []), (5, [])]

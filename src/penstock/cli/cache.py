@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -157,6 +158,8 @@ def _verified(entry: CacheEntry) -> Verified:
         is_full = entry.manifest() is not None
     except PenstockError as error:
         return Verified(entry.path, faults=[str(error)])
+    if not os.path.isdir(entry.saved.path):  # what was damaged is removed, and filled again by the next pass
+        return Verified(entry.path)
     if is_full or found is None:
         return verify_saved(entry.saved)
     result = Verified(entry.path)

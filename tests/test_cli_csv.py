@@ -76,5 +76,13 @@ def test_a_cell_far_down_that_is_of_another_type_is_an_error(converted, capsys, 
     assert "Traceback" not in error
 
 
+def test_a_header_that_is_not_utf8_is_told_with_the_file(tmp_path, capsys):
+    (tmp_path / "a.csv").write_bytes("größe,b\n1,2\n".encode("latin-1"))
+    assert run(["convert", str(tmp_path / "a.csv"), str(tmp_path / "a.tfrecord")]) == 1
+    error = capsys.readouterr().err
+    assert "a.csv: the names in its first line are not UTF-8: " in error
+    assert "Write it again as UTF-8." in error
+
+
 def test_a_header_without_rows_gives_no_records(converted):
     assert converted("a,b\n") == []

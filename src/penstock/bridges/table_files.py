@@ -50,7 +50,11 @@ def read_csv(path: str, columns: Sequence[str] | None = None) -> Any:
     read = csv.ReadOptions(block_size=_BLOCK_BYTES)
     with reading(path):
         found = csv.open_csv(path, read_options=read).schema
-        _check_different(path, found.names)
+        try:
+            _check_different(path, found.names)
+        except UnicodeDecodeError as error:
+            text = f"the names in its first line are not UTF-8: {error}."
+            raise InvalidArgumentError(text, path=path, help="Write it again as UTF-8.") from error
         _check_columns(path, found.names, columns)
         # Cells are taken as text first: Arrow's own reader makes 7 of 007, and floats of large integers.
         convert = csv.ConvertOptions(

@@ -203,6 +203,13 @@ def test_lists_of_structs_are_a_dict_of_lists(make):
     check_laws(lambda _: dataset.plan)
 
 
+def test_a_lazy_frame_is_refused_with_the_way_out():
+    with pytest.raises(
+        ps.ArgumentTypeError, match=r"wanted an Arrow table or stream\. Call collect\(\) on it"
+    ):
+        ps.Dataset.from_arrow(pl.LazyFrame({"a": [1]}))
+
+
 def test_a_null_struct_is_a_dict_of_none(tmp_path):
     kind = pa.struct({"a": pa.int64(), "b": pa.struct({"c": pa.list_(pa.string())})})
     table = pa.table({"s": pa.array([{"a": 1, "b": {"c": ["x"]}}, {"a": 2, "b": None}, None], kind)})

@@ -55,9 +55,9 @@ def from_arrow(table: Any) -> Memory:
     """
     arrow = pyarrow("from_arrow")
     if not (hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")):
-        help = (
-            "Take it by penstock.huggingface.from_dataset." if type(table).__module__ == _HUGGING_FACE else ""
-        )
+        help = "Call collect() on it." if hasattr(table, "collect_schema") else ""  # a LazyFrame of polars
+        if type(table).__module__ == _HUGGING_FACE:
+            help = "Take it by penstock.huggingface.from_dataset."
         raise ArgumentTypeError("from_arrow", "table", got=table, want="an Arrow table or stream", help=help)
     try:
         whole = arrow_stream(arrow, table).read_all()

@@ -126,6 +126,13 @@ def test_only_the_columns_of_a_format_are_taken():
     assert list(ps.huggingface.from_dataset(data)) == [{"y": 2}]
 
 
+@pytest.mark.parametrize("kind", ["table", "stream"])
+def test_a_type_without_a_counterpart_is_refused_by_the_name_of_what_was_called(kind):
+    data = hf.Dataset.from_dict({"t": [dt.time(1)]})
+    with pytest.raises(ArgumentError, match=r"^from_dataset: column 't' is 'time64"):
+        ps.huggingface.from_dataset(data if kind == "table" else data.to_iterable_dataset())
+
+
 def test_a_transform_is_refused():
     data = hf.Dataset.from_dict({"x": [1]}).with_transform(lambda batch: batch)
     with pytest.raises(ArgumentError, match=r"format is 'a transform', wanted none. Call reset_format"):

@@ -62,7 +62,10 @@ class ArrowPieces:
     def _spec_of_all(self) -> Spec:
         """That of no rows, with values missing where some batch says so."""
         schema = self._table.schema
-        empty = schema_chunk(self._arrow, schema).spec
+        try:
+            empty = schema_chunk(self._arrow, schema).spec
+        except ArgumentError as error:
+            raise ArgumentError(self._where, error.name, got=error.got, want=error.want) from error
         optional = np.zeros(len(empty.leaves), np.bool_)
         for batch in self._batches:
             named = zip(schema.names, batch.columns, strict=True)

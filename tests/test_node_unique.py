@@ -6,8 +6,10 @@ import json
 import numpy as np
 import pytest
 
+import penstock as ps
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentTypeError
+from penstock.graph.plan import plain_rows
 
 
 def test_each_value_comes_once_where_it_came_first():
@@ -15,8 +17,31 @@ def test_each_value_comes_once_where_it_came_first():
     assert list(Dataset.from_tensor_slices(["b", "a", "b"]).unique()) == [b"b", b"a"]
 
 
-@pytest.mark.parametrize("rows", [[1.5], [[1, 2]], {"a": [1]}, ([1], [2])])
-def test_rows_that_are_no_scalars_of_its_dtypes_are_refused(rows):
+def test_arrays_are_equal_where_their_shapes_and_all_their_values_are():
+    rows = Dataset.from_tensor_slices([[1, 2], [2, 1], [1, 2]]).unique()
+    assert [row.tolist() for row in rows] == [[1, 2], [2, 1]]
+    texts = Dataset.from_tensor_slices([["a", "bc"], ["ab", "c"], ["a", "bc"]]).unique()
+    assert [row.tolist() for row in texts] == [[b"a", b"bc"], [b"ab", b"c"]]
+    shapes = [[[1, 2]], [[1], [2]], [[1, 2]], [[]], [[], []], [[]]]
+    spec = ps.TensorSpec((None, None), np.int64)
+    made = Dataset.from_generator(lambda: iter(shapes), output_signature=spec).unique()
+    assert [row.tolist() for row in made] == [[[1, 2]], [[1], [2]], [[]], [[], []]]
+
+
+def test_arrays_that_were_seen_are_remembered_by_a_mark_and_mean_the_same_plain():
+    ds = Dataset.range(300).map(lambda x: np.stack([x % 7, x % 3])).unique()
+    want = [row.tolist() for row in ds]
+    assert len(want) == 21
+    assert [row.tolist() for row in plain_rows(ds.plan)] == want
+    rows = iter(ds)
+    first = [next(rows).tolist() for _ in range(8)]
+    other = iter(ds)
+    other.set_state(json.loads(json.dumps(rows.get_state())))
+    assert first + [row.tolist() for row in other] == want
+
+
+@pytest.mark.parametrize("rows", [[1.5], [[0.5, 2]], {"a": [1]}, ([1], [2])])
+def test_rows_of_several_components_or_of_other_dtypes_are_refused(rows):
     with pytest.raises(ArgumentTypeError, match="unique"):
         list(Dataset.from_tensor_slices(rows).unique())
 

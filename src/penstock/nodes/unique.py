@@ -25,8 +25,8 @@ _DTYPES = (np.dtype(np.int32), np.dtype(np.int64), string)
 class Unique(Node):
     """The rows that are not equal to an earlier one.
 
-    Rows are scalars of int32, int64 or bytes. All values seen are kept, in memory and in the state of an iterator:
-    it grows with them.
+    Rows are scalars or arrays of int32, int64 or bytes; arrays are equal where their shapes and all their values are.
+    All values seen are kept, in memory and in the state of an iterator: it grows with them.
 
     Raises:
         ArgumentTypeError: Rows of several components or of another dtype.
@@ -34,15 +34,17 @@ class Unique(Node):
     >>> import penstock as ps
     >>> list(ps.Dataset.from_tensor_slices([b"a", b"b", b"a", b"c"]).unique())
     [b'a', b'b', b'c']
+    >>> list(ps.Dataset.from_tensor_slices([[1, 2], [2, 1], [1, 2]]).unique())
+    [array([1, 2], dtype=int32), array([2, 1], dtype=int32)]
     """
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         leaf = rows.structure
         if not isinstance(leaf, TensorSpec):
             want = "UniqueDataset only supports inputs with a single component."
-            raise ArgumentTypeError("unique", "row", got=leaf, want=f"one scalar: {want} Choose one by map")
-        if leaf.shape or leaf.dtype not in _DTYPES or leaf.optional:
-            raise ArgumentTypeError("unique", "row", got=leaf, want="a scalar of int32, int64 or bytes")
+            raise ArgumentTypeError("unique", "row", got=leaf, want=f"one: {want} Choose one by map")
+        if leaf.dtype not in _DTYPES or leaf.optional:
+            raise ArgumentTypeError("unique", "row", got=leaf, want="numbers of int32 or int64, or bytes")
         return rows
 
     def start(self, epoch: int) -> State:
@@ -60,7 +62,7 @@ class Unique(Node):
         seen: set[Any] = rows.scratch.get("seen", set())
         if rows.scratch.get("state") is not state:
             seen = {value for part in state for value in part.tolist()}
-        values = _values(chunk.columns[0])
+        values = _values(chunk.columns[0], are_scalars=_are_scalars(rows.spec))
         new = [i for i, value in enumerate(values) if not (value in seen or seen.add(value))]  # type: ignore[func-returns-value]
         after = state
         if new:
@@ -72,8 +74,9 @@ class Unique(Node):
         self.spec(rows.spec)
         seen = set()
         for row in rows:
-            if row not in seen:
-                seen.add(row)
+            value = row if _are_scalars(rows.spec) else _key(row)
+            if value not in seen:
+                seen.add(value)
                 yield row
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
@@ -84,7 +87,23 @@ class Unique(Node):
         return [cls()]
 
 
-def _values(column: Column) -> list[Any]:
+def _are_scalars(rows: Spec) -> bool:
+    return bool(rows.structure.shape == ())
+
+
+def _key(row: Any) -> bytes:
+    """The shape of an array and its values, so that it can be looked up and stand in a state."""
+    array = np.asarray(row)
+    parts = [b"%d" % array.ndim, *(b"%d" % size for size in array.shape)]
+    if array.dtype != object:
+        return b" ".join(parts) + b":" + array.tobytes()
+    texts = array.ravel().tolist()
+    return b" ".join([*parts, *(b"%d" % len(text) for text in texts)]) + b":" + b"".join(texts)
+
+
+def _values(column: Column, *, are_scalars: bool) -> list[Any]:
+    if not are_scalars:
+        return [_key(row) for row in column.each()]
     return list(column.items()) if isinstance(column, BytesColumn) else column.items().tolist()
 
 

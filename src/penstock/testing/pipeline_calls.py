@@ -266,6 +266,7 @@ def _of_lists(random: Random) -> Call:
             _call(f"rebatch({n})", lambda rows: rows.rebatch(n)),
             _call(f"rebatch([{n}, 3], True)", lambda rows: rows.rebatch([n, 3], drop_remainder=True)),
             _call("unbatch().enumerate()", lambda rows: rows.unbatch().enumerate(), Kind.PAIR),
+            _call("unique()", lambda rows: rows.unique()),
             _call(f"ragged_batch({n})", lambda rows: rows.map(_growing).ragged_batch(n), Kind.RAGGED),
         ]
     )

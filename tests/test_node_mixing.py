@@ -176,6 +176,13 @@ def test_a_short_list_of_choices_is_repeated_in_large_chunks():
     assert sum(1 for _ in mixed.chunks()) < 60
 
 
+def test_a_dataset_of_weights_is_refused_and_not_taken_for_the_weights():
+    numbers, shares = Dataset.range(3), Dataset.from_tensor_slices([0.5, 0.5])
+    for weights in (shares, shares.repeat(), shares.batch(2)):
+        with pytest.raises(ArgumentTypeError, match="draw choices for choose_from_datasets"):
+            Dataset.sample_from_datasets([numbers, numbers], weights)
+
+
 @pytest.mark.parametrize("weights", [[1.0, -1.0], [1.0, float("nan")], [1.0, float("inf")]])
 def test_weights_that_are_no_shares_are_refused(weights):
     numbers = Dataset.range(3)

@@ -62,7 +62,7 @@ def sample_from_datasets(
     Raises:
         ArgumentError: No datasets, as many weights as there are not, or a weight below 0.
         ArgumentTypeError: Something that is no dataset, datasets whose rows do not fit together, or weights that are
-            no floats.
+            no floats, as a dataset of weights: those are the same for all rows here.
 
     >>> import penstock as ps
     >>> tens, ones = ps.Dataset.range(10, 20), ps.Dataset.range(10)
@@ -92,6 +92,9 @@ def _shares(weights: Any, n: int) -> NDArray[np.floating[Any]]:
     """tf.data takes logarithms in the dtype of the weights, and Python floats are float32."""
     if weights is None:
         return np.full(n, np.float32(np.e))
+    if isinstance(getattr(weights, "plan", None), Plan):  # its rows would be taken for the shares
+        want = f"{n} floats. For shares that change from row to row draw choices for choose_from_datasets"
+        raise ArgumentTypeError("sample_from_datasets", "weights", got=weights, want=want)
     try:
         shares = np.asarray(weights)
     except ValueError:  # lists of different lengths

@@ -374,3 +374,35 @@ def test_appending_rows_of_another_spec_names_the_leaf_that_differs(tmp_path: Pa
             wrong.save(tmp_path / "saved", mode="append")
     with pytest.raises(ArgumentError, match="element_spec is TensorSpec"):
         ps.Dataset.range(3).save(tmp_path / "saved", mode="append")
+
+
+@pytest.mark.parametrize("drop_remainder", [False, True])
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        (ps.TensorSpec((), np.int64, optional=True), 3),
+        (ps.TensorSpec((), np.float64, optional=True), 0.5),
+        (ps.TensorSpec((2,), np.float32, optional=True), np.zeros(2, np.float32)),
+        (ps.TensorSpec((), bytes, optional=True), b""),
+        (ps.TensorSpec((), str, optional=True), "x"),
+    ],
+    ids=str,
+)
+def test_a_batch_with_missing_values_is_refused_where_examples_have_no_place_for_them(
+    spec: ps.TensorSpec, value: Any, drop_remainder: bool, tmp_path: Path
+):
+    rows = [{"a": None}, {"a": value}, {"a": value}, {"a": value}]
+    dataset = ps.Dataset.from_generator(lambda: iter(rows), output_signature={"a": spec})
+    batched = dataset.batch(2, drop_remainder=drop_remainder)
+    with pytest.raises(
+        ps.InvalidArgumentError, match=r"'a' has missing values within a row\..*format='arrow'"
+    ):
+        batched.save(tmp_path / "refused")
+    with pytest.raises(ps.InvalidArgumentError, match="'a' has missing values within a row"):
+        ps.write(tmp_path / "refused.tfrecord", batched)
+    assert os.listdir(tmp_path) == []
+    batched.save(tmp_path / "kept", format="arrow")
+    assert repr(ps.load(tmp_path / "kept")[0]) == repr(next(iter(batched)))
+    whole = batched.skip(1)
+    whole.save(tmp_path / "whole")
+    assert same(list(ps.load(tmp_path / "whole")), list(whole))

@@ -14,6 +14,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
+from penstock.errors import InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.records.assemble import KIND_CODES
 from penstock.records.schema import UNSET, Field, Schema
@@ -58,6 +59,8 @@ def _stored(field: Field, column: Column) -> list[EncodeFeature]:
         return [*_stored_list(field, column.flat), shape]
     if isinstance(column, RaggedColumn):
         return [*_stored_list(field, column), *([_shapes(field, column)] if field.is_shaped else [])]
+    if column.valid is not None and column.valid.ndim > 1:
+        _refuse_missing(field, column.valid)
     name, kind = field.name, KIND_CODES[field.kind]
     if isinstance(column, BytesColumn):
         offsets, data = _rebased(column)
@@ -95,6 +98,7 @@ def _stored_list(field: Field, column: RaggedColumn) -> list[EncodeFeature]:
 
 def _flat_list(field: Field, column: RaggedColumn, valid: BoolArray | None) -> EncodeFeature:
     offsets, items = column.offsets - column.offsets[0], _items(column)
+    _refuse_missing(field, items.valid)
     name, kind = field.name, KIND_CODES[field.kind]
     if isinstance(items, BytesColumn):
         value_offsets, data = _rebased(items)
@@ -106,6 +110,13 @@ def _flat_list(field: Field, column: RaggedColumn, valid: BoolArray | None) -> E
         return _feature(name, kind, 1, values.reshape(-1).view(np.uint8), offsets * width, None, valid)
     width = int(np.prod(items.values.shape[1:]))
     return _feature(name, kind, 0, _numbers(field, items.values), None, offsets * width, valid)
+
+
+def _refuse_missing(field: Field, valid: BoolArray | None) -> None:
+    """Raise InvalidArgumentError where single values of a row are missing: lists in an Example have no place for it."""
+    if valid is not None and not valid.all():
+        help = "Save or write the rows before they are batched, fill them in with map, or save with format='arrow'."
+        raise InvalidArgumentError(f"{field.name!r} has missing values within a row.", help=help)
 
 
 def _steps(field: Field, column: Column) -> tuple[EncodeFeature, IntArray, BoolArray | None]:

@@ -21,7 +21,7 @@ from penstock.column.fitted import fitted
 from penstock.column.fixed import FixedColumn
 from penstock.column.none import NoneColumn
 from penstock.column.sparse import SparseColumn
-from penstock.errors import ArgumentError, DataLossError, InvalidArgumentError
+from penstock.errors import ArgumentError, DataLossError
 from penstock.frozen import frozen
 from penstock.records.decode import Decoder
 from penstock.records.encode import Encoder
@@ -78,10 +78,7 @@ class _Leaf:
     fields: tuple[Field, ...]
 
     def parts(self, column: Column) -> tuple[Column, ...]:
-        """The columns of its fields. Raises InvalidArgumentError for values that are masked one by one."""
-        if column.valid is not None and column.valid.ndim > 1:
-            help = "Save the rows before they are batched, or save with format='arrow'."
-            raise InvalidArgumentError(f"{_WHERE}: {self.name!r} has masked values within a row.", help=help)
+        """The columns of its fields."""
         if isinstance(column, SparseColumn):
             return column.places, column.values, FixedColumn(column.shapes)
         return () if isinstance(self.spec, NoneSpec) else (column,)

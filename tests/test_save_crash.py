@@ -208,9 +208,12 @@ def test_whichever_call_fails_the_error_is_told_and_the_old_version_stays(tmp_pa
             assert found == case.new
             continue
         assert error.errno == number, call
+        notes = "".join(getattr(error, "__notes__", ()))
         if k > switch:
             assert found == case.new, call
+            assert "this came after the commit" in notes, call
             continue
+        assert not notes, call
         assert found == start.old, call
         assert tree_of(str(folder)) == before if folder.exists() else not before, call
         if k % case.rerun_every == 0:

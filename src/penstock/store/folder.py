@@ -317,13 +317,21 @@ class SavedFolder:
                     path=self.path,
                     help=help,
                 )
-            self._switch(name, data, base, lock, durable=durable)
-            self._point(manifest, durable=durable)
+            try:
+                self._switch(name, data, base, lock, durable=durable)
+                self._point(manifest, durable=durable)
+            except BaseException as error:
+                # Whoever takes it for a save that failed and appends once more has the rows twice.
+                with suppress(OSError, PenstockError):
+                    if self._pointer() == _pointing_to(name, data):
+                        told = f"version {base + 1} is there with all its rows, do not save them again"
+                        error.add_note(f"{self.path}: this came after the commit: {told}.")
+                raise
         return manifest
 
     def _switch(self, name: str, data: bytes, base: int, lock: FolderLock | None, *, durable: bool) -> None:
         with AtomicWriter(self.at(CURRENT), overwrite=True, durable=durable) as pointer:
-            pointer.write(f"{name} {_native.digest(data)}\n".encode())
+            pointer.write(_pointing_to(name, data))
             pointer.sync()
             if durable:
                 # It lies beside the first manifest until the rename takes it, which tells a save that was killed
@@ -616,6 +624,11 @@ class SavedFolder:
             self.remove_data(name)
         else:
             remove_file(self.at(name))
+
+
+def _pointing_to(name: str, data: bytes) -> bytes:
+    """What CURRENT holds while the manifest of that name, with these bytes, is that of the current version."""
+    return f"{name} {_native.digest(data)}\n".encode()
 
 
 def _manifest_name(number: int) -> str:

@@ -402,6 +402,7 @@ def test_errors_have_their_message_as_those_of_tensorflow_have_it():
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         tf.reshape([1, 2, 3], [2])
     assert caught.value.message == str(caught.value)
+    assert not hasattr(type(caught.value), "message")  # PyTorch would make errors of workers by it alone
 
 
 def test_a_shape_that_is_said_after_parse_tensor_is_known():

@@ -66,16 +66,23 @@ class UncountedWarning(UserWarning):
     """A function drew random numbers that no state counts, so that a run which goes on gives other rows."""
 
 
+class _Message:
+    """The text of an error. Classes have none: of one that has, PyTorch makes the error of a worker from it alone."""
+
+    def __get__(self, error: PenstockError | None, kind: type[PenstockError]) -> str:
+        if error is None:
+            raise AttributeError("message")
+        return str(error)
+
+
 class PenstockError(Exception):
     """Base of every exception that penstock raises on purpose.
 
     They can be pickled, and so come out of worker processes as they are.
     """
 
-    @property
-    def message(self) -> str:
-        """What `str` gives, by the name that TensorFlow's errors have for it."""
-        return str(self)
+    message = _Message()
+    """What `str` gives, by the name that TensorFlow's errors have for it."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self), self.args, self.__dict__)

@@ -216,6 +216,10 @@ def kinds(folder: Path, content: bytes, **arguments: Any) -> dict[str, Any]:
         ([b"99999999999999999999"], ps.string),
         ([b"16777217", b"0.5"], np.float64),
         ([b"0.5", b"9007199254740993"], ps.string),
+        ([b"16777217.0", b"0.5"], np.float64),
+        ([b"0.5", b"-9007199254740993.00"], ps.string),
+        ([b"-1e39", b"0.5"], np.float64),
+        ([b"-1e400", b"0.5"], ps.string),
         ([b"123456789.125"], np.float32),
         ([b"1", b"x"], ps.string),
         ([b"1_000"], ps.string),
@@ -239,16 +243,17 @@ def test_later_values_have_to_fit(tmp_path: Path):
         next(iterator)
 
 
-def test_a_later_whole_number_that_a_float_column_would_round_is_an_error(tmp_path: Path):
-    path = write(tmp_path / "a.csv", b"a\n0.5\n16777217\n 16777218\n1e30\n")
+@pytest.mark.parametrize("cell", ["16777217", "16777217.0", "1e39", "-1e39"])
+def test_a_later_number_that_a_float_column_does_not_hold_is_an_error(tmp_path: Path, cell: str):
+    path = write(tmp_path / "a.csv", f"a\n0.5\n{cell}\n 16777218\n1e30\ninf\n".encode())
     iterator = iter(ps.Dataset.from_csv(path, num_rows_for_inference=1))
     assert next(iterator) == {"a": 0.5}
     with pytest.raises(
         ps.InvalidArgumentError,
-        match=r"byte 6: line 3, column 'a': Field 0 in record is 16777217, which a float",
+        match=rf"byte 6: line 3, column 'a': Field 0 in record is {cell}, which a float does not hold",
     ):
         next(iterator)
-    assert [row["a"] for row in iterator] == [np.float32(16777218), np.float32(1e30)]
+    assert [row["a"] for row in iterator] == [np.float32(16777218), np.float32(1e30), np.inf]
 
 
 def test_a_column_that_is_stated_to_hold_floats_is_rounded(tmp_path: Path):

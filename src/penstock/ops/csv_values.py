@@ -20,7 +20,8 @@ from penstock.spec import string
 
 __all__ = ["CsvColumn", "UnreadError", "column_of_cells", "is_rounded", "value_of"]
 
-_WHOLE: Final = re.compile(rb"[+-]?[0-9]{1,4000}")
+_WHOLE: Final = re.compile(rb"([+-]?[0-9]{1,4000})(?:\.0{0,400})?")
+_DIGIT: Final = re.compile(rb"[0-9]")
 _TYPE_NAMES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 
 
@@ -92,8 +93,13 @@ def value_of(text: bytes, dtype: np.dtype[Any], *, is_exact: bool = False) -> An
 
 
 def is_rounded(text: bytes, value: Any) -> bool:
-    """Whether a text is a whole number, and the value that stands for it another."""
-    return _WHOLE.fullmatch(text) is not None and (not np.isfinite(value) or int(value) != int(text))
+    """Whether a text is a whole number, also as 7.0, and the value that stands for it another; or is infinite for one
+    that is not.
+    """
+    if not np.isfinite(value):
+        return _DIGIT.search(text) is not None
+    whole = _WHOLE.fullmatch(text)
+    return whole is not None and int(value) != int(whole[1])
 
 
 def _is_missing(data: NDArray[np.uint8], starts: IntArray, ends: IntArray, na_value: bytes) -> BoolArray:
@@ -158,4 +164,4 @@ def _check_exact(cells: Cells, numbers: IntArray, values: NDArray[Any], column: 
         if is_rounded(text, values[row]):
             found = text[:80].decode()
             kind = _TYPE_NAMES[column.dtype]
-            raise UnreadError(row, f"Field {column.place} in record is {found}, which a {kind} would round")
+            raise UnreadError(row, f"Field {column.place} in record is {found}, which a {kind} does not hold")

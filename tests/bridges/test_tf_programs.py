@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 LINE = "import tensorflow as tf"
+LIBRARIES = ("tensorflow", "penstock.tf")
+
+
+@pytest.fixture(autouse=True)
+def no_seed_behind_a_program() -> Iterator[None]:
+    yield
+    for name in LIBRARIES:
+        importlib.import_module(name).random.set_seed(None)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
@@ -16,7 +25,7 @@ def test_a_program_prints_the_same(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     printed = []
-    for name in ("tensorflow", "penstock.tf"):
+    for name in LIBRARIES:
         folder = tmp_path / name
         folder.mkdir()
         monkeypatch.chdir(folder)

@@ -162,7 +162,7 @@ class Interleave(Node):
         return 1 if not self.named else n if n >= 0 else UNKNOWN
 
     def epochs_taken(self, state: State, n: int) -> int:  # type: ignore[override]
-        return n if _numbers_in(state) and _is_over(state) else 1
+        return n if _further(state)[0] and _is_over(state) else 1
 
     @property
     def called_by(self) -> str:
@@ -180,7 +180,10 @@ class Interleave(Node):
         return ((None,) * self.cycle_length, 0, 0, False, *((epoch,) if self.named else ()))
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and 4 <= len(state) <= 6 and _are_further(*state[4:])):
+        if not (isinstance(state, tuple) and 4 <= len(state) <= 6):
+            return False
+        epoch, first = _further(state)
+        if len(epoch) > 1 or not all(map(is_whole, epoch)) or not all(map(is_first, first)):
             return False
         places, turn, given, ended = state[:4]
         if not (isinstance(places, tuple) and len(places) == self.cycle_length and type(ended) is bool):
@@ -274,16 +277,10 @@ def _is_over(state: State) -> bool:
     return bool(state[3]) and all(place is None for place in state[0])
 
 
-def _numbers_in(state: State) -> tuple[int, ...]:
-    """The epoch in a state, where it has one."""
-    return tuple(part for part in state[4:] if not isinstance(part, tuple))
-
-
-def _are_further(*parts: Any) -> bool:
-    """Whether these may be the epoch and what the first rows are, of which a state may lack either."""
-    firsts = parts[-1:] if parts and isinstance(parts[-1], tuple) else ()
-    numbers = parts[: len(parts) - len(firsts)]
-    return len(numbers) <= 1 and all(map(is_whole, numbers)) and all(map(is_first, firsts))
+def _further(state: State) -> tuple[tuple[int, ...], tuple[First, ...]]:
+    """The epoch in a state, and what the first rows are; of either there may be none."""
+    n = len(state) - 1 if isinstance(state[-1], tuple) else len(state)
+    return state[4:n], state[n:]
 
 
 def _is_place(value: Any) -> bool:
@@ -298,8 +295,8 @@ class _Turns:
     def __init__(self, node: Interleave, state: State, rows: Rows) -> None:
         self._node, self._rows = node, rows
         places, self._turn, self._given, self._ended = state[:4]
-        self._epoch = _numbers_in(state)  # states of before have none
-        self._first: First = next((part for part in state[4:] if isinstance(part, tuple)), ())
+        self._epoch, first = _further(state)  # states of before have none
+        self._first: First = first[0] if first else ()
         self._places: list[tuple[int, Any] | None] = list(places)
         self._branches: dict[int, Branch] = rows.scratch.setdefault("branches", {})
         self._begins = "rows_at_once" not in rows.scratch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
@@ -40,11 +40,15 @@ def row_in_form(row: Any, structure: Any) -> Any:
     {'a': 2, 'b': 1}
     """
     names, wanted = paths(row), paths(structure)
+    _check_paths(names, wanted)
+    named = dict(zip(names, flatten(row), strict=True))
+    return pack(structure, [named[path] for path in wanted])
+
+
+def _check_paths(names: Collection[str], wanted: Collection[str]) -> None:
     if set(names) != set(wanted):
         shown = " and ".join(", ".join(map(repr, one)) for one in (wanted, names))
         raise InvalidArgumentError(f"rows of different structures come after each other: of {shown}.")
-    named = dict(zip(names, flatten(row), strict=True))
-    return pack(structure, [named[path] for path in wanted])
 
 
 def kinds_of(chunk: Chunk) -> tuple[str, ...]:
@@ -71,22 +75,19 @@ def like_first(chunk: Chunk, first: First, scratch: dict[str, Any], where: str) 
     Raises:
         InvalidArgumentError: They have other paths, or a leaf has another dtype or number of axes.
     """
-    known, template = scratch.get("first", (None, None))
-    if known is None or known != first:
-        if not first:
-            first = _told(chunk)
-            scratch["first"] = first, chunk.template
-            return chunk, first
-        template = _in_order(chunk.template, first)
+    known = scratch.get("first")
     try:
+        if known is None or known[0] != first:
+            known = _recalled(chunk, first) if first else (_told(chunk), chunk.template, kinds_of(chunk))
+        first, template, kinds = known
         made = chunk_in_form(chunk, template)
-        _check(made, first)
+        _check_kinds(made, kinds)
     except InvalidArgumentError as error:
         help = (
             "The datasets that the function returns need rows of one structure, dtypes and numbers of axes."
         )
         raise InvalidArgumentError(f"{where}: {error} {help}") from None
-    scratch["first"] = first, template
+    scratch["first"] = known
     return made, first
 
 
@@ -106,10 +107,23 @@ def _digest(names: Iterable[str], kinds: Iterable[str]) -> str:
     return blake2b(repr(sorted(zip(names, kinds, strict=True))).encode(), digest_size=6).hexdigest()
 
 
+def _recalled(chunk: Chunk, first: First) -> tuple[First, Any, tuple[str, ...]]:
+    """What a state tells of the first rows, by rows that come after it: also their structure and kinds."""
+    names = paths(chunk.template)
+    if len(first) == 1:
+        if first[0] != _digest(names, kinds_of(chunk)):
+            raise InvalidArgumentError("rows of other dtypes, axes or names come after the first ones.")
+        return first, chunk.template, kinds_of(chunk)
+    wanted = dict(zip(first[::2], first[1::2], strict=True))
+    _check_paths(names, wanted)
+    template = _in_order(chunk.template, first)
+    return first, template, tuple(wanted[path] for path in paths(template))
+
+
 def _in_order(structure: Any, first: First) -> Any:
     """A structure with the entries of its dicts in the order of the first rows."""
     places = {name: i for i, name in enumerate(first[::2])}
-    return _by_places(pack(structure, [places.get(name, len(places)) for name in paths(structure)]))
+    return _by_places(pack(structure, [places[name] for name in paths(structure)]))
 
 
 def _by_places(part: Any) -> Any:
@@ -119,21 +133,13 @@ def _by_places(part: Any) -> Any:
     return tuple(map(_by_places, part)) if type(part) is tuple else part
 
 
-def _check(chunk: Chunk, first: First) -> None:
-    names, found = paths(chunk.template), kinds_of(chunk)
-    if len(first) == 1:
-        if first[0] != _digest(names, found):
-            raise InvalidArgumentError("rows of other dtypes, axes or names come after the first ones.")
-        return
-    wanted = dict(zip(first[::2], first[1::2], strict=True))
-    if set(wanted) != set(names):
-        shown = " and ".join(", ".join(map(repr, one)) for one in (wanted, names))
-        raise InvalidArgumentError(f"rows of different structures come after each other: of {shown}.")
-    for path, kind in zip(names, found, strict=True):
-        if kind != wanted[path]:
-            where = f"in component {path!r} " if path else ""
-            told = f"rows of several dtypes or numbers of axes come after each other: {where}{wanted[path]} and {kind}."
-            raise InvalidArgumentError(told)
+def _check_kinds(chunk: Chunk, wanted: tuple[str, ...]) -> None:
+    found = kinds_of(chunk)
+    if found != wanted:
+        i = next(i for i, (one, other) in enumerate(zip(found, wanted, strict=True)) if one != other)
+        where = f"in component {path!r} " if (path := paths(chunk.template)[i]) else ""
+        told = f"rows of several dtypes or numbers of axes come after each other: {where}{wanted[i]} and {found[i]}."
+        raise InvalidArgumentError(told)
 
 
 def _kind(leaf: LeafSpec) -> str:

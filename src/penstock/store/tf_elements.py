@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NoReturn, Protocol, final
+from typing import Any, Final, NoReturn, Protocol, final
 
 import numpy as np
 
@@ -22,6 +22,7 @@ __all__ = [
     "RecordElements",
     "checked_compression",
     "compression_of",
+    "frames_of",
     "rows_of",
 ]
 
@@ -66,13 +67,7 @@ class RecordElements:
 
     def __init__(self, path: str, form: SavedForm, compression: str | None = None) -> None:
         self._form = form
-        self._reader = FrameReader(
-            path,
-            compression=compression_of(path, compression),
-            max_record_bytes=MOST_RECORD_BYTES,
-            max_ratio=MOST_RATIO,
-            large_record_bytes=_LARGE_RECORD_BYTES,
-        )
+        self._reader = frames_of(path, compression, large_record_bytes=_LARGE_RECORD_BYTES)
         self.position = (0, 0)
 
     def seek(self, record: int, offset: int) -> None:
@@ -124,6 +119,17 @@ def _wrong_record(error: RecordError, frames: Frames, size: int, path: str) -> I
     at = error.row * size + error.component
     return InvalidArgumentError(
         f"{error.text}.", path=path, record=frames.number(at), offset=int(frames.offsets[at]), help=error.help
+    )
+
+
+def frames_of(path: str, compression: str | None = None, **options: Any) -> FrameReader:
+    """A reader of the records of a data file; as `FrameReader`, with the limits for files of tf.data."""
+    return FrameReader(
+        path,
+        compression=compression_of(path, compression),
+        max_record_bytes=MOST_RECORD_BYTES,
+        max_ratio=MOST_RATIO,
+        **options,
     )
 
 

@@ -7,9 +7,7 @@ from itertools import accumulate, pairwise
 from math import prod
 from typing import Final
 
-from penstock.records.frames import FrameReader
-from penstock.store.packing import MOST_RATIO, MOST_RECORD_BYTES
-from penstock.store.tf_elements import compression_of
+from penstock.store.tf_elements import frames_of
 from penstock.store.tf_spec import Component
 from penstock.store.tf_wire import MalformedError, fields, read_varint
 
@@ -46,10 +44,7 @@ def first_rank(
 
 
 def _records(path: str, compression: str | None, place: int, size: int) -> Iterator[bytes]:
-    found = compression_of(path, compression)
-    with FrameReader(
-        path, compression=found, max_record_bytes=MOST_RECORD_BYTES, max_ratio=MOST_RATIO
-    ) as reader:
+    with frames_of(path, compression) as reader:
         while (frames := reader.read(_ROWS * size, multiple=size)) is not None:
             for at in range(place, len(frames), size):
                 yield frames.payload(at)

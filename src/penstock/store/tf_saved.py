@@ -25,12 +25,10 @@ from penstock.frozen import frozen
 from penstock.fs.folders import read_regular
 from penstock.fs.paths import local_path
 from penstock.graph.node import UNKNOWN
-from penstock.records.frames import FrameReader
 from penstock.records.sidecar import is_safe_name
 from penstock.spec import NoneSpec, Spec, flatten, pack, text
-from penstock.store.packing import MOST_RATIO, MOST_RECORD_BYTES
 from penstock.store.tf_dtypes import dtype_name
-from penstock.store.tf_elements import ElementReader, RecordElements, checked_compression, compression_of
+from penstock.store.tf_elements import ElementReader, RecordElements, checked_compression, frames_of
 from penstock.store.tf_metadata import Metadata, parse_metadata
 from penstock.store.tf_old_elements import OldElements
 from penstock.store.tf_peek import first_rank
@@ -356,12 +354,7 @@ def _holds_all(shards: Iterable[dict[int, str]], metadata: Metadata, compression
         return False
     found = 0
     for path in (path for chunks in shards for path in chunks.values()):
-        with FrameReader(
-            path,
-            compression=compression_of(path, compression),
-            max_record_bytes=MOST_RECORD_BYTES,
-            max_ratio=MOST_RATIO,
-        ) as reader:
+        with frames_of(path, compression) as reader:
             while (frames := reader.read()) is not None:
                 found += len(frames)
     return found == wanted

@@ -28,7 +28,7 @@ from penstock.spec import (
     text,
 )
 
-__all__ = ["empty_batch", "empty_chunk", "zero_row"]
+__all__ = ["empty_batch", "empty_chunk", "items_without_values", "zero_row"]
 
 _NO_OFFSETS = np.zeros(1, np.int64)
 
@@ -130,7 +130,12 @@ def _empty_sparse(spec: SparseSpec) -> SparseColumn:
 
 
 def _of_shape(spec: TensorSpec) -> Column:
+    return items_without_values(spec, 0)
+
+
+def items_without_values(spec: TensorSpec, n: int) -> Column:
+    """Items of which none holds a value: there are none, or an axis of the spec has no size or that of 0."""
     shape = tuple(size or 0 for size in spec.shape)
     if spec.dtype in (string, text):
-        return BytesColumn(_NO_OFFSETS, np.zeros(0, np.uint8), None, shape, spec.dtype)
-    return FixedColumn(np.zeros((0, *shape), spec.dtype))
+        return BytesColumn(_NO_OFFSETS, np.zeros(0, np.uint8), None, shape, spec.dtype, n)
+    return FixedColumn(np.zeros((n, *shape), spec.dtype))

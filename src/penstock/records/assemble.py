@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from penstock.column.base import BoolArray, Column, IntArray
 from penstock.column.bytes import BytesColumn
+from penstock.column.empty import items_without_values
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.records.schema import BYTES, FLOAT, INT64, UNSET, Field
-from penstock.spec import text
+from penstock.spec import TensorSpec, text
 
 __all__ = ["Misfit", "bytes_of", "column_of", "plan_features", "step_feature", "steps_of"]
 
@@ -247,13 +248,7 @@ def _ends(field: Field, lengths: IntArray, list_offsets: IntArray) -> IntArray:
 
 
 def _empty_items(field: Field, n: int) -> Column:
-    dtype, shape = (
-        field.spec.dtype,
-        tuple(size for size in field.shape[field.ragged_rank + 1 :] if size is not None),
-    )
-    if field.kind == BYTES and not field.raw:
-        return BytesColumn(np.zeros(1, np.int64), np.zeros(0, np.uint8), None, shape, dtype, n)
-    return FixedColumn(np.zeros((n, *shape), dtype))
+    return items_without_values(TensorSpec(field.shape[field.ragged_rank + 1 :], field.spec.dtype), n)
 
 
 def _partitioned(field: Field, column: RaggedColumn, partitions: list[Parts]) -> RaggedColumn:

@@ -8,12 +8,13 @@ import numpy as np
 
 from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
+from penstock.column.empty import items_without_values
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.records.schema import UNSET, Field
 from penstock.sources.arrays import EmptyLists, offsets_of
-from penstock.spec import string, text
+from penstock.spec import TensorSpec
 
 __all__ = ["empty_lists", "settled"]
 
@@ -31,13 +32,8 @@ def settled(column: Column, field: Field) -> Column:
 
 def empty_lists(rows: Column, field: Field) -> RaggedColumn:
     """Empty lists, or missing ones, as rows of a field whose first axis may have any size."""
-    dtype, inner = field.spec.dtype, tuple(size or 0 for size in field.shape[field.ragged_rank + 1 :])
     nothing = np.zeros(1, np.int64)
-    items: Column = (
-        BytesColumn(nothing, np.zeros(0, np.uint8), None, inner, dtype, 0)
-        if dtype in (string, text)
-        else FixedColumn(np.zeros((0, *inner), dtype))
-    )
+    items = items_without_values(TensorSpec(field.shape[field.ragged_rank + 1 :], field.spec.dtype), 0)
     for _ in range(field.ragged_rank):
         items = RaggedColumn(nothing, items)
     return RaggedColumn(np.zeros(len(rows) + 1, np.int64), items, rows.valid)

@@ -1,14 +1,12 @@
 //! Lists of tensors, as TensorArrays are kept.
 
 use crate::error::Result;
-use crate::tensor::variant::{self, LEVEL};
-use crate::tensor::{Read, RowError, Wrong, each, proto, push};
-use crate::wire::{LEN, Reader, Span, split_varint};
+use crate::tensor::variant;
+use crate::tensor::{Read, RowError, Wrong, each, push};
+use crate::wire::{Span, split_varint};
 
 /// The name of their variants.
 pub const NAME: &str = "tensorflow::TensorList";
-
-const METADATA: u32 = 2;
 
 /// Where the tensors of lists are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,14 +42,7 @@ fn number(value: usize) -> i64 {
 }
 
 fn entries_of(data: &[u8], span: Span, dims: &mut Vec<i64>) -> Read<Vec<Option<Span>>> {
-    let record = proto::parse(data, span, 0, dims)?;
-    if !dims.is_empty() {
-        let found = proto::shown(dims);
-        return Err(Wrong::at(span.start, format!("variants of shape {found}, wanted one TensorArray")));
-    }
-    let messages = variant::messages(data, &record, 1)?;
-    let message = messages.first().copied().unwrap_or_default();
-    let tensors = variant::tensors(data, message, NAME)?;
+    let (message, tensors) = variant::only(data, span, dims, NAME, "TensorArray")?;
     let unwritten = unwritten(data, message, tensors.len())?;
     let mut missing = unwritten.iter().copied().peekable();
     let (mut written, mut entries) = (tensors.into_iter(), Vec::new());
@@ -69,15 +60,8 @@ fn entries_of(data: &[u8], span: Span, dims: &mut Vec<i64>) -> Read<Vec<Option<S
 
 /// The numbers of the entries that were never written, rising: metadata begins with how many, and has one after the other.
 fn unwritten(data: &[u8], message: Span, written: usize) -> Read<Vec<u64>> {
-    let (mut reader, mut metadata) = (Reader::new(data, message, LEVEL), Span::default());
-    while !reader.is_done() {
-        match reader.tag()? {
-            (METADATA, LEN) => metadata = reader.span()?,
-            (number, wire_type) => reader.skip(number, wire_type)?,
-        }
-    }
     let wrong = || Wrong::at(message.start, "a TensorArray that does not say which entries it has");
-    let (count, mut rest) = split_varint(metadata.of(data), 10).ok_or_else(wrong)?;
+    let (count, mut rest) = split_varint(variant::metadata(data, message)?.of(data), 10).ok_or_else(wrong)?;
     let mut found = Vec::new();
     for _ in 0..count {
         let (at, after) = split_varint(rest, 10).ok_or_else(wrong)?;

@@ -1,14 +1,12 @@
 //! Optional values: a tensor, or nothing.
 
 use crate::error::Result;
-use crate::tensor::variant::{self, LEVEL};
-use crate::tensor::{Read, RowError, Wrong, each, proto, push};
-use crate::wire::{LEN, Reader, Span};
+use crate::tensor::variant;
+use crate::tensor::{Read, RowError, Wrong, each, push};
+use crate::wire::Span;
 
 /// The name of their variants.
 pub const NAME: &str = "tensorflow::data::Optional";
-
-const METADATA: u32 = 2;
 
 /// Where the tensors of optional values are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,14 +38,7 @@ pub fn read(data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<Optionals> {
 }
 
 fn tensor_of(data: &[u8], span: Span, dims: &mut Vec<i64>) -> Read<Option<Span>> {
-    let record = proto::parse(data, span, 0, dims)?;
-    if !dims.is_empty() {
-        let found = proto::shown(dims);
-        return Err(Wrong::at(span.start, format!("variants of shape {found}, wanted one optional value")));
-    }
-    let messages = variant::messages(data, &record, 1)?;
-    let message = messages.first().copied().unwrap_or_default();
-    let tensors = variant::tensors(data, message, NAME)?;
+    let (message, tensors) = variant::only(data, span, dims, NAME, "optional value")?;
     match (has_value(data, message)?, tensors.as_slice()) {
         (true, &[tensor]) => Ok(Some(tensor)),
         (false, &[]) => Ok(None),
@@ -60,14 +51,7 @@ fn tensor_of(data: &[u8], span: Span, dims: &mut Vec<i64>) -> Read<Option<Span>>
 
 /// One byte says it.
 fn has_value(data: &[u8], message: Span) -> Read<bool> {
-    let (mut reader, mut metadata) = (Reader::new(data, message, LEVEL), Span::default());
-    while !reader.is_done() {
-        match reader.tag()? {
-            (METADATA, LEN) => metadata = reader.span()?,
-            (number, wire_type) => reader.skip(number, wire_type)?,
-        }
-    }
-    match metadata.of(data) {
+    match variant::metadata(data, message)?.of(data) {
         [0] => Ok(false),
         [1] => Ok(true),
         _ => Err(Wrong::at(message.start, "an optional value that does not say whether it is there")),

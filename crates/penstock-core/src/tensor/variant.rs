@@ -7,6 +7,7 @@ use crate::tensor::{Read, Wrong, make_room, push};
 use crate::wire::{LEN, Reader, Span, split_varint};
 
 const TYPE_NAME: u32 = 1;
+const METADATA: u32 = 2;
 const TENSORS: u32 = 3;
 const VARIANT_VALUES: u32 = 15;
 /// Messages around the tensors of a variant.
@@ -55,6 +56,32 @@ fn one_by_one(data: &[u8], tensor: &Tensor) -> Read<Vec<Span>> {
         }
     }
     Ok(spans)
+}
+
+/// The message of a record that is one variant, and where its tensors are.
+///
+/// Its type must be `name`; `what` tells in an error what it stands for. Its sizes, of which there are none, are left in `dims`.
+pub fn only(data: &[u8], span: Span, dims: &mut Vec<i64>, name: &str, what: &str) -> Read<(Span, Vec<Span>)> {
+    let record = proto::parse(data, span, 0, dims)?;
+    if !dims.is_empty() {
+        let found = proto::shown(dims);
+        return Err(Wrong::at(span.start, format!("variants of shape {found}, wanted one {what}")));
+    }
+    let messages = messages(data, &record, 1)?;
+    let message = messages.first().copied().unwrap_or_default();
+    Ok((message, tensors(data, message, name)?))
+}
+
+/// Where the metadata of a message are; empty where it has none.
+pub fn metadata(data: &[u8], message: Span) -> Read<Span> {
+    let (mut reader, mut found) = (Reader::new(data, message, LEVEL), Span::default());
+    while !reader.is_done() {
+        match reader.tag()? {
+            (METADATA, LEN) => found = reader.span()?,
+            (number, wire_type) => reader.skip(number, wire_type)?,
+        }
+    }
+    Ok(found)
 }
 
 /// Where the tensors of a message are; its type must be the one named.

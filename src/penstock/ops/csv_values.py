@@ -156,10 +156,8 @@ def _read(
 
 
 def _check_exact(cells: Cells, numbers: IntArray, values: NDArray[Any], column: CsvColumn) -> None:
-    large = np.abs(values) >= 2.0 ** (
-        np.finfo(column.dtype).nmant + 1
-    )  # a float holds all whole numbers below
-    for row in np.flatnonzero(large).tolist():
+    below = 2.0 ** (np.finfo(column.dtype).nmant + 1)  # a float holds all whole numbers that are smaller
+    for row in np.flatnonzero(np.abs(values) >= below).tolist():
         text = cells.text(int(numbers[row])).strip()
         if is_rounded(text, values[row]):
             found = text[:80].decode()

@@ -25,7 +25,7 @@ from penstock.errors import (
 )
 from penstock.sources.tf_saved import load_tf
 from penstock.store.tf_metadata import Metadata, parse_metadata, write_metadata
-from penstock.store.tf_peek import first_rank
+from penstock.store.tf_peek import first_ranks
 from penstock.store.tf_saved import open_tf_saved
 from penstock.store.tf_spec import Component
 from penstock.store.tf_wire import number_field
@@ -409,7 +409,6 @@ def test_a_number_where_the_first_row_has_a_message_asks_for_no_memory(tmp_path:
     record = number_field(1, 21) + number_field(field, 1 << 60)
     with ps.io.TFRecordWriter(tmp_path / "a") as writer:
         writer.write(record)
-    rank = first_rank([str(tmp_path / "a")], None, Component(kind, 9, None), 0, 1)
-    assert rank == (
-        0 if (kind, field) == ("dense", 4) else None
-    )  # of a dense one only the shape is looked at
+    ranks = first_ranks([str(tmp_path / "a")], None, Component(kind, 9, None), 0, 1)
+    # Of a dense one only the shape is looked at.
+    assert ranks == ({0} if (kind, field) == ("dense", 4) else set())

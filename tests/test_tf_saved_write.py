@@ -63,6 +63,14 @@ def optional(shape: tuple[int | None, ...], dtype: Any) -> ps.Dataset:
     return ps.Dataset.from_generator(lambda: map(one, range(8)), output_signature=spec)
 
 
+def axes(dtype: Any = np.int16) -> ps.Dataset:
+    """Rows of 0 to 4 axes, each twice, and of one again."""
+    rows = [
+        np.full((n % 3,) * n, b"ab" if dtype == ps.string else n) for n in (0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 1)
+    ]
+    return ps.Dataset.from_generator(lambda: iter(rows), output_signature=ps.UnrankedSpec(dtype))
+
+
 STRUCTURES: dict[str, Callable[[], ps.Dataset]] = {
     "numbers": numbers,
     "dict in another order": lambda: numbers().map(lambda n: {"z": n, "a": n / 2, "B": (n, n + 1)}),
@@ -75,6 +83,8 @@ STRUCTURES: dict[str, Callable[[], ps.Dataset]] = {
     "batches": lambda: numbers(7).batch(3),
     "lists": lambda: numbers().map(lambda n: np.full(int(n) % 3, n)),
     "shapes": lambda: numbers().map(lambda n: np.full((int(n) % 3, 2, int(n) % 2), n)),
+    "axes": axes,
+    "axes of strings": lambda: axes(ps.string).map(lambda values: {"a": values, "b": (values, 1)}),
     "ragged": lambda: numbers().map(lambda n: np.full(int(n) % 3, n)).ragged_batch(2),
     "ragged ragged": lambda: numbers(8).map(lambda n: np.full(int(n) % 3, n)).ragged_batch(2).batch(2),
     "ragged strings": lambda: numbers().map(lambda n: np.array([b"ab"] * (int(n) % 3), "S")).ragged_batch(2),

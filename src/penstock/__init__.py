@@ -36,7 +36,7 @@ _NAMES = {
     "penstock.run.explained": "Explanation Origin",
     "penstock.run.position": "State",
     "penstock.saving": "Saved",
-    "penstock.spec": "DatasetSpec NoneSpec RaggedSpec SparseSpec TensorSpec string text",
+    "penstock.spec": "DatasetSpec NoneSpec RaggedSpec SparseSpec TensorSpec UnrankedSpec string text",
     "penstock.store.progress": "Progress",
     "penstock.writing": "Written write",
 }

@@ -70,6 +70,7 @@ from penstock.spec import NoneSpec as NoneSpec
 from penstock.spec import RaggedSpec as RaggedSpec
 from penstock.spec import SparseSpec as SparseSpec
 from penstock.spec import TensorSpec as TensorSpec
+from penstock.spec import UnrankedSpec as UnrankedSpec
 from penstock.spec import string as string
 from penstock.spec import text as text
 from penstock.store.progress import Progress as Progress

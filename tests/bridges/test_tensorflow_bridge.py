@@ -414,9 +414,21 @@ def test_an_element_that_fails_is_named_and_others_are_given():
 def test_something_else_is_refused():
     with pytest.raises(ArgumentTypeError, match=r"from_tf: dataset is \[1, 2\], wanted a tf.data.Dataset"):
         ps.from_tf([1, 2])
-    unknown = tf.data.Dataset.range(2).map(lambda n: tf.py_function(lambda n: n, [n], tf.int64))
-    with pytest.raises(ArgumentTypeError, match="Call ensure_shape before"):
-        ps.from_tf(unknown)
+    variants = tf.data.Dataset.range(2).map(lambda n: tf.data.Dataset.range(n)._variant_tensor)
+    with pytest.raises(ArgumentTypeError, match="wanted tensors of a dtype of NumPy"):
+        ps.from_tf(variants)
+
+
+def test_rows_of_an_unknown_number_of_axes_come_as_they_are():
+    unknown = tf.data.Dataset.range(4).map(
+        lambda n: tf.numpy_function(lambda n: np.zeros((2,) * (int(n) // 2), np.int8), [n], tf.int8)
+    )
+    rows = ps.from_tf(unknown)
+    assert rows.element_spec == ps.UnrankedSpec(np.int8)
+    assert [row.shape for row in rows] == [(), (), (2,), (2,)]
+    assert [batch.shape for batch in rows.batch(2)] == [(2,), (2, 2)]
+    with pytest.raises(ArgumentTypeError, match="a form that TensorFlow has"):
+        rows.to_tf()
 
 
 def test_a_recipe_cannot_hold_it():

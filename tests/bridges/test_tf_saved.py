@@ -67,6 +67,13 @@ def sparse(dtype: str = "int64") -> Any:
     return tf.data.Dataset.range(6).map(one)
 
 
+def of_axes(make: Callable[[Any], Any], dtype: Any) -> Any:
+    """Rows of 0 to 4 axes."""
+    made = tf.data.Dataset.range(5).map(lambda n: tf.numpy_function(make, [n], [dtype])[0])
+    assert made.element_spec.shape.rank is None
+    return made
+
+
 def strings() -> Any:
     return slices([[b"", b"\x00\xff"], [b"x" * 300, "é".encode()]])
 
@@ -100,6 +107,13 @@ STRUCTURES: dict[str, Callable[[], Any]] = {
     "string lists": lambda: tf.data.Dataset.range(5).map(lambda n: tf.fill([n % 3], tf.strings.as_string(n))),
     "batched": lambda: tf.data.Dataset.range(7).batch(3),
     "shapes": lambda: tf.data.Dataset.range(5).map(lambda n: tf.zeros([n, 2, n + 1], tf.int8)),
+    "axes": lambda: of_axes(lambda n: [np.full((2,) * int(n), int(n), np.int16)], tf.int16),
+    "axes of strings in a dict": lambda: tf.data.Dataset.zip(
+        {
+            "n": tf.data.Dataset.range(5),
+            "a": of_axes(lambda n: [np.full((n % 3,) * int(n), b"ab")], tf.string),
+        }
+    ),
     "tuple": lambda: slices([1, 2], [b"a", b"b"]),
     "dict": lambda: slices({"z": [1, 2], "B": [b"a", b"b"], "a": [[1.5], [2.5]]}),
     "nested": lambda: slices({"b": ([1, 2], {"y": [3, 4], "x": [5, 6]}), "a": ([7, 8],)}),
@@ -200,7 +214,7 @@ def test_every_structure_comes_here_and_goes_back(tmp_path: Path, name: str):
 
 
 @pytest.mark.parametrize(
-    "name", ["vectors", "tuple", "strings", "lengths", "ragged", "sparse", "named tuple", "optional"]
+    "name", ["vectors", "tuple", "strings", "lengths", "ragged", "sparse", "named tuple", "optional", "axes"]
 )
 def test_the_spec_is_written_byte_for_byte(tmp_path: Path, name: str):
     STRUCTURES[name]().save(str(tmp_path / "theirs"))

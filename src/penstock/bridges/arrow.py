@@ -30,6 +30,7 @@ from penstock.spec import (
     SparseSpec,
     Spec,
     TensorSpec,
+    UnrankedSpec,
     is_structure,
     string,
     text,
@@ -207,8 +208,8 @@ def _schema(pa: Any, spec: Spec) -> Any:
 def _type(pa: Any, spec: LeafSpec) -> Any:
     if isinstance(spec, NoneSpec):
         return pa.null()
-    if isinstance(spec, SparseSpec | DatasetSpec):
-        help = "Make arrays of sparse values with map and to_dense(), rows of datasets with flat_map."
+    if isinstance(spec, SparseSpec | DatasetSpec | UnrankedSpec):
+        help = "Make arrays of as many axes with map, of sparse values with to_dense(), of datasets rows with flat_map."
         raise ArgumentError("to_arrow", "a leaf of the rows", got=spec, want="an array", help=help)
     dtype = _item_type(pa, spec.dtype)
     lists = spec.ragged_rank + 1 if isinstance(spec, RaggedSpec) else 1

@@ -15,7 +15,18 @@ from numpy.typing import NDArray
 
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
-from penstock.spec import LeafSpec, NoneSpec, RaggedSpec, SparseSpec, Spec, flatten, form, is_structure, pack
+from penstock.spec import (
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    SparseSpec,
+    Spec,
+    UnrankedSpec,
+    flatten,
+    form,
+    is_structure,
+    pack,
+)
 
 __all__ = ["Placing"]
 
@@ -97,7 +108,7 @@ def _check_leaf(name: str, spec: LeafSpec, sharding: Any) -> None:
             "DataLoader", where, got=spec, want="numbers, JAX has nothing else", help=help
         )
     is_split = isinstance(sharding, jax.sharding.Sharding) and not sharding.is_fully_replicated
-    if (is_split or _spans_processes(sharding)) and isinstance(spec, RaggedSpec | SparseSpec):
+    if (is_split or _spans_processes(sharding)) and isinstance(spec, RaggedSpec | SparseSpec | UnrankedSpec):
         help = "Fill them up by padded_batch(), or by map() with to_padded() or to_dense()."
         raise ArgumentTypeError(
             "DataLoader", where, got=spec, want="arrays, which a sharding splits", help=help

@@ -32,6 +32,7 @@ from penstock.spec import (
     SparseSpec,
     Spec,
     TensorSpec,
+    UnrankedSpec,
     flatten,
     is_structure,
     map_structure,
@@ -69,17 +70,19 @@ def _leaf_of(spec: Any) -> LeafSpec:
 
 
 def _tensor_leaf(spec: Any) -> LeafSpec:
-    want = "tensors of a known number of axes and a dtype of NumPy"
-    if (
-        not isinstance(spec, tf.TensorSpec | tf.RaggedTensorSpec | tf.SparseTensorSpec)
-        or spec.shape.rank is None
-    ):
+    want = "tensors of a dtype of NumPy, ragged and sparse ones of a known number of axes"
+    is_tensor = isinstance(spec, tf.TensorSpec)
+    is_other = isinstance(spec, tf.RaggedTensorSpec | tf.SparseTensorSpec)
+    if not is_tensor and not (is_other and spec.shape.rank is not None):
         raise ArgumentTypeError(
             "from_tf", "element_spec", got=spec, want=want, help="Call ensure_shape before."
         )
-    dtype, shape = spec.dtype.as_numpy_dtype, tuple(spec.shape)
     if spec.dtype in (tf.variant, tf.resource) or spec.dtype.is_quantized:
         raise ArgumentTypeError("from_tf", "element_spec", got=spec, want=want)
+    dtype = spec.dtype.as_numpy_dtype
+    if spec.shape.rank is None:
+        return UnrankedSpec(dtype)
+    shape = tuple(spec.shape)
     if isinstance(spec, tf.SparseTensorSpec):
         return SparseSpec(shape, dtype)
     if isinstance(spec, tf.RaggedTensorSpec) and spec.ragged_rank:

@@ -27,7 +27,18 @@ from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import ArgumentTypeError, InvalidArgumentError
-from penstock.spec import LeafSpec, NoneSpec, RaggedSpec, SparseSpec, Spec, TensorSpec, pack, string, text
+from penstock.spec import (
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    SparseSpec,
+    Spec,
+    TensorSpec,
+    UnrankedSpec,
+    pack,
+    string,
+    text,
+)
 
 __all__ = ["Crossing", "Leaf", "tensor_of"]
 
@@ -175,7 +186,7 @@ def leaf_of(spec: LeafSpec, name: str, where: str) -> Leaf:
     if isinstance(spec, NoneSpec):
         return _Nothing()
     dtype = _dtype_of(spec)
-    if dtype is None or spec.optional:
+    if dtype is None or spec.optional or isinstance(spec, UnrankedSpec):
         found = _named(name)
         help = "Bring it into one by map: fill what is missing, turn dates into numbers, batch or flat_map datasets."
         raise ArgumentTypeError(where, found, got=spec, want="a form that TensorFlow has", help=help)

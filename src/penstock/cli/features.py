@@ -17,6 +17,7 @@ from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
+from penstock.column.unranked import UnrankedColumn
 
 __all__ = ["FeatureSummary", "flat_values"]
 
@@ -77,7 +78,7 @@ def _rows_there(column: Column) -> NDArray[np.bool_]:
 
 def flat_values(column: Column) -> tuple[Lengths, FixedColumn | BytesColumn]:
     """How many values each row has (int64[n]), and the column of all values of the rows, axes laid flat."""
-    if isinstance(column, ShapedColumn):
+    if isinstance(column, ShapedColumn | UnrankedColumn):
         return flat_values(column.flat)
     if isinstance(column, SparseColumn):
         return flat_values(column.values)

@@ -71,7 +71,10 @@ def _kind(leaf: LeafSpec) -> str:
 def _json_leaf(name: str, leaf: LeafSpec) -> dict[str, Any]:
     names = {string: "bytes", text: "text"}
     rank = leaf.ragged_rank if isinstance(leaf, RaggedSpec) else 0
-    about = {"dtype": names.get(leaf.dtype, str(leaf.dtype)), "shape": list(leaf.shape)}
+    about = {
+        "dtype": names.get(leaf.dtype, str(leaf.dtype)),
+        "shape": None if leaf.shape is None else list(leaf.shape),
+    }
     return {"name": name, **about, "optional": leaf.optional, "ragged_rank": rank}
 
 
@@ -91,7 +94,8 @@ def _show(schema: Schema) -> None:
 def spec_text(spec: LeafSpec) -> str:
     """A dtype and a shape in short: `uint8[28, 28]`, `text[]`, `float32[?]`."""
     dtype = {string: "bytes", text: "text"}.get(spec.dtype, str(spec.dtype))
-    return f"{dtype}[{', '.join('?' if size is None else str(size) for size in spec.shape)}]"
+    sizes = ["..."] if spec.shape is None else ["?" if size is None else str(size) for size in spec.shape]
+    return f"{dtype}[{', '.join(sizes)}]"
 
 
 def _notes(field: Field) -> str:

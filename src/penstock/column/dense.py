@@ -17,6 +17,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.unify import shaped_of
+from penstock.column.unranked import UnrankedColumn
 from penstock.errors import DataLossError, InvalidArgumentError
 
 __all__ = ["different_shapes", "each_group", "in_groups", "regular", "stack"]
@@ -77,7 +78,19 @@ def _stacked(column: Column, size: int, leaf: int) -> Column:
         return _stacked_lists(column, size, leaf)
     if isinstance(column, ShapedColumn):
         return _stacked_shapes(column, size, leaf)
+    if isinstance(column, UnrankedColumn):
+        return _stacked_of_any_rank(column, size, leaf)
     return column.grouped(size)
+
+
+def _stacked_of_any_rank(column: UnrankedColumn, size: int, leaf: int) -> UnrankedColumn:
+    shapes = [sizes.tolist() for sizes in column.shapes.present()]
+    for i, shape in enumerate(shapes):
+        first = shapes[i - i % size]
+        if shape != first:
+            raise different_shapes(leaf, first, i % size, shape)
+    flat = RaggedColumn(np.ascontiguousarray(column.flat.offsets[::size]), column.flat.inner)
+    return UnrankedColumn.of(flat, [[size, *shape] for shape in shapes[::size]])
 
 
 def _stacked_lists(column: RaggedColumn, size: int, leaf: int) -> Column:

@@ -15,6 +15,7 @@ from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
+from penstock.column.unranked import UnrankedColumn
 from penstock.spec import (
     DatasetSpec,
     LeafSpec,
@@ -23,6 +24,7 @@ from penstock.spec import (
     SparseSpec,
     Spec,
     TensorSpec,
+    UnrankedSpec,
     map_structure,
     string,
     text,
@@ -96,7 +98,7 @@ def _no_rows(spec: LeafSpec) -> Column:
         shape = np.array([[0, *(size or 0 for size in spec.shape)]], np.int64)
         places, values = (RaggedColumn(bounds, part.inner) for part in (none.places, none.values))
         return SparseColumn(places, values, shape, none.shape)
-    if isinstance(spec, DatasetSpec):
+    if isinstance(spec, DatasetSpec | UnrankedSpec):
         spec.batched(0)  # raises
     return RaggedColumn(bounds, _empty_column(spec))
 
@@ -111,6 +113,8 @@ def _empty_column(spec: LeafSpec) -> Column:
         for _ in range(spec.ragged_rank + 1):
             column = RaggedColumn(_NO_OFFSETS, column)
         return column
+    if isinstance(spec, UnrankedSpec):
+        return UnrankedColumn.of(RaggedColumn(_NO_OFFSETS, _of_shape(TensorSpec((), spec.dtype))), [])
     return _empty_sparse(spec) if isinstance(spec, SparseSpec) else _empty_tensors(spec)
 
 

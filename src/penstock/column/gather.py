@@ -18,6 +18,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
 from penstock.column.unify import one_form
+from penstock.column.unranked import UnrankedColumn
 from penstock.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -128,6 +129,11 @@ def _shaped_from(columns: Sequence[ShapedColumn], which: IntArray, rows: IntArra
     return ShapedColumn(flat, shapes, _common([column.shape for column in columns]))
 
 
+def _unranked_from(columns: Sequence[UnrankedColumn], which: IntArray, rows: IntArray) -> UnrankedColumn:
+    flat = _ragged_from([column.flat for column in columns], which, rows)
+    return UnrankedColumn(flat, _ragged_from([column.shapes for column in columns], which, rows))
+
+
 def _sparse_from(columns: Sequence[SparseColumn], which: IntArray, rows: IntArray) -> SparseColumn:
     places = _ragged_from([column.places for column in columns], which, rows)
     values = _ragged_from([column.values for column in columns], which, rows)
@@ -164,5 +170,6 @@ _GATHERS: Final[dict[type, Callable[[Any, IntArray, IntArray], Column]]] = {
     RaggedColumn: _ragged_from,
     ShapedColumn: _shaped_from,
     SparseColumn: _sparse_from,
+    UnrankedColumn: _unranked_from,
     NestedColumn: _nested_from,
 }

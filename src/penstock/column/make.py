@@ -20,6 +20,7 @@ from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
+from penstock.column.unranked import UnrankedColumn
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import SpecError
 from penstock.spec import (
@@ -31,6 +32,7 @@ from penstock.spec import (
     SparseSpec,
     Spec,
     TensorSpec,
+    UnrankedSpec,
     flatten,
     form,
     is_compatible,
@@ -302,6 +304,15 @@ def _nones(values: Sequence[Any], _: NoneSpec) -> Column | None:
     return NoneColumn(len(values)) if all(value is None for value in values) else None
 
 
+def _unranked(values: Sequence[Any], spec: UnrankedSpec) -> Column | None:
+    arrays = [array for value in values if (array := array_of(value, spec.dtype)) is not None]
+    if len(arrays) < len(values):
+        return None
+    items = _items([array.reshape(-1) for array in arrays], spec.dtype, ())
+    flat = RaggedColumn(offsets_of([array.size for array in arrays]), items)
+    return UnrankedColumn.of(flat, [array.shape for array in arrays])
+
+
 def _datasets(values: Sequence[Any], spec: DatasetSpec) -> Column | None:
     wanted = Spec(spec.element_spec)
     if all(hasattr(value, "plan") and is_compatible(wanted, value.plan.spec) for value in values):
@@ -315,4 +326,5 @@ _MAKERS: Final[dict[type, Callable[[Sequence[Any], Any], Column | None]]] = {
     SparseSpec: _sparse_rows,
     NoneSpec: _nones,
     DatasetSpec: _datasets,
+    UnrankedSpec: _unranked,
 }

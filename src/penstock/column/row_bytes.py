@@ -13,6 +13,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
+from penstock.column.unranked import UnrankedColumn
 
 __all__ = ["row_bytes", "rows_within"]
 
@@ -53,7 +54,7 @@ def _of(column: Column) -> IntArray | int:
         sizes = np.diff(column.offsets[::width]) + width * _OFFSET_BYTES if width else 0
     elif isinstance(column, RaggedColumn):
         sizes = _of_items(column)
-    elif isinstance(column, ShapedColumn):
+    elif isinstance(column, ShapedColumn | UnrankedColumn):
         return _of(column.flat)
     elif isinstance(column, SparseColumn):
         return _of(column.places) + _of(column.values)

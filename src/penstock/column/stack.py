@@ -20,6 +20,7 @@ from penstock.spec import (
     SparseSpec,
     Spec,
     TensorSpec,
+    UnrankedSpec,
     flatten,
     pack,
     string,
@@ -89,8 +90,9 @@ def _dense(values: list[Any], spec: LeafSpec, leaf: int) -> Any:
     if isinstance(spec, RaggedSpec):
         rows = [_no_rows(spec) if value is None else value for value in values]
         return Ragged(_joined(rows), np.cumsum([0, *map(len, rows)]))
-    assert isinstance(spec, TensorSpec), "datasets cannot be batched"
-    values, spec = _without_missing(values, spec)
+    assert isinstance(spec, TensorSpec | UnrankedSpec), "datasets cannot be batched"
+    if isinstance(spec, TensorSpec):
+        values, spec = _without_missing(values, spec)
     shapes = [np.shape(value) for value in values if value is not None]
     for i, shape in enumerate(shapes):
         if shape != shapes[0]:
@@ -106,7 +108,7 @@ def _without_missing(values: list[Any], spec: TensorSpec) -> tuple[list[Any], Te
     return [empty if value is None else value for value in values], TensorSpec(spec.shape, spec.dtype)
 
 
-def _stacked(values: list[Any], shape: tuple[int, ...], spec: TensorSpec) -> Array:
+def _stacked(values: list[Any], shape: tuple[int, ...], spec: TensorSpec | UnrankedSpec) -> Array:
     stacked = _zeros((len(values), *shape), spec)
     if stacked.dtype == object:
         stacked[...] = None

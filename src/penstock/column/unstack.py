@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
+from penstock.column.unranked import UnrankedColumn
 from penstock.errors import InvalidArgumentError
 from penstock.spec import pack, paths
 
@@ -66,6 +68,8 @@ def _lengths(column: Column, name: str) -> IntArray:
         return np.diff(column.offsets)
     if isinstance(column, ShapedColumn | SparseColumn):
         return column.shapes[:, 0]
+    if isinstance(column, UnrankedColumn) and column.ranks.all():
+        return column.shapes.inner.items()[column.shapes.offsets[:-1]]  # type: ignore[no-any-return]
     shape = column.spec.shape
     if not shape:
         raise InvalidArgumentError(
@@ -82,6 +86,8 @@ def _entries(column: Column, counts: IntArray) -> Column:
         return _arrays(column, counts)
     if isinstance(column, SparseColumn):
         return _sparse(column, counts)
+    if isinstance(column, UnrankedColumn):
+        return _of_any_rank(column, counts)
     n = len(column)
     if isinstance(column, FixedColumn):
         size, *rest = column.values.shape[1:]
@@ -106,6 +112,13 @@ def _arrays(column: ShapedColumn, counts: IntArray) -> Column:
     if shapes.shape[1] == 0:
         return column.flat.inner.slice(int(offsets[0]), int(offsets[-1]))
     return ShapedColumn(flat, shapes, column.shape[1:])
+
+
+def _of_any_rank(column: UnrankedColumn, counts: IntArray) -> UnrankedColumn:
+    rows = zip(column.shapes.present(), counts.tolist(), strict=True)
+    shapes = [sizes[1:].tolist() for sizes, count in rows for _ in range(count)]
+    offsets = column.flat.offsets[0] + offsets_of([prod(shape) for shape in shapes])
+    return UnrankedColumn.of(RaggedColumn(offsets, column.flat.inner), shapes)
 
 
 def _sparse(column: SparseColumn, counts: IntArray) -> SparseColumn:

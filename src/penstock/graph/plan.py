@@ -26,7 +26,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import UNKNOWN, Node, PlainRows, RowSource, SpecUnknown
 from penstock.graph.placed import count_alone, note_unnoted, unnoted
 from penstock.graph.seeds import seeds_of_process
-from penstock.spec import DatasetSpec, Spec, pack, paths
+from penstock.spec import DatasetSpec, Spec, UnrankedSpec, pack, paths
 
 __all__ = ["DEEPER", "AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
 
@@ -429,12 +429,13 @@ def plan_of(dataset: Any, where: str, name: str = "dataset") -> Plan:
 
 
 def _with_missing(seen: Spec, opened: Spec) -> Spec:
-    """The spec of a row, and that leaves may be missing where those of the dataset that gave it may."""
+    """The spec of a row; leaves may be missing, or have any number of axes, as in the dataset that gave it."""
     mine, theirs = seen.leaves, opened.leaves
     if paths(seen.structure) != paths(opened.structure):
         return seen
     leaves = [
-        other if getattr(other, "optional", False) else leaf for leaf, other in zip(mine, theirs, strict=True)
+        other if other.optional or isinstance(other, UnrankedSpec) else leaf
+        for leaf, other in zip(mine, theirs, strict=True)
     ]
     return Spec(pack(seen.structure, leaves))
 

@@ -18,6 +18,7 @@ from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
+from penstock.column.unranked import UnrankedColumn
 
 __all__ = ["whole_digest"]
 
@@ -68,6 +69,9 @@ def _of_column(column: Column) -> Iterator[Any]:
         yield from _of_column(column.inner.slice(int(column.offsets[0]), int(column.offsets[-1])))
     elif isinstance(column, ShapedColumn):
         yield from _of_array(column.shapes, None)
+        yield from _of_column(column.flat)
+    elif isinstance(column, UnrankedColumn):
+        yield from _of_column(column.shapes)
         yield from _of_column(column.flat)
     elif isinstance(column, SparseColumn):
         yield from _of_array(column.shapes, None)

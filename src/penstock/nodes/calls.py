@@ -347,7 +347,7 @@ def _called(
     """What a function returns for every row, and the errors of rows for which it failed, with their places."""
     results: list[Any] = []
     errors: list[tuple[int, Exception]] = []
-    if any(leaf.shape for leaf in chunk.spec.leaves):
+    if any(leaf.shape != () for leaf in chunk.spec.leaves):
         chunk = chunk.gather(np.arange(len(chunk)))  # the function may write into its arrays
     rows = iter(chunk)
     call_all = starmap if type(chunk.template) is tuple else map

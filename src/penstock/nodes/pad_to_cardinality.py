@@ -120,11 +120,11 @@ def _filler(spec: Spec) -> Any:
 def _zero(leaf: LeafSpec) -> Any:
     if isinstance(leaf, NoneSpec):
         return None
+    if not isinstance(leaf, TensorSpec | RaggedSpec):
+        raise ArgumentTypeError("pad_to_cardinality", "a component", got=leaf, want="arrays or ps.Ragged")
     sizes = tuple(size or 0 for size in leaf.shape)
     if isinstance(leaf, RaggedSpec):
         return _no_items(leaf, sizes)
-    if not isinstance(leaf, TensorSpec):
-        raise ArgumentTypeError("pad_to_cardinality", "a component", got=leaf, want="arrays or ps.Ragged")
     if leaf.dtype in (string, text):
         empty = b"" if leaf.dtype == string else ""
         return np.full(sizes, empty, object) if sizes else empty

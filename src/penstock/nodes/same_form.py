@@ -8,7 +8,18 @@ from typing import Any, Final, TypeAlias
 
 from penstock.column.chunk import Chunk
 from penstock.errors import InvalidArgumentError
-from penstock.spec import DatasetSpec, LeafSpec, NoneSpec, flatten, form, pack, paths, string, text
+from penstock.spec import (
+    DatasetSpec,
+    LeafSpec,
+    NoneSpec,
+    UnrankedSpec,
+    flatten,
+    form,
+    pack,
+    paths,
+    string,
+    text,
+)
 
 __all__ = ["First", "chunk_in_form", "is_first", "kinds_of", "like_first", "row_in_form"]
 
@@ -143,7 +154,7 @@ def _check_kinds(chunk: Chunk, wanted: tuple[str, ...]) -> None:
 
 
 def _kind(leaf: LeafSpec) -> str:
-    if isinstance(leaf, NoneSpec | DatasetSpec):
+    if isinstance(leaf, NoneSpec | DatasetSpec | UnrankedSpec):
         return type(leaf).__name__
     dtype = string if leaf.dtype == text else leaf.dtype
     return f"{'string' if dtype == string else dtype} of {len(leaf.shape)} axes"

@@ -13,7 +13,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.errors import ArgumentTypeError
 from penstock.records.schema import BYTES, FLOAT, INT64, MOST_AXES, UNSET, Field, Kind
-from penstock.spec import LeafSpec, RaggedSpec, Shape, TensorSpec, string, text
+from penstock.spec import LeafSpec, RaggedSpec, Shape, TensorSpec, UnrankedSpec, string, text
 
 __all__ = ["ContradictionError", "field_of", "field_of_spec", "widened"]
 
@@ -47,9 +47,10 @@ def field_of_spec(name: str, spec: LeafSpec, values_in_a_row: float | None = Non
     """The field that stores rows of a spec; ArgumentTypeError where a record has no place for them."""
     if not isinstance(spec, TensorSpec | RaggedSpec):
         want = "numbers, strings, arrays or ps.Ragged"
-        raise ArgumentTypeError(
-            "write", name, got=spec, want=want, help="Leave it out or change it with map."
-        )
+        help = "Leave it out or change it with map."
+        if isinstance(spec, UnrankedSpec):
+            help = "Give all rows as many axes with map, or save with format='tf'."
+        raise ArgumentTypeError("write", name, got=spec, want=want, help=help)
     rank = spec.ragged_rank if isinstance(spec, RaggedSpec) else 0
     count = _known_count(spec.shape) if values_in_a_row is None else values_in_a_row
     kind, raw = _storage(spec.dtype, spec.shape, rank, count)

@@ -36,6 +36,7 @@ from penstock.spec import (
     SparseSpec,
     Spec,
     TensorSpec,
+    UnrankedSpec,
     flatten,
     form,
     is_structure,
@@ -49,7 +50,7 @@ _CHUNK_ROWS: Final = 8192
 _CHUNK_BYTES: Final = 1 << 20
 _WAIT_SECONDS: Final = 0.005
 _SLOW_ROW_SECONDS: Final = 0.001
-_SPECS: Final = (TensorSpec, RaggedSpec, SparseSpec, NoneSpec, DatasetSpec)
+_SPECS: Final = (TensorSpec, RaggedSpec, SparseSpec, NoneSpec, DatasetSpec, UnrankedSpec)
 
 
 @source("from_generator")
@@ -231,10 +232,9 @@ def _inferred(row: Any, dtypes: Any) -> Spec:
 
 
 def _any_size(leaf: LeafSpec) -> LeafSpec:
-    sizes = (None,) * len(leaf.shape)
-    if isinstance(leaf, TensorSpec | SparseSpec):
-        return replace(leaf, shape=sizes)
-    return RaggedSpec(sizes, leaf.dtype, leaf.ragged_rank) if isinstance(leaf, RaggedSpec) else leaf
+    if not isinstance(leaf, TensorSpec | SparseSpec | RaggedSpec):
+        return leaf
+    return replace(leaf, shape=(None,) * len(leaf.shape))
 
 
 def _with_dtypes(leaves: Any, dtypes: Any) -> Any:

@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 from penstock.column.packing import types_within
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import InvalidArgumentError, SpecError
-from penstock.spec import RaggedSpec, SparseSpec, Spec, TensorSpec, flatten, form, is_structure, pack
+from penstock.spec import (
+    RaggedSpec,
+    SparseSpec,
+    Spec,
+    TensorSpec,
+    UnrankedSpec,
+    flatten,
+    form,
+    is_structure,
+    pack,
+)
 
 __all__ = ["as_leaf", "cast_row", "refusal"]
 
@@ -24,7 +34,7 @@ def cast_row(row: Any, structure: Any) -> Any:
     (np.int8(2), 1.5)
     """
     if not is_structure(structure):
-        has_items = isinstance(structure, TensorSpec) and structure.shape != ()
+        has_items = isinstance(structure, TensorSpec | UnrankedSpec) and structure.shape != ()
         value = as_leaf(row) if has_items else row
         return value if is_structure(value) else _cast_leaf(value, structure)
     if isinstance(structure, dict):
@@ -55,7 +65,8 @@ def _cast_leaf(value: Any, spec: Any) -> Any:
     if isinstance(spec, SparseSpec) and isinstance(value, Sparse):
         cast = _cast(value.values, spec.dtype)
         return value if cast is None else Sparse(value.indices, cast, value.dense_shape)
-    if not isinstance(spec, TensorSpec) or value is None or isinstance(value, Ragged | Sparse | bytes | str):
+    is_array = isinstance(spec, TensorSpec | UnrankedSpec)
+    if not is_array or value is None or isinstance(value, Ragged | Sparse | bytes | str):
         return value
     try:
         array = np.asarray(value)

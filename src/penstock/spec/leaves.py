@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import field
-from typing import Any, TypeAlias
+from operator import index
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -21,6 +22,7 @@ __all__ = [
     "Shape",
     "SparseSpec",
     "TensorSpec",
+    "UnrankedSpec",
     "is_ragged",
     "string",
     "text",
@@ -52,7 +54,13 @@ def _dtype_name(dtype: np.dtype[Any]) -> str:
 
 
 def _shape(value: Iterable[int | None] | int) -> Shape:
-    sizes = (value,) if isinstance(value, int) else tuple(value)
+    help = "None is a size that differs, as in (None, 3). If the number of axes does: ps.UnrankedSpec(dtype)."
+    try:
+        sizes = (value,) if isinstance(value, int | np.integer) else tuple(value)
+        sizes = tuple(None if size is None else index(size) for size in sizes)
+    except TypeError:
+        want = "the sizes of its axes"
+        raise ArgumentTypeError("TensorSpec", "shape", got=value, want=want, help=help) from None
     for size in sizes:
         if size is not None and size < 0:
             raise ArgumentError(
@@ -292,7 +300,56 @@ class DatasetSpec:
         return f"DatasetSpec(element_spec={self.element_spec}{cardinality})"
 
 
-LeafSpec: TypeAlias = TensorSpec | RaggedSpec | SparseSpec | NoneSpec | DatasetSpec
+@frozen
+class UnrankedSpec:
+    """An array whose number of axes differs from row to row; tf.data's `TensorSpec(None, dtype)`.
+
+    Batches hold rows of one shape. Formats other than tf.data's own save them once `map` has given all as many axes.
+
+    Attributes:
+        dtype: A NumPy dtype, `ps.string` for bytes or `ps.text` for str.
+
+    >>> UnrankedSpec(np.float32)
+    UnrankedSpec(dtype=float32)
+    """
+
+    dtype: np.dtype[Any]
+
+    def __init__(self, dtype: DTypeLike = np.float32) -> None:
+        object.__setattr__(self, "dtype", _dtype(dtype))
+
+    @property
+    def shape(self) -> Any:
+        """None: not even its length is known."""
+        return None
+
+    @property
+    def optional(self) -> bool:
+        """Never: rows always hold an array."""
+        return False
+
+    def batched(self, size: int | None) -> NoReturn:
+        """Never returns.
+
+        Raises:
+            ArgumentTypeError: Always.
+        """
+        help = "Give all as many with map, for example by np.reshape; or use batch, for rows of one shape."
+        raise ArgumentTypeError("batch", "a component", got=self, want="arrays of as many axes", help=help)
+
+    def stacked(self, size: int | None) -> UnrankedSpec:
+        """The same: batches whose rows have other axes have other ones too."""
+        return self
+
+    def unstacked(self) -> UnrankedSpec:
+        """The same: the entries of arrays of differing axes have differing ones."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"UnrankedSpec(dtype={_dtype_name(self.dtype)})"
+
+
+LeafSpec: TypeAlias = TensorSpec | RaggedSpec | SparseSpec | NoneSpec | DatasetSpec | UnrankedSpec
 
 
 def is_ragged(spec: LeafSpec) -> bool:

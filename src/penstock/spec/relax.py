@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.errors import ArgumentTypeError
-from penstock.spec.leaves import DatasetSpec, LeafSpec, NoneSpec, RaggedSpec, Shape, SparseSpec, TensorSpec
+from penstock.spec.leaves import (
+    DatasetSpec,
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    Shape,
+    SparseSpec,
+    TensorSpec,
+    UnrankedSpec,
+)
 from penstock.spec.rows import Spec
 from penstock.spec.structure import flatten, form, pack, paths
 
@@ -66,7 +75,10 @@ def _covering(one: LeafSpec, other: LeafSpec, path: str, where: str) -> LeafSpec
         return DatasetSpec(_relaxed(one.element_spec, other.element_spec, where), n)
     if isinstance(one, NoneSpec) and isinstance(other, NoneSpec):
         return one
-    if type(one) is not type(other) or one.dtype != other.dtype or len(one.shape) != len(other.shape):
+    if isinstance(one, UnrankedSpec) and one == other:
+        return one
+    is_other = type(one) is not type(other) or one.dtype != other.dtype
+    if is_other or len(one.shape) != len(other.shape):
         raise _incompatible(where, name, one, other)
     optional = one.optional or other.optional
     shape: Shape = tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True))

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
-from penstock.spec.leaves import LeafSpec, RaggedSpec, SparseSpec, TensorSpec
+from penstock.spec.leaves import LeafSpec, RaggedSpec, SparseSpec, TensorSpec, UnrankedSpec
 from penstock.spec.structure import flatten, form, map_structure, pack, paths
 
 __all__ = ["Spec"]
@@ -112,6 +112,6 @@ def _known_sizes(seen: LeafSpec, known: LeafSpec, loose: LeafSpec) -> LeafSpec:
 
 
 def _in_native_order(leaf: Any) -> Any:
-    if not isinstance(leaf, TensorSpec | RaggedSpec | SparseSpec) or leaf.dtype.isnative:
+    if not isinstance(leaf, TensorSpec | RaggedSpec | SparseSpec | UnrankedSpec) or leaf.dtype.isnative:
         return leaf
     return replace(leaf, dtype=leaf.dtype.newbyteorder("="))

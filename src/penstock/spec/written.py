@@ -21,6 +21,7 @@ from penstock.spec.leaves import (
     RaggedSpec,
     SparseSpec,
     TensorSpec,
+    UnrankedSpec,
     string,
     text,
 )
@@ -111,6 +112,8 @@ def leaf_to_json(spec: LeafSpec) -> dict[str, Any]:
     if isinstance(spec, DatasetSpec):
         inner = structure_to_json(spec.element_spec, leaf_to_json)
         return {"kind": "dataset", "rows": inner, "cardinality": spec.cardinality}
+    if isinstance(spec, UnrankedSpec):
+        return {"kind": "unranked", "dtype": dtype_to_json(spec.dtype)}
     document: dict[str, Any] = {"shape": list(spec.shape), "dtype": dtype_to_json(spec.dtype)}
     if isinstance(spec, SparseSpec):
         document["kind"] = "sparse"
@@ -133,6 +136,8 @@ def leaf_from_json(document: Any) -> LeafSpec:
     if kind == "dataset":
         rows = structure_from_json(document.get("rows"), leaf_from_json)
         return DatasetSpec(rows, _size(document.get("cardinality"), least=-2))
+    if kind == "unranked":
+        return UnrankedSpec(dtype_from_json(document.get("dtype")))
     sizes = _list(document.get("shape"))
     if len(sizes) > _MOST_AXES:
         raise _malformed(sizes, f"at most {_MOST_AXES} sizes")

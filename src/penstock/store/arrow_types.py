@@ -20,7 +20,17 @@ from typing import Any, Final
 import numpy as np
 
 from penstock.errors import ArgumentError
-from penstock.spec import DatasetSpec, LeafSpec, NoneSpec, RaggedSpec, Shape, SparseSpec, Spec, TensorSpec
+from penstock.spec import (
+    DatasetSpec,
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    Shape,
+    SparseSpec,
+    Spec,
+    TensorSpec,
+    UnrankedSpec,
+)
 from penstock.spec import string as bytes_dtype
 from penstock.spec import text as text_dtype
 
@@ -62,6 +72,9 @@ def check_leaf(leaf: LeafSpec, path: str) -> None:
     if isinstance(leaf, DatasetSpec):
         help = "Turn each into rows with flat_map first."
         raise ArgumentError("save", name, got=leaf, want="arrays, not datasets", help=help)
+    if isinstance(leaf, UnrankedSpec):
+        help = "Save with format='tf', or give all as many axes with map."
+        raise ArgumentError("save", name, got=leaf, want="arrays of as many axes in every row", help=help)
     if isinstance(leaf, NoneSpec):
         return
     if leaf.dtype.hasobject or (leaf.dtype.itemsize == 0 and leaf.dtype not in (bytes_dtype, text_dtype)):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, final
 
+import numpy as np
+
 from penstock import _native
+from penstock.column.base import Column
 from penstock.column.chunk import Chunk
 from penstock.column.fitted import fitted
+from penstock.column.unranked import UnrankedColumn
 from penstock.errors import ArgumentError
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.spec import NoneSpec, RaggedSpec, Spec, is_structure
@@ -115,11 +120,28 @@ class _Writer:
 
     def write(self, rows: Chunk) -> None:
         columns = fitted(rows, self._spec, _WHERE)
-        parts = [encoded(columns[i], component, name) for i, name, component in self._leaves]
-        self._packing.write(_native.write_tensors(parts, len(rows)))
+        for start, stop in _of_as_many_axes(columns, len(rows)):
+            parts = [
+                encoded(_ranked(columns[i].slice(start, stop)), component, name)
+                for i, name, component in self._leaves
+            ]
+            self._packing.write(_native.write_tensors(parts, stop - start))
 
     def finish(self) -> None:
         self._packing.finish()
+
+
+def _of_as_many_axes(columns: Sequence[Column], n: int) -> Iterator[tuple[int, int]]:
+    """Where rows begin and end whose arrays have as many axes each as those before them."""
+    changes = np.zeros(max(0, n - 1), np.bool_)
+    for column in columns:
+        if isinstance(column, UnrankedColumn):
+            changes |= np.diff(column.ranks) != 0
+    return pairwise([0, *(np.flatnonzero(changes) + 1).tolist(), n])
+
+
+def _ranked(column: Column) -> Column:
+    return column.ranked() if isinstance(column, UnrankedColumn) else column
 
 
 register(TFFormat())

@@ -19,10 +19,14 @@ from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.sparse import SparseColumn
+from penstock.column.unify import shaped_of
+from penstock.column.unranked import UnrankedColumn
 from penstock.frozen import frozen
-from penstock.spec import LeafSpec, Spec, pack, string
+from penstock.spec import LeafSpec, Spec, TensorSpec, pack, string
+from penstock.store.tf_axes import axes_of_tensor
 from penstock.store.tf_lists import joined_entries, with_unwritten
 from penstock.store.tf_spec import Component, in_saved_order
+from penstock.store.tf_wire import MalformedError
 
 __all__ = ["RecordError", "SavedForm"]
 
@@ -32,9 +36,11 @@ _CHUNK_BYTES: Final = 64 << 20
 _MOST_LISTS: Final = 256
 _OTHER_SPEC: Final = "If the spec is wrong, pass the right one by element_spec=."
 _AS_MANY_AXES: Final = (
-    "The dataset was saved without a number of axes, and a column holds rows of as many axes only as the first has: "
-    "give them so many in TensorFlow (tf.reshape, tf.expand_dims), and save it again."
+    "The dataset was saved without a number of axes, and its first rows have as many each. Where others have others, "
+    "pass element_spec= with ps.UnrankedSpec(dtype) in this place; of ragged or sparse values give all as many in "
+    "TensorFlow, and save it again."
 )
+_MOST_AXES: Final = 64
 
 Items: TypeAlias = tuple[NDArray[np.uint8], "IntArray | None"]
 Failure: TypeAlias = "tuple[int, str, int] | None"
@@ -142,7 +148,8 @@ def _read(
     """The rows of a leaf, how many there are, and why not all."""
     kind = leaf.component.kind
     if kind == "dense":
-        return _dense(leaf, data, starts, lengths)
+        known = leaf.component.shape is not None
+        return (_dense if known else _of_any_rank)(leaf, data, starts, lengths)
     if kind == "optional":
         return _optional(leaf, data, starts, lengths)
     if kind == "sparse":
@@ -164,6 +171,38 @@ def _tensors_of(
     sizes = [-1 if size is None else size for size in spec.shape]
     items, offsets, shapes, rows, failure = _native.read_tensors(data, starts, lengths, dtype, sizes)
     return _tensors(items, offsets, shapes, rows, spec), rows, _why(failure)
+
+
+def _of_any_rank(
+    leaf: _Leaf, data: NDArray[np.uint8], starts: IntArray, lengths: IntArray
+) -> tuple[Column, int, str | None]:
+    """Tensors by their numbers of axes, and then in their order again; what is none is told by who reads it."""
+    dtype, rows, why = leaf.spec.dtype, len(starts), None
+    ends = starts + lengths
+    ranks = np.array([_axes(data[a:b].tobytes()) for a, b in zip(starts, ends, strict=True)])
+    if (ranks > _MOST_AXES).any():
+        rows = int(np.argmax(ranks > _MOST_AXES))
+        why = f"a tensor of {ranks[rows]} axes, which no array has"
+    parts: list[tuple[IntArray, Column]] = []
+    for rank in np.unique(ranks[:rows]).tolist():
+        which = np.flatnonzero(ranks == rank)
+        spec = TensorSpec((None,) * rank, dtype)
+        column, read, wrong = _tensors_of(spec, leaf.component.dtype, data, starts[which], lengths[which])
+        if wrong is not None and which[read] < rows:
+            rows, why = int(which[read]), wrong
+        parts.append((which[:read], column))
+    none = column_of([], leaf.spec)
+    kept = [(which[which < rows], column.slice(0, int((which < rows).sum()))) for which, column in parts]
+    joined = type(none).concat([none, *(UnrankedColumn.with_axes(shaped_of(column)) for _, column in kept)])
+    order = np.concatenate([np.zeros(0, np.int64), *(which for which, _ in kept)])
+    return joined.gather(np.argsort(order)), rows, why
+
+
+def _axes(record: bytes) -> int:
+    try:
+        return axes_of_tensor(record)
+    except (MalformedError, TypeError, IndexError):
+        return 0
 
 
 def _list(

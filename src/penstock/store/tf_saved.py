@@ -31,7 +31,7 @@ from penstock.store.tf_dtypes import dtype_name
 from penstock.store.tf_elements import ElementReader, RecordElements, checked_compression, frames_of
 from penstock.store.tf_metadata import Metadata, parse_metadata
 from penstock.store.tf_old_elements import OldElements
-from penstock.store.tf_peek import first_rank
+from penstock.store.tf_peek import first_ranks
 from penstock.store.tf_rows import SavedForm
 from penstock.store.tf_shard import SavedShard
 from penstock.store.tf_spec import Component, components_of, in_saved_order, parse_spec
@@ -140,7 +140,8 @@ def open_tf_saved(
     _check_rows(folder, metadata, files)
     structure = _structure(folder, metadata, element_spec)
     _check_components(folder, metadata, structure)
-    structure = _with_ranks(folder, structure, files, wanted, metadata.version)
+    if element_spec is None:
+        structure = _with_ranks(folder, structure, files, wanted, metadata.version)
     leaves = flatten(structure)
     spec = Spec(pack(structure, [leaf if isinstance(leaf, NoneSpec) else leaf.leaf for leaf in leaves]))
     components = tuple(None if isinstance(leaf, NoneSpec) else leaf for leaf in leaves)
@@ -264,7 +265,7 @@ def _check_components(folder: str, metadata: Metadata, structure: Any) -> None:
 def _with_ranks(
     folder: str, structure: Any, files: Sequence[Sequence[str]], compression: str | None, version: int
 ) -> Any:
-    """Shapes of which not even the number of axes is known, as they are in the first row."""
+    """Shapes of which not even the number of axes is known, as they are in the first rows where these agree."""
     leaves = flatten(structure)
     if all(isinstance(leaf, NoneSpec) or leaf.shape is not None for leaf in leaves):
         return structure
@@ -273,17 +274,17 @@ def _with_ranks(
     def known(i: int, leaf: Any) -> Any:
         if isinstance(leaf, NoneSpec) or leaf.shape is not None:
             return leaf
-        rank = None
+        ranks: set[int] = set()
         if version == 2:
             paths = [path for shard in files for path in shard]
-            rank = first_rank(paths, compression, leaf, order.index(i), len(order))
-        if rank is None:
+            ranks = first_ranks(paths, compression, leaf, order.index(i), len(order))
+        if not ranks:
             raise InvalidArgumentError(
                 f"component {order.index(i)} is of any number of axes, and no row could be read that tells it.",
                 path=os.path.join(folder, SPEC),
                 help="Pass element_spec=, leaf specs of a known number of axes.",
             )
-        return replace(leaf, shape=(None,) * rank, is_told_by_rows=True)
+        return leaf if len(ranks) > 1 else replace(leaf, shape=(None,) * ranks.pop(), is_told_by_rows=True)
 
     return pack(structure, [known(i, leaf) for i, leaf in enumerate(leaves)])
 

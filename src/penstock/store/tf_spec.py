@@ -17,6 +17,7 @@ from penstock.spec import (
     Shape,
     SparseSpec,
     TensorSpec,
+    UnrankedSpec,
     flatten,
     is_structure,
     pack,
@@ -51,8 +52,8 @@ class Component:
     Attributes:
         kind: "dense", "ragged", "sparse", "list" (a TensorArray), or "optional": dense where it is not missing.
         dtype: TensorFlow's number of the dtype of its values.
-        shape: Sizes of the axes, None where they differ; None where even their number is not known. Of a list those of
-            an entry.
+        shape: Sizes of the axes, None where they differ; None where even their number is not known, or differs. Of a
+            list those of an entry.
         ragged_rank: Ragged axes; 0 also for rows of a ragged tensor, which are kept like one.
         stacks: Of a list, whether all entries of a row have one shape.
         is_told_by_rows: The spec has no number of axes; the first row gave it.
@@ -86,7 +87,7 @@ class Component:
 
     @property
     def leaf(self) -> LeafSpec:
-        """The spec of its values in rows of ours; the number of axes is known.
+        """The spec of its values in rows of ours; the number of axes is known, but of dense ones.
 
         Raises:
             MalformedError: Of a dtype that rows cannot have.
@@ -95,7 +96,9 @@ class Component:
         dtype = dtype_numbered(self.dtype)
         if dtype is None:
             raise MalformedError(f"values of {dtype_name(self.dtype)}, which rows cannot hold")
-        assert self.shape is not None
+        if self.shape is None:
+            assert self.kind == "dense", "the first row tells of others how many axes they have"
+            return UnrankedSpec(dtype)
         if self.kind == "sparse":
             return SparseSpec(self.shape, dtype)
         if self.kind == "list":
@@ -114,12 +117,12 @@ def components_of(leaf: LeafSpec) -> Component | None:
     """
     if isinstance(leaf, NoneSpec):
         return None
-    if not isinstance(leaf, TensorSpec | RaggedSpec | SparseSpec):
+    if not isinstance(leaf, TensorSpec | RaggedSpec | SparseSpec | UnrankedSpec):
         raise MalformedError("is a dataset, of which TensorFlow saves nothing")
     number = number_of(leaf.dtype)
     if number is None:
         raise MalformedError(f"has the dtype {leaf.dtype}, which TensorFlow does not have")
-    if isinstance(leaf, TensorSpec):
+    if isinstance(leaf, TensorSpec | UnrankedSpec):
         return Component("optional" if leaf.optional else "dense", number, leaf.shape)
     if leaf.optional:
         raise MalformedError("is a ragged or sparse value that may be missing")
@@ -355,7 +358,6 @@ def _written_leaf(leaf: LeafSpec) -> bytes:
     component = components_of(leaf)
     if component is None:
         return _written_type(_NONE_SPEC, "tf.NoneTensorSpec", [], 0)
-    assert component.shape is not None
     shape = _written_shape(component.shape)
     tensor = enclosed(_TENSOR, enclosed(2, shape) + number_field(3, component.dtype))
     if component.kind == "dense":
@@ -375,7 +377,9 @@ def _written_type(kind: int, name: str, parts: list[bytes], records: int) -> byt
     return enclosed(_TYPE, number_field(1, kind) + enclosed(2, state) + enclosed(3, name.encode()) + count)
 
 
-def _written_shape(shape: Shape) -> bytes:
+def _written_shape(shape: Shape | None) -> bytes:
+    if shape is None:
+        return number_field(3, 1)
     return b"".join(enclosed(2, _written_size(-1 if size is None else size)) for size in shape)
 
 

@@ -25,7 +25,7 @@ from penstock.graph.node import INFINITE, UNKNOWN
 from penstock.graph.plan import Plan, plain_rows
 from penstock.run.iterator import RowIterator
 from penstock.run.position import seal_state
-from penstock.spec import DatasetSpec, LeafSpec, NoneSpec, flatten, string, text
+from penstock.spec import DatasetSpec, LeafSpec, NoneSpec, UnrankedSpec, flatten, string, text
 
 __all__ = ["check_laws", "same"]
 
@@ -123,6 +123,8 @@ def _fits(spec: LeafSpec, value: Any) -> bool:
         return spec.cardinality in (UNKNOWN, value.plan.cardinality)
     if value is None:
         return spec.optional or isinstance(spec, NoneSpec)
+    if isinstance(spec, UnrankedSpec):
+        return True
     if spec.dtype in (string, text) and not isinstance(value, np.ndarray | Ragged | Sparse):
         return isinstance(value, bytes if spec.dtype == string else str) and spec.shape == ()
     shape = tuple(value.shape)

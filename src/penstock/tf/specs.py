@@ -65,6 +65,8 @@ class TensorSpec(_Spec):
         return cls(tensor.shape, tensor.dtype, name)
 
     def __penstock__(self) -> Any:
+        if self.shape.rank is None:
+            return ps.UnrankedSpec(self.dtype.dtype)
         return ps.TensorSpec(tuple(self.shape), self.dtype.dtype)
 
     def __repr__(self) -> str:
@@ -172,7 +174,7 @@ def shown_spec(structure: Any) -> Any:
 
 
 def _shown(leaf: Any) -> Any:
-    if isinstance(leaf, ps.TensorSpec):
+    if isinstance(leaf, ps.TensorSpec | ps.UnrankedSpec):
         return TensorSpec(leaf.shape, leaf.dtype)
     if isinstance(leaf, ps.RaggedSpec):
         return RaggedTensorSpec(leaf.shape, leaf.dtype, leaf.ragged_rank)

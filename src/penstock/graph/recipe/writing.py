@@ -32,7 +32,16 @@ from penstock.graph.recipe.files import files_to_json
 from penstock.graph.recipe.functions import function_to_json
 from penstock.graph.recipe.nodes import arguments_of, name_of_node, name_of_value
 from penstock.graph.seeds import Drawn
-from penstock.spec import DatasetSpec, NoneSpec, RaggedSpec, SparseSpec, Spec, TensorSpec, is_structure
+from penstock.spec import (
+    DatasetSpec,
+    NoneSpec,
+    RaggedSpec,
+    SparseSpec,
+    Spec,
+    TensorSpec,
+    UnrankedSpec,
+    is_structure,
+)
 from penstock.spec.written import dtype_to_json, leaf_to_json, structure_to_json
 
 __all__ = ["BUILTIN", "Later", "Writing", "at_once"]
@@ -43,7 +52,7 @@ Later: TypeAlias = Callable[[dict[str, Any], Callable[[], str]], None]
 BUILTIN: Final = {"bool": bool, "int": int, "float": float, "complex": complex, "bytes": bytes, "str": str}
 """Python's own types that stand for dtypes."""
 
-_LEAVES: Final = (TensorSpec, RaggedSpec, SparseSpec, NoneSpec, DatasetSpec)
+_LEAVES: Final = (TensorSpec, RaggedSpec, SparseSpec, NoneSpec, DatasetSpec, UnrankedSpec)
 _MOST_BITS: Final = 127
 _WAY_OUT: Final = "Give it as arrays, numbers, texts, or a function."
 

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module, invalidate_caches
 from pathlib import Path
@@ -111,6 +111,45 @@ def test_rerun_makes_the_same_files_again(tmp_path: Path, capsys: pytest.Capture
     code, text = said(capsys, "rerun", tmp_path / "a", tmp_path / "b")
     assert (code, text) == (0, "8 rows: the same files, byte for byte\n")
     assert said(capsys, "diff", tmp_path / "a", tmp_path / "b") == (0, "The same 8 rows.\n")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ps.Dataset.range(40).shuffle(10, seed=1),
+        lambda: ps.Dataset.range(40).shuffle(10),
+        lambda: ps.Dataset.range(40).shuffle(seed=1),
+        lambda: ps.Dataset.range(40).shuffle(10, seed=1).repeat(2).batch(3),
+    ],
+    ids=["buffer", "drawn seed", "everything", "epochs"],
+)
+def test_what_is_saved_is_the_first_pass_whatever_was_iterated_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], make: Callable[[], ps.Dataset]
+):
+    ds = make()
+    first = [np.asarray(row).tolist() for row in ds]
+    next(iter(ds))
+    ds.save(tmp_path / "a")
+    ds.save(tmp_path / "b", shards=1, workers=2)
+    for name in "ab":
+        assert [np.asarray(row).tolist() for row in ps.load(tmp_path / name)] == first
+    code, text = said(capsys, "rerun", tmp_path / "a", tmp_path / "c")
+    assert (code, text.split(": ")[1]) == (0, "the same files, byte for byte\n")
+
+
+def test_rerun_says_by_its_exit_code_that_other_rows_came_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    ds = ps.Dataset.range(40).shuffle(10, seed=1).cache()
+    next(iter(ds))
+    list(ds)  # the second pass is the one that fills the cache
+    ds.save(tmp_path / "a")
+    code, text = said(capsys, "rerun", tmp_path / "a", tmp_path / "b")
+    assert code == 1
+    assert "differ, the first is row 0), though no input file has changed" in text
+    assert (
+        json.loads(said(capsys, "rerun", tmp_path / "a", tmp_path / "c", "--json")[1])["other_rows"] is True
+    )
 
 
 def test_rerun_runs_no_recipe_that_makes_more_rows_than_were_saved(

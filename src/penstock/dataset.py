@@ -394,6 +394,8 @@ class Dataset(Methods):
         The folder holds the old version until the new one is whole and on the disk, whatever happens; then a rename
         switches. Readers of older versions go on undisturbed. A failure leaves nothing but the version before.
 
+        Of a dataset that is shuffled anew in each pass it is the first pass, whatever was iterated or saved before.
+
         Args:
             path: A folder of its own; the one above it has to exist.
             format: "tfrecord": TFRecords of Examples, which every tool reads. "arrow": Arrow files, which are mapped

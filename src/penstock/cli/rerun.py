@@ -13,8 +13,10 @@ from typing import Any
 
 import click
 
+from penstock.cli.failure import DAMAGE, GOOD
 from penstock.cli.output import json_option, print_json, say
 from penstock.cli.saved import manifest_of
+from penstock.cli.saved_diff import SavedRowsDiff, rows_apart
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, FailedPreconditionError
 from penstock.fs.folders import remove_tree
@@ -43,7 +45,8 @@ def command(
     """Make a saved dataset anew, by the pipeline that made it, from its input files as they are now.
 
     OUT must not hold a dataset yet, and where the making fails it is not there. Runs no code but that of MODULE,
-    which is imported from the current folder or from where Python finds it.
+    which is imported from the current folder or from where Python finds it. Exits with 1 where other rows came out
+    although no input file has changed.
 
     Example: penstock rerun prepared/ again/
     """
@@ -52,11 +55,36 @@ def command(
         changed = _make(path, manifest, target, functions, allow_changed=allow_changed)
     made = manifest_of(target, None)
     same = content_of(made) == content_of(manifest)
+    apart = None if same or changed else rows_apart(SavedFolder(path), SavedFolder(target), manifest, made, 1)
+    other = apart is not None and _is_other(apart, manifest, made)
     if as_json:
-        print_json({"rows": made.rows, "same": same, "changed_inputs": [asdict(one) for one in changed]})
-        return
-    told = "the same files, byte for byte" if same else f"not the same files as in {escape(path)}"
-    say("\n".join([f"{count_text(made.rows, 'row')}: {told}", *(escape(str(one)) for one in changed)]))
+        inputs = [asdict(one) for one in changed]
+        print_json({"rows": made.rows, "same": same, "other_rows": other, "changed_inputs": inputs})
+    else:
+        told = _told(escape(path), same=same, apart=apart if other else None)
+        say("\n".join([f"{count_text(made.rows, 'row')}: {told}", *(escape(str(one)) for one in changed)]))
+    click.get_current_context().exit(DAMAGE if other else GOOD)
+
+
+def _is_other(apart: SavedRowsDiff, before: Manifest, made: Manifest) -> bool:
+    return apart.changed > 0 or apart.left != apart.right or before.spec.structure != made.spec.structure
+
+
+def _told(path: str, *, same: bool, apart: SavedRowsDiff | None) -> str:
+    if same:
+        return "the same files, byte for byte"
+    if apart is None:
+        return f"not the same files as in {path}"
+    if apart.left != apart.right:
+        found = f"it has {count_text(apart.left, 'row')}"
+    elif apart.changed:
+        found = f"{count_text(apart.changed, 'row')} differ, the first is row {apart.first[0]}"
+    else:
+        found = "they have another element_spec"
+    return (
+        f"not the rows of {path} ({found}), though no input file has changed. The recipe does not hold what made them, "
+        "such as a cache that a later pass has filled, or a function whose values change: save it anew by its program."
+    )
 
 
 def _make(

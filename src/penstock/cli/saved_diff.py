@@ -18,11 +18,11 @@ from penstock.spec import flatten, form
 from penstock.store.folder import SavedFolder
 from penstock.store.manifest import Manifest, spec_to_json
 
-__all__ = ["diff_saved"]
+__all__ = ["SavedRowsDiff", "diff_saved", "rows_apart"]
 
 
 @frozen
-class _Rows:
+class SavedRowsDiff:
     """Rows of both: how many, how many differ in their place, and the first few of those."""
 
     left: int
@@ -42,7 +42,7 @@ def diff_saved(left: SavedFolder, right: SavedFolder, n: int, *, as_json: bool) 
     shards = [
         sum(shard.digest not in _digests(other) for shard in one.shards) for one, other in ((a, b), (b, a))
     ]
-    rows = _rows(left, right, a, b, n)
+    rows = rows_apart(left, right, a, b, n)
     recipes = _recipes(a, b)
     differ = spec or any(shards) or rows.changed > 0 or rows.left != rows.right or bool(recipes)
     if as_json:
@@ -61,7 +61,7 @@ def diff_saved(left: SavedFolder, right: SavedFolder, n: int, *, as_json: bool) 
 
 
 def _lines(
-    a: Manifest, b: Manifest, rows: _Rows, shards: list[int], recipes: list[RecipeDifference]
+    a: Manifest, b: Manifest, rows: SavedRowsDiff, shards: list[int], recipes: list[RecipeDifference]
 ) -> list[str]:
     lines = [f"rows: {rows.left:,} | {rows.right:,}"]
     if rows.changed:
@@ -83,16 +83,17 @@ def _recipes(a: Manifest, b: Manifest) -> list[RecipeDifference]:
     return [*found, *argument_differences("save.shard_func", a.shard_func, b.shard_func)]
 
 
-def _rows(left: SavedFolder, right: SavedFolder, a: Manifest, b: Manifest, n: int) -> _Rows:
+def rows_apart(left: SavedFolder, right: SavedFolder, a: Manifest, b: Manifest, n: int) -> SavedRowsDiff:
     """Rows in the same places compared; not at all where shards or specs already tell."""
     if a.spec.structure != b.spec.structure or [s.digest for s in a.shards] == [s.digest for s in b.shards]:
-        return _Rows(a.rows, b.rows, 0, [])
+        return SavedRowsDiff(a.rows, b.rows, 0, [])
     changed, first = 0, list[int]()
-    for i, (mine, theirs) in enumerate(zip(load(left.path), load(right.path), strict=False)):
+    pair = load(left.path, version=a.version), load(right.path, version=b.version)
+    for i, (mine, theirs) in enumerate(zip(*pair, strict=False)):
         if not _same(mine, theirs):
             changed += 1
             first += [i] if len(first) < n else []
-    return _Rows(a.rows, b.rows, changed, first)
+    return SavedRowsDiff(a.rows, b.rows, changed, first)
 
 
 def _same(mine: Any, theirs: Any) -> bool:

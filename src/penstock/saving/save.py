@@ -75,6 +75,8 @@ def save(
     `recipe` begins what the manifest keeps of the plan before the first row is made, so that it tells of the input
     files as they were then, and gives what finishes it.
     """
+    # Always the first pass: what is saved is then a matter of the pipeline alone, as by another process or by rerun.
+    plan = plan.of_pass(0)
     shown = SavedFolder(path, "save").path
     target = SavedFolder(from_root(shown), "save")  # a function of the plan may change the working directory
     made = _format(format)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, InvalidArgumentError
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import set_seed
+from penstock.spec import TensorSpec
 from penstock.testing import Faulty, Samples, Thirds, check_laws
 
 sample = Dataset.sample_from_datasets
@@ -176,13 +178,6 @@ def test_a_short_list_of_choices_is_repeated_in_large_chunks():
     assert sum(1 for _ in mixed.chunks()) < 60
 
 
-def test_a_dataset_of_weights_is_refused_and_not_taken_for_the_weights():
-    numbers, shares = Dataset.range(3), Dataset.from_tensor_slices([0.5, 0.5])
-    for weights in (shares, shares.repeat(), shares.batch(2)):
-        with pytest.raises(ArgumentTypeError, match="draw choices for choose_from_datasets"):
-            Dataset.sample_from_datasets([numbers, numbers], weights)
-
-
 @pytest.mark.parametrize("weights", [[1.0, -1.0], [1.0, float("nan")], [1.0, float("inf")]])
 def test_weights_that_are_no_shares_are_refused(weights):
     numbers = Dataset.range(3)
@@ -201,3 +196,101 @@ def test_a_choice_of_no_dataset_names_the_node_and_the_row():
     ):
         next(rows)
     assert list(rows) == [1]
+
+
+WEIGHTS = [[0.5, 0.3, 0.2], [0.0, 1.0, 0.0], [0.1, 0.8, 0.1]]
+
+
+def weights(n: int, dtype: Any = np.float32) -> Dataset:
+    """n rows of weights, those above again and again."""
+    return Dataset.from_tensor_slices(np.array(WEIGHTS, dtype)).repeat().take(n)
+
+
+def test_each_row_of_weights_is_for_one_draw():
+    tens = [Dataset.range(10 * i, 10 * i + 10) for i in range(3)]
+    # The rows that TensorFlow 2.21 gives.
+    assert numbers(sample(tens, weights(12), seed=3)) == [10, 11, 12, 0, 13, 14, 1, 15, 16, 2, 17, 3]
+    in_turn = Dataset.from_tensor_slices(np.eye(3)[[2, 0, 0, 1, 2]])
+    assert numbers(sample(tens, in_turn)) == [20, 0, 1, 10, 21]
+    assert numbers(sample(tens, weights(0))) == []
+    assert numbers(sample(tens[:1], Dataset.from_tensor_slices(np.ones((2, 1))))) == [0, 1]
+
+
+def test_weights_for_a_dataset_that_has_ended_are_used_up():
+    in_turn = Dataset.from_tensor_slices(np.eye(2)[[0, 0, 0, 1]])
+    parts = [Dataset.range(2), Dataset.range(10, 20)]
+    assert numbers(sample(parts, in_turn)) == [0, 1, 10]
+    assert numbers(sample(parts, in_turn, stop_on_empty_dataset=True)) == [0, 1]
+
+
+def test_each_pass_over_a_dataset_of_weights_draws_the_same_unless_told_otherwise():
+    same, anew = (
+        sample(three(), weights(9), seed=1, rerandomize_each_iteration=again) for again in (False, True)
+    )
+    assert numbers(same) == numbers(same)
+    assert numbers(anew) != numbers(anew)
+
+
+@pytest.mark.parametrize("rows", ["of one size", "of any size", "in tuples"])
+@pytest.mark.parametrize(("stops", "redraws"), [(False, True), (True, False)])
+def test_sampling_by_a_dataset_of_weights_keeps_the_laws(rows: str, stops: bool, redraws: bool):
+    def share(row: dict[str, Any]) -> Any:
+        n = row["number"]
+        made = np.stack([n % 3 + 0.5, n % 2, 0.25]).astype(np.float32)
+        return (made,) if rows == "in tuples" else made[: 3 + n * 0] if rows == "of any size" else made
+
+    def make_plan(sizes: tuple[int, ...]) -> Plan:
+        inputs = [Dataset(Plan(Samples(n, sizes))) for n in (9, 0, 5)]
+        shares = Dataset(Plan(Samples(23, sizes))).map(share)
+        options = {"stop_on_empty_dataset": stops, "rerandomize_each_iteration": redraws}
+        return sample(inputs, shares, seed=4, **options).repeat(2).plan
+
+    check_laws(make_plan)
+
+
+def test_a_row_that_is_no_weights_is_an_error_after_which_reading_goes_on():
+    none = [[1, 1], [-1, 1], [np.nan, 1], [np.inf, 1], [0, 0], [0, 1]]
+    rows = iter(sample(three()[:2], Dataset.from_tensor_slices(np.array(none, np.float32)), seed=2))
+    state = rows.get_state()
+    for _ in range(2):
+        found = [int(next(rows))]
+        for i, wrong in enumerate(["-1.0", "nan", "inf", "0.0"], 1):
+            with pytest.raises(
+                InvalidArgumentError, match=rf"row {i} of weights: found \[{wrong}, .*Wanted 2 finite"
+            ):
+                next(rows)
+        assert [*found, *map(int, rows)] in ([0, 100], [100, 101])
+        rows.set_state(json.loads(json.dumps(state)))
+    lengths = Dataset.from_generator(
+        lambda: iter([np.ones(2), np.ones(3)]), output_signature=TensorSpec([None], np.float64)
+    )
+    rows = iter(sample(three()[:2], lengths))
+    next(rows)
+    with pytest.raises(InvalidArgumentError, match=r"row 1 of weights: found \[1.0, 1.0, 1.0\]. Wanted 2"):
+        next(rows)
+
+
+def test_datasets_of_no_weights_are_refused_when_the_dataset_is_made():
+    for wrong in (
+        Dataset.range(3),
+        weights(3).map(lambda x: {"a": x}),
+        weights(3, np.int64),
+        weights(3).batch(2),
+    ):
+        with pytest.raises(ArgumentTypeError, match=r"spec of weights .*rows of 3 floats"):
+            sample(three(), wrong)
+    with pytest.raises(ArgumentError, match="as many in a row as there are datasets, 2"):
+        sample(three()[:2], weights(3))
+
+
+def test_samples_by_weights_without_a_seed_go_on_the_same_in_another_process():
+    def make() -> Dataset:
+        return sample(three(), weights(40), rerandomize_each_iteration=True).repeat(3)
+
+    here, there = make(), iter(make())
+    for given in (0, 10, 25, 60):
+        rows = iter(here)
+        for _ in range(given):
+            next(rows)
+        there.set_state(json.loads(json.dumps(rows.get_state())))
+        assert list(there) == list(rows)

@@ -126,7 +126,7 @@ class Methods:
     def repeat(self, count: int | None = None, *, name: str | None = None) -> Dataset:
         """All rows `count` times, epoch after epoch."""
     @staticmethod
-    def sample_from_datasets(datasets: Sequence[Any], weights: ArrayLike | None = None, seed: int | None = None, stop_on_empty_dataset: bool = False, rerandomize_each_iteration: bool | None = None, *, name: str | None = None) -> Dataset:
+    def sample_from_datasets(datasets: Sequence[Any], weights: ArrayLike | Any = None, seed: int | None = None, stop_on_empty_dataset: bool = False, rerandomize_each_iteration: bool | None = None, *, name: str | None = None) -> Dataset:
         """The rows of several datasets, each from one that is drawn at random; with a seed, drawn as tf.data draws."""
     def scan(self, initial_state: Any, scan_func: Callable[[Any, Any], Any], *, name: str | None = None) -> Dataset:
         """What a function makes of a state and each row: `state, result = scan_func(state, row)`, row after row."""

@@ -139,6 +139,21 @@ def test_sampling_anew_in_each_pass(seed: int | None, op_seed: int | None):
     check(sampled([0.5, 0.3, 0.2], seed=op_seed, rerandomize_each_iteration=True), seed=seed, n=3)
 
 
+@pytest.mark.parametrize(("seed", "op_seed"), SEEDS)
+@pytest.mark.parametrize("again", [False, True])
+def test_sampling_by_a_dataset_of_weights(seed: int | None, op_seed: int | None, again: bool):
+    shares = np.random.default_rng(4).random((70, 3)).round(1) + np.array([0, 0, 0.1])
+    for dtype in (np.float16, np.float32, np.float64):
+        for stops in (False, True):
+
+            def build(data: Any, dtype: Any = dtype, stops: bool = stops) -> Any:
+                weights = data.from_tensor_slices(shares.astype(dtype)).repeat(2)
+                options = {"stop_on_empty_dataset": stops, "rerandomize_each_iteration": again}
+                return sampled(weights, seed=op_seed, **options)(data)
+
+            check(build, seed=seed, n=3)
+
+
 @pytest.mark.parametrize("stops", [False, True])
 def test_choosing(stops: bool):
     choices = np.random.default_rng(1).integers(0, 3, 60)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, Final
 
 from penstock import _native
 from penstock.graph.seeds import SeedPair
 
-__all__ = ["is_seeds", "is_whole", "numbers"]
+__all__ = ["choice", "is_seeds", "is_whole", "numbers"]
 
 _AT_ONCE: Final = 64
+
+
+def choice(seeds: SeedPair, i: int, sums: Sequence[float]) -> int:
+    """The input that row i is drawn from, by the sums of the weights up to each (formats.md, section 6.5)."""
+    first, second = _native.philox(*seeds, 2 * i, 2).tolist()
+    a, b, c, d = _native.philox(0x02461E293EC8F720, second, 4 * first, 4).tolist()
+    high, low = _native.philox(a | b << 32, c | d << 32, 0, 2).tolist()
+    number = ((high & 0xFFFFF) << 32 | low) / 2**52
+    return next(k for k, share in enumerate(sums) if share > number * sums[-1])
 
 
 def is_seeds(value: Any) -> bool:

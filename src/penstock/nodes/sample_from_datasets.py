@@ -25,10 +25,12 @@ from penstock.graph.node import (
     source,
     transform,
 )
-from penstock.graph.plan import Plan
+from penstock.graph.plan import Plan, plan_of
 from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
 from penstock.nodes.arguments import flag
-from penstock.nodes.drawn import is_seeds, is_whole
+from penstock.nodes.choose_from_datasets import ChooseFromDatasets
+from penstock.nodes.drawn import choice, is_seeds, is_whole
+from penstock.nodes.drawn_by_weights import DrawnByWeights, check_weights
 from penstock.nodes.mixing import are_flags, common_spec, plain_choices, plans_of, serve
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.nodes.take import Take
@@ -42,7 +44,7 @@ _FEW_CHOICES: Final = 256
 @source("sample_from_datasets")
 def sample_from_datasets(
     datasets: Sequence[Any],
-    weights: ArrayLike | None = None,
+    weights: ArrayLike | Any = None,
     seed: int | None = None,
     stop_on_empty_dataset: bool = False,
     rerandomize_each_iteration: bool | None = None,
@@ -53,7 +55,8 @@ def sample_from_datasets(
 
     Args:
         datasets: Datasets whose rows have the same structure and dtypes.
-        weights: float[len(datasets)], the share of each; equal by default. Those of 0 are left out.
+        weights: float[len(datasets)], the share of each; equal by default. Those of 0 are left out. Or a dataset of
+            such rows: each is for one draw, also of a dataset that has no more rows, and with the last one all ends.
         seed: With it choices are the same in every process. Without it they differ, unless `ps.set_seed` was
             called.
         stop_on_empty_dataset: Whether to end with the first dataset that ends, so that shares are kept to the last row.
@@ -62,7 +65,9 @@ def sample_from_datasets(
     Raises:
         ArgumentError: No datasets, as many weights as there are not, or a weight below 0.
         ArgumentTypeError: Something that is no dataset, datasets whose rows do not fit together, or weights that are
-            no floats, as a dataset of weights: those are the same for all rows here.
+            no floats.
+        InvalidArgumentError: While iterating, at a row of a dataset of weights that is below 0, not finite or all 0;
+            `next` goes on after it.
 
     >>> import penstock as ps
     >>> tens, ones = ps.Dataset.range(10, 20), ps.Dataset.range(10)
@@ -70,20 +75,32 @@ def sample_from_datasets(
     [0, 10, 11, 12, 13, 14]
     """
     plans = plans_of(datasets, "sample_from_datasets")
+    stops = flag("sample_from_datasets", "stop_on_empty_dataset", stop_on_empty_dataset)
+    redraws = rerandomize_each_iteration is not None and flag(
+        "sample_from_datasets", "rerandomize_each_iteration", rerandomize_each_iteration
+    )
+    if isinstance(getattr(weights, "plan", None), Plan):
+        return _by_rows_of_weights(
+            plan_of(weights, "sample_from_datasets", "weights"), plans, seed, stops, redraws
+        )
     shares = _shares(weights, len(plans))
     used = np.flatnonzero(shares > 0).tolist()
     if not used:
         return Plan(Take(0), (plans[0],))
     if len(used) == 1:
         return plans[used[0]]
-    node = SampleFromDatasets(
-        tuple(_cdf(shares[used]).tolist()),
-        seed_pair(seed),
-        flag("sample_from_datasets", "stop_on_empty_dataset", stop_on_empty_dataset),
-        rerandomize_each_iteration is not None
-        and flag("sample_from_datasets", "rerandomize_each_iteration", rerandomize_each_iteration),
-    )
+    node = SampleFromDatasets(tuple(_cdf(shares[used]).tolist()), seed_pair(seed), stops, redraws)
     mixed = Plan(node, tuple(plans[i] for i in used))
+    _ = mixed.spec_now  # raises where they do not fit
+    return mixed
+
+
+def _by_rows_of_weights(
+    weights: Plan, plans: tuple[Plan, ...], seed: int | None, stops: bool, redraws: bool
+) -> Plan:
+    check_weights(weights, len(plans))
+    choices = Plan(DrawnByWeights(len(plans), seed_pair(seed), redraws), (weights,))
+    mixed = Plan(ChooseFromDatasets(len(plans), stops), (choices, *plans))
     _ = mixed.spec_now  # raises where they do not fit
     return mixed
 
@@ -92,9 +109,6 @@ def _shares(weights: Any, n: int) -> NDArray[np.floating[Any]]:
     """tf.data takes logarithms in the dtype of the weights, and Python floats are float32."""
     if weights is None:
         return np.full(n, np.float32(np.e))
-    if isinstance(getattr(weights, "plan", None), Plan):  # its rows would be taken for the shares
-        want = f"{n} floats. For shares that change from row to row draw choices for choose_from_datasets"
-        raise ArgumentTypeError("sample_from_datasets", "weights", got=weights, want=want)
     try:
         shares = np.asarray(weights)
     except ValueError:  # lists of different lengths
@@ -187,7 +201,7 @@ class SampleFromDatasets(Node):
 
     def plain(self, *rows: PlainRows) -> Iterator[Any]:
         seeds = epoch_seeds(self.pair, rows[0].epoch) if self.redraws else self.pair
-        return plain_choices((_choice(seeds, i, self.cdf) for i in count()), rows, stops=self.stops)
+        return plain_choices((choice(seeds, i, self.cdf) for i in count()), rows, stops=self.stops)
 
     @classmethod
     def examples(cls) -> list[Node]:
@@ -196,12 +210,3 @@ class SampleFromDatasets(Node):
             cls((0.5, 0.6, 1.0), (1, 2), stops=True),
             cls((0.1, 1.0), (1, 2), redraws=True),
         ]
-
-
-def _choice(seeds: SeedPair, i: int, cdf: tuple[float, ...]) -> int:
-    """The input that row i comes from (formats.md, section 6.5)."""
-    first, second = _native.philox(*seeds, 2 * i, 2).tolist()
-    a, b, c, d = _native.philox(0x02461E293EC8F720, second, 4 * first, 4).tolist()
-    high, low = _native.philox(a | b << 32, c | d << 32, 0, 2).tolist()
-    number = ((high & 0xFFFFF) << 32 | low) / 2**52
-    return next(k for k, share in enumerate(cdf) if share > number * cdf[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from penstock.errors import (
     NotFoundError,
     SidecarError,
 )
+from penstock.fs.disk import Disk, using
 from penstock.store.folder import SavedFolder
 from penstock.store.format import formats
 from penstock.store.verify import verify_saved
@@ -733,3 +735,62 @@ def test_a_function_that_was_not_traced_is_asked_for(tmp_path: Path):
 def test_only_a_loaded_dataset_has_a_recorded_pipeline():
     with pytest.raises(FailedPreconditionError, match="was not loaded"):
         _ = numbers().pipeline
+
+
+@pytest.mark.parametrize("make", [lambda i: (i, i), lambda i: {"a": i, "b": (i, i)}, lambda i: i])
+def test_columns_of_rows_that_are_no_dicts_are_refused_with_the_way_out(
+    make: Callable[[Any], Any], tmp_path: Path
+):
+    ps.Dataset.range(3).map(make).save(tmp_path / "a")
+    with pytest.raises(ArgumentError, match=r"only parts of dicts have names\. .* by map"):
+        ps.load(tmp_path / "a", columns=["a"])
+
+
+def test_whole_numbers_of_numpy_are_taken(tmp_path: Path):
+    for mode in ("error", "overwrite"):
+        numbers(6).save(tmp_path / "a", shards=np.int64(3), workers=np.int32(2), mode=mode)
+    assert len(list(ps.load(tmp_path / "a", version=np.int64(1)))) == 6
+    assert [version.shards for version in ps.versions(tmp_path / "a")] == [3, 3]
+    assert ps.gc(tmp_path / "a", keep=np.uint8(1)) == ([1], [])
+
+
+@pytest.mark.parametrize("keep", [0, 1.5, True, "12", [1.5]])
+def test_gc_keeps_only_numbers_of_versions(tmp_path: Path, keep: Any):
+    numbers(3).save(tmp_path / "a")
+    with pytest.raises(ArgumentError, match=r"keep|a version"):
+        ps.gc(tmp_path / "a", keep=keep)
+
+
+def test_nothing_is_saved_among_the_files_of_another_dataset(tmp_path: Path):
+    numbers(3).save(tmp_path / "a")
+    data = next((tmp_path / "a").glob("data-*"))
+    (tmp_path / "link").symlink_to(data)
+    for path in (data / "inner", tmp_path / "link" / "inner", data):
+        with pytest.raises(AlreadyExistsError, match="among the files of the saved dataset in"):
+            numbers(5).save(path)
+        with pytest.raises(AlreadyExistsError, match="among the files of the saved dataset in"):
+            list(numbers(5).cache(path))
+    assert [path.name for path in data.iterdir()] == ["00000.tfrecord"]
+
+
+class ReadOnly(Disk):
+    """A disk on which no file is opened to be written, and no name changes."""
+
+    def open(self, path: str, flags: int, mode: int = 0o666, *, folder: int | None = None) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+        return super().open(path, flags, mode, folder=folder)
+
+    def unlink(self, path: str) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+
+
+@pytest.mark.parametrize("format", ["tfrecord", "tf"])
+def test_gc_with_nothing_to_remove_changes_nothing(tmp_path: Path, format: str):
+    numbers(3).save(tmp_path / "a", format=format)
+    with using(ReadOnly()):
+        assert ps.gc(tmp_path / "a") == ([], [])
+    numbers(4).save(tmp_path / "a", format=format, mode="overwrite")
+    with using(ReadOnly()), pytest.raises(OSError, match=os.strerror(errno.EROFS)):
+        ps.gc(tmp_path / "a")
+    assert len(ps.load(tmp_path / "a", verify="all")) == 4

@@ -14,6 +14,7 @@ from penstock.errors import (
     FailedPreconditionError,
     FunctionError,
     InvalidArgumentError,
+    SpecError,
 )
 from penstock.graph.plan import Plan
 from penstock.run.edge import Edge
@@ -363,3 +364,14 @@ def test_arguments_of_a_generator_may_be_a_list():
         yield from range(int(stop))
 
     assert rows_of(from_generator(count, args=[3], output_signature=INT)) == [0, 1, 2]
+
+
+def test_a_sparse_row_that_is_missing_is_refused_by_name():
+    there = Sparse([[0]], [1], (3,))
+    ds = from_generator(
+        lambda: iter([there, None]), output_signature=SparseSpec((3,), np.int64, optional=True)
+    )
+    rows = RowIterator(Plan(ds))
+    assert next(rows).equals(there)
+    with pytest.raises(SpecError, match=r"row 1: found None, wanted SparseSpec.*give one that holds nothing"):
+        next(rows)

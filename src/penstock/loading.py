@@ -11,6 +11,7 @@ from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError, MissingShardError, NotFoundError
 from penstock.frozen import frozen
 from penstock.graph.plan import Plan
+from penstock.nodes.arguments import at_least, whole_number, whole_numbers
 from penstock.sources.saved import SavedRows, saved_rows
 from penstock.sources.tf_saved import tf_rows
 from penstock.spec import Spec, is_structure
@@ -157,6 +158,7 @@ def gc(path: str | os.PathLike[str], *, keep: Iterable[int] | int = 1) -> tuple[
     Raises:
         NotFoundError: There is no saved dataset.
         ArgumentError: A `keep` below 1.
+        OSError: The system's own, as for a folder that may not be changed. The current version stays whole.
 
     >>> import tempfile
     >>> import penstock as ps
@@ -168,14 +170,11 @@ def gc(path: str | os.PathLike[str], *, keep: Iterable[int] | int = 1) -> tuple[
     """
     target = saved_folder(path, "gc")
     numbers = target.numbers()
-    if isinstance(keep, int):
-        if keep < 1:
-            raise ArgumentError("gc", "keep", got=keep, want="1 or more: the current version always stays")
-        kept = set(numbers[-keep:])
-    elif not isinstance(keep, Iterable):
-        raise ArgumentTypeError("gc", "keep", got=keep, want="a number, or the numbers of versions")
+    if not isinstance(keep, Iterable):
+        help = "The current version always stays."
+        kept = set(numbers[-at_least("gc", "keep", keep, 1, help=help) :])
     else:
-        kept = set(keep)
+        kept = set(whole_numbers("gc", "keep", keep, each="a version"))
         for number in kept - set(numbers):
             raise ArgumentError("gc", "keep", got=number, want=f"versions of {numbers}")
     return target.gc(kept)
@@ -222,9 +221,7 @@ def _manifest(target: SavedFolder, version: int | None) -> Manifest:
         current = target.current()
         assert current is not None
         return current
-    if type(version) is not int or version < 1:
-        raise ArgumentError("load", "version", got=version, want="None or the number of a version")
-    return target.version(version)
+    return target.version(whole_number("load", "version", version, above=0))
 
 
 def _tf_plan(target: SavedFolder, columns: Any, arguments: dict[str, Any]) -> Plan:
@@ -258,9 +255,10 @@ def _places(spec: Spec, columns: Any) -> list[int] | None:
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise ArgumentTypeError("load", "columns", got=columns, want="a name or a list of names")
     if not isinstance(spec.structure, dict) or not _are_dicts(spec.structure):
-        raise ArgumentError(
-            "load", "columns", got=columns, want=f"None: rows are {spec.structure}, not dicts"
-        )
+        kind = "hold tuples or lists" if is_structure(spec.structure) else "are single values"
+        help = "Load all and take parts by map, as in .map(lambda image, label: label), or save dicts."
+        want = f"None, for rows that {kind}: only parts of dicts have names"
+        raise ArgumentError("load", "columns", got=columns, want=want, help=help)
     paths = spec.paths()
     found: set[int] = set()
     for name in names:

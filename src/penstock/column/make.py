@@ -146,6 +146,10 @@ def column_of(values: Sequence[Any], spec: LeafSpec, *, leaf: str = "", start: i
     [array([1]), array([2, 3])]
     """
     if spec.optional and any(value is None for value in values):
+        if not isinstance(spec, TensorSpec | RaggedSpec):
+            row = start + next(i for i, value in enumerate(values) if value is None)
+            help = "Only arrays, single values and ragged rows may be missing: give one that holds nothing instead."
+            raise SpecError(f"found None, wanted {spec}.", row=row, leaf=leaf, help=help)
         return _with_missing(values, spec, leaf, start)
     column = _MAKERS[type(spec)](values, spec)
     if column is None:
@@ -153,7 +157,7 @@ def column_of(values: Sequence[Any], spec: LeafSpec, *, leaf: str = "", start: i
     return column
 
 
-def _with_missing(values: Sequence[Any], spec: LeafSpec, leaf: str, start: int) -> Column:
+def _with_missing(values: Sequence[Any], spec: TensorSpec | RaggedSpec, leaf: str, start: int) -> Column:
     """A missing row is an empty one, or zeros, that `valid` says is not there."""
     filler = _filler(spec)
     filled = [filler if value is None else value for value in values]
@@ -166,8 +170,7 @@ def _with_missing(values: Sequence[Any], spec: LeafSpec, leaf: str, start: int) 
     return replace(column, valid=valid)  # type: ignore[type-var]
 
 
-def _filler(spec: LeafSpec) -> Any:
-    assert isinstance(spec, TensorSpec | RaggedSpec), "sparse rows, None and datasets are always there"
+def _filler(spec: TensorSpec | RaggedSpec) -> Any:
     if spec.dtype in _STRINGS and not spec.shape:
         return b"" if spec.dtype == string else ""
     sizes = tuple(size or 0 for size in spec.shape)

@@ -14,7 +14,7 @@ from penstock.errors import AlreadyExistsError, ArgumentError, ArgumentTypeError
 from penstock.frozen import frozen
 from penstock.fs.paths import from_root
 from penstock.graph.plan import Plan
-from penstock.nodes.arguments import require_end
+from penstock.nodes.arguments import require_end, whole_number
 from penstock.nodes.shard_numbers import MOST_SHARDS
 from penstock.run.iterator import RowIterator
 from penstock.saving.by_function import ShardNumbers, write_by_function
@@ -79,6 +79,10 @@ def save(
     plan = plan.of_pass(0)
     shown = SavedFolder(path, "save").path
     target = SavedFolder(from_root(shown), "save")  # a function of the plan may change the working directory
+    shards, workers = (
+        None if n is None else whole_number("save", name, n)
+        for name, n in (("shards", shards), ("workers", workers))
+    )
     made = _format(format)
     packing = _compression(made, compression)
     _check_arguments(plan, shards, shard_func, mode, workers, resume)
@@ -204,9 +208,9 @@ def _check_arguments(plan: Plan, shards: Any, shard_func: Any, mode: Any, worker
     if mode not in ("error", "overwrite", "append"):
         raise ArgumentError("save", "mode", got=mode, want="'error', 'overwrite' or 'append'")
     require_end("save", "dataset", plan.cardinality)
-    if shards is not None and (type(shards) is not int or not 1 <= shards <= MOST_SHARDS):
+    if shards is not None and not 1 <= shards <= MOST_SHARDS:
         raise ArgumentError("save", "shards", got=shards, want=f"None, or from 1 to {MOST_SHARDS}")
-    if workers is not None and (type(workers) is not int or not 1 <= workers <= _MOST_WORKERS):
+    if workers is not None and not 1 <= workers <= _MOST_WORKERS:
         raise ArgumentError("save", "workers", got=workers, want=f"None, or from 1 to {_MOST_WORKERS}")
     if shard_func is not None and not callable(shard_func):
         raise ArgumentTypeError(

@@ -29,7 +29,7 @@ from penstock.spec import Spec
 from penstock.store.arrow_format import ArrowReader, gather_arrow
 from penstock.store.cache_record import Filled
 from penstock.store.digests import check_shard
-from penstock.store.folder import CURRENT, SavedFolder
+from penstock.store.folder import CURRENT, SavedFolder, refuse_inside_saved
 from penstock.store.manifest import Manifest, SavedShard
 
 __all__ = ["CacheEntry", "KeptRows", "cache_entries", "check_cache_folder", "locks_work"]
@@ -42,11 +42,13 @@ def check_cache_folder(where: str, path: str | os.PathLike[str]) -> str:
 
     Raises:
         ArgumentError: It is no path, or something else is there.
+        AlreadyExistsError: It lies among the files of a saved dataset.
     """
     folder = local_path(path, where)
     if os.path.lexists(folder) and not os.path.isdir(folder):
         want = "a folder for caches, or a name that is free"
         raise ArgumentError(where, "filename", got=folder, want=want)
+    refuse_inside_saved(folder)
     return folder
 
 

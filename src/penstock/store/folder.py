@@ -51,7 +51,7 @@ from penstock.store.manifest import Made, Manifest, parse_manifest
 from penstock.store.tf_metadata import parse_metadata
 from penstock.store.tf_wire import MalformedError
 
-__all__ = ["TF_FILES", "UNFINISHED", "SavedFolder", "refuse_lost", "refuse_saved"]
+__all__ = ["TF_FILES", "UNFINISHED", "SavedFolder", "refuse_inside_saved", "refuse_lost", "refuse_saved"]
 
 CURRENT: Final = "CURRENT"
 UNFINISHED: Final = "unfinished.json"
@@ -251,11 +251,13 @@ class SavedFolder:
         """Make the folder where it is not there; whether it was not.
 
         Raises:
-            AlreadyExistsError: Something else is there: a file, or a folder with files that are not of a saved dataset.
+            AlreadyExistsError: Something else is there: a file, or a folder with files that are not of a saved dataset;
+                or it lies in the data of another one.
             SidecarError: CURRENT was there and is lost.
             NotFoundError: The folder above is not there.
             FailedPreconditionError: TensorFlow has saved other rows into it since.
         """
+        refuse_inside_saved(self.path)
         if not os.path.lexists(self.path):
             make_folder(self.path, durable=durable)
             return True
@@ -366,7 +368,8 @@ class SavedFolder:
         if removed and durable:
             sync_folder(self.path)
         for name, data in pointers.items():
-            replace_file(self.at(name), data, durable=durable)
+            if self._differs(name, data):  # else it is there, maybe in a folder that may only be read
+                replace_file(self.at(name), data, durable=durable)
 
     def _differs(self, name: str, data: bytes) -> bool:
         try:
@@ -661,6 +664,19 @@ def refuse_lost(path: Any) -> None:
     if isinstance(path, str | os.PathLike):
         with suppress(ArgumentError):  # no path of a folder
             SavedFolder(path).refuse_lost_current()
+
+
+def refuse_inside_saved(path: str) -> None:
+    """Raise AlreadyExistsError where a path leads into the data of a saved dataset, which go when `gc` removes them."""
+    folder = os.path.realpath(path)
+    while (above := os.path.dirname(folder)) != folder:
+        is_data = _DATA.match(os.path.basename(folder)) is not None
+        if is_data and os.path.lexists(os.path.join(above, CURRENT)):
+            told = (
+                f"it lies among the files of the saved dataset in {above}, which removes them with a version"
+            )
+            raise AlreadyExistsError(f"{told}. Save to a folder of its own.", path=path)
+        folder = above
 
 
 def pointers_to(manifest: Manifest) -> Mapping[str, bytes]:

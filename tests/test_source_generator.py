@@ -14,7 +14,6 @@ from penstock.errors import (
     FailedPreconditionError,
     FunctionError,
     InvalidArgumentError,
-    SpecError,
 )
 from penstock.graph.plan import Plan
 from penstock.run.edge import Edge
@@ -373,5 +372,7 @@ def test_a_sparse_row_that_is_missing_is_refused_by_name():
     )
     rows = RowIterator(Plan(ds))
     assert next(rows).equals(there)
-    with pytest.raises(SpecError, match=r"row 1: found None, wanted SparseSpec.*give one that holds nothing"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"row 1: found None, and rows of SparseSpec.*give one that holds nothing"
+    ):
         next(rows)

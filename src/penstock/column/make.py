@@ -149,7 +149,9 @@ def column_of(values: Sequence[Any], spec: LeafSpec, *, leaf: str = "", start: i
         if not isinstance(spec, TensorSpec | RaggedSpec):
             row = start + next(i for i, value in enumerate(values) if value is None)
             help = "Only arrays, single values and ragged rows may be missing: give one that holds nothing instead."
-            raise SpecError(f"found None, wanted {spec}.", row=row, leaf=leaf, help=help)
+            raise SpecError(
+                f"found None, and rows of {spec} are always there.", row=row, leaf=leaf, help=help
+            )
         return _with_missing(values, spec, leaf, start)
     column = _MAKERS[type(spec)](values, spec)
     if column is None:

@@ -106,7 +106,10 @@ def refusal(row: Any, spec: Spec, error: SpecError) -> InvalidArgumentError:
                 )
     found = error.found.removeprefix(f"row {error.row}")
     help = "Give another output_signature, or yield values of its dtypes: no number is changed to fit."
-    return InvalidArgumentError(f"{where}{found}", help=help)
+    missing = (leaf for value, leaf in zip(leaves, spec.leaves, strict=False) if value is None)
+    return InvalidArgumentError(
+        f"{where}{found}", help=error.help if any(x.optional for x in missing) else help
+    )
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

@@ -25,7 +25,7 @@ from penstock.graph.node import END
 from penstock.graph.plan import DEEPER, Plan
 from penstock.graph.state import from_json
 from penstock.run.edge import Edge, Mark
-from penstock.run.later import Point
+from penstock.run.later import Point, Unwritten
 from penstock.run.moved import goes_by_number, moved
 from penstock.run.opened_files import OpenedFiles, opened_in
 from penstock.run.passes import note_ended
@@ -109,9 +109,9 @@ class RowIterator(Iterator[Any]):
 
     def _stand(self, edge: Edge) -> None:
         self._edge = edge
-        self._left: Iterator[int] = iter(range(0))
+        self._left: Any = iter(range(0))
         self._rows: Iterator[tuple[int, Any]] = zip(self._left, ())  # noqa: B905
-        self._at: tuple[Iterator[int], Point] | None = None
+        self._at: tuple[Callable[[], int], Point] | None = None  # the first: how many rows are at hand
         self._process = os.getpid()
         self._interrupted_at = None
 
@@ -150,9 +150,10 @@ class RowIterator(Iterator[Any]):
                     note_ended(self._plan, self._edge.mark())
                     raise StopIteration
                 n = self._n + len(chunk)
-                left = iter(range(len(chunk)))
+                left: Any = iter(range(len(chunk)))
                 rows = zip(left, chunk)  # noqa: B905  (`left` first: a row that fails is counted)
-                at = (left, self._point(self._edge.mark(), n, self._skip)) if self._keeps_states else None
+                point = self._point(self._edge.mark(), n, self._skip) if self._keeps_states else None
+                at = None if point is None else (left.__length_hint__, point)
                 self._n, self._left, self._rows, self._interrupted_at, self._at = n, left, rows, None, at
             except Exception:
                 raise
@@ -222,9 +223,9 @@ class RowIterator(Iterator[Any]):
 
     def get_state(self) -> State:
         """Where this iterator stands, as a small dict that `json.dumps` writes as it is."""
-        self._writer.pipeline()
-        point, ahead = self._standing()
-        return point.state(ahead)
+        if not self._writer.knows_pipeline:
+            self._writer.pipeline()
+        return Unwritten(unwritten=self._standing())
 
     def state_dict(self) -> State:
         """Where this iterator stands; `get_state` by PyTorch's name."""
@@ -243,15 +244,17 @@ class RowIterator(Iterator[Any]):
         """Where it stands once the rows at hand are given, and how many those are."""
         # Until the next rows are pulled nothing changes but how many are left: both are read at once, without waiting.
         at = self._at
-        if at is not None and at[1].is_of(self._uncounted.names, self._uncounted.opened.marks):
-            return at[1], length_hint(at[0])
+        if at is not None:
+            ahead, point = at
+            if point.uncounted is self._uncounted.names and point.opened is self._uncounted.opened.marks:
+                return point, ahead()
         self._keeps_states = True
         with self._lock:
             if self._pulled_from is not None:  # in the middle of `next`, from a handler of a signal
                 mark, rows, skip = self._pulled_from
                 return self._point(mark, rows, skip), 0
             point = self._point(self._interrupted_at or self._edge.mark(), self._n, self._skip)
-            self._at = self._left, point
+            self._at = self._left.__length_hint__, point
             return point, self._ahead
 
     def _point(self, mark: Mark, rows: int, skip: int) -> Point:

@@ -12,7 +12,7 @@ from penstock.run.opened_files import Opened
 from penstock.run.position import State
 from penstock.run.state_writer import StateWriter
 
-__all__ = ["Point"]
+__all__ = ["Point", "Unwritten"]
 
 _UNWRITTEN: Final = "unwritten"
 # What reads or changes a dict. The rest makes another one, or says nothing of what is in it.
@@ -48,18 +48,10 @@ class Point:
     uncounted: tuple[str, ...]
     opened: Opened
 
-    def is_of(self, uncounted: tuple[str, ...], opened: Opened) -> bool:
-        """Whether these have not changed since."""
-        return self.uncounted is uncounted and self.opened is opened
-
     def written(self, ahead: int) -> State:
         """The state before the last `ahead` of these rows."""
         rows = self.rows - ahead
         return self.writer.write(self.mark, ahead, rows, self.skip, self.uncounted, self.opened)
-
-    def state(self, ahead: int) -> State:
-        """As `written`, which is called when the state is first looked at, if ever."""
-        return _Unwritten(unwritten=(self, ahead))
 
     def __repr__(self) -> str:
         # Some writers of JSON go past the methods of a dict, and would take this text for a part of the state.
@@ -68,8 +60,11 @@ class Point:
         )
 
 
-class _Unwritten(State):
-    """Is written before anything is done with it, and is a plain `State` from then on."""
+class Unwritten(State):
+    """Is written before anything is done with it, and is a plain `State` from then on.
+
+    Made as `Unwritten(unwritten=(point, ahead))`, to be the state before the last `ahead` rows of the point.
+    """
 
 
 def _write(state: State) -> None:
@@ -86,7 +81,7 @@ def _write(state: State) -> None:
 def _after_writing(name: str) -> Callable[..., Any]:
     def method(self: State, *args: Any, **kwargs: Any) -> Any:
         for state in (self, *args):
-            if isinstance(state, _Unwritten):
+            if isinstance(state, Unwritten):
                 _write(state)
         return getattr(self, name)(*args, **kwargs)
 
@@ -95,4 +90,4 @@ def _after_writing(name: str) -> Callable[..., Any]:
 
 
 for _name in _READING:
-    setattr(_Unwritten, _name, _after_writing(_name))
+    setattr(Unwritten, _name, _after_writing(_name))

@@ -63,6 +63,7 @@ class StateWriter:
         self._spare = [Written()]
         self._place: _Place | None = None
         self._pipeline: tuple[Any, Any] | None = None
+        self.knows_pipeline = False
 
     def pipeline(self) -> tuple[Any, Any]:
         """Which pipeline it is, and the same packed, shortened where even that is long.
@@ -74,6 +75,7 @@ class StateWriter:
             packed = pack_nodes(pipeline)
             is_long = len(json.dumps(packed)) > _MOST_PACKED
             self._pipeline = pipeline, pack_nodes(shortened(pipeline)) if is_long else packed
+            self.knows_pipeline = True
         return self._pipeline
 
     def write(

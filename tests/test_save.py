@@ -794,3 +794,20 @@ def test_gc_with_nothing_to_remove_changes_nothing(tmp_path: Path, format: str):
     with using(ReadOnly()), pytest.raises(OSError, match=os.strerror(errno.EROFS)):
         ps.gc(tmp_path / "a")
     assert len(ps.load(tmp_path / "a", verify="all")) == 4
+
+
+def test_a_folder_without_its_spec_tells_its_components_and_the_way_out(tmp_path: Path):
+    numbers(3).save(tmp_path / "a", format="tf")
+    for name in ("CURRENT", "dataset_spec.pb"):
+        (tmp_path / "a" / name).unlink()
+    (tmp_path / "a" / "manifest-1.json").unlink()
+    with pytest.raises(
+        NotFoundError, match=r"hold 2 components \(float64, int64\)\. Pass element_spec=.* snapshot"
+    ):
+        ps.load(tmp_path / "a")
+    with pytest.raises(InvalidArgumentError, match=r"the spec says 1 component \(int64\).* snapshot"):
+        ps.load(tmp_path / "a", element_spec=ps.TensorSpec((), np.int64))
+    with pytest.raises(ArgumentTypeError, match="wanted specs of penstock"):
+        ps.load(tmp_path / "a", element_spec={"i": np.int64, "half": np.float64})
+    with pytest.raises(NotFoundError, match=f"no saved dataset is there, but in {tmp_path / 'a'}"):
+        ps.load(tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError, MissingShardError, NotFoundError
@@ -16,11 +16,13 @@ from penstock.sources.saved import SavedRows, saved_rows
 from penstock.sources.tf_saved import tf_rows
 from penstock.spec import Spec, is_structure
 from penstock.store.digests import check_shard
-from penstock.store.folder import TF_FILES, SavedFolder
+from penstock.store.folder import CURRENT, TF_FILES, SavedFolder
 from penstock.store.manifest import Manifest
 from penstock.store.tf_saved import open_tf_saved
 
 __all__ = ["Version", "gc", "load", "saved_folder", "versions"]
+
+_MOST_LOOKED_AT: Final = 1000
 
 
 @frozen
@@ -201,6 +203,9 @@ def _what_is(target: SavedFolder) -> str:
         return f", but {target.in_its_place}{'; penstock.open reads files of records' if is_file else ''}"
     if any(os.path.lexists(target.at(name)) for name in TF_FILES):
         return " by penstock, but one that tf.data wrote, which has no versions and no recorded pipeline; load reads it"
+    for name in sorted(os.listdir(target.path))[:_MOST_LOOKED_AT]:
+        if any(os.path.lexists(target.at(name, file)) for file in (*TF_FILES, CURRENT)):
+            return f", but in {target.at(name)}"
     unfinished = any(name.startswith("data-") for name in os.listdir(target.path))
     return ", only a save that did not come to its end; run it again with resume=True" if unfinished else ""
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.errors import DataLossError, MissingShardError
+from penstock.errors import DataLossError, MissingShardError, NotFoundError
 from penstock.sources.tf_saved import load_tf
 
 tf = pytest.importorskip("tensorflow")
@@ -437,3 +437,21 @@ def test_appended_rows_are_loaded_by_tensorflow(tmp_path: Path, compression: str
         assert sorted(row["n"] for row in loaded.as_numpy_iterator()) == list(range(start + 4))
         assert loaded.cardinality() == start + 4
     assert all(row["half"] == row["n"] / 2 for row in loaded.as_numpy_iterator())
+
+
+def test_a_snapshot_of_tensorflow_opens_with_the_spec_that_its_error_names(tmp_path):
+    ds = tf.data.Dataset.range(10).map(lambda x: {"a": x, "b": tf.cast(x, tf.float32)})
+    list(ds.snapshot(str(tmp_path / "snap")))
+    folder = next((tmp_path / "snap").iterdir())
+    with pytest.raises(NotFoundError, match=f"but in {folder}"):
+        ps.load(tmp_path / "snap")
+    with pytest.raises(
+        NotFoundError, match=r"element_spec=\(ps.TensorSpec\(\(\), np.int64\), spec_of_a_row\)"
+    ):
+        ps.load(folder)
+    row = {"a": ps.TensorSpec((), np.int64), "b": ps.TensorSpec((), np.float32)}
+    found = sorted(
+        (int(i), int(row["a"]), float(row["b"]))
+        for i, row in ps.load(folder, element_spec=(ps.TensorSpec((), np.int64), row))
+    )
+    assert found == [(i, i, i) for i in range(10)]

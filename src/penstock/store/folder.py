@@ -51,7 +51,15 @@ from penstock.store.manifest import Made, Manifest, parse_manifest
 from penstock.store.tf_metadata import parse_metadata
 from penstock.store.tf_wire import MalformedError
 
-__all__ = ["TF_FILES", "UNFINISHED", "SavedFolder", "refuse_inside_saved", "refuse_lost", "refuse_saved"]
+__all__ = [
+    "CURRENT",
+    "TF_FILES",
+    "UNFINISHED",
+    "SavedFolder",
+    "refuse_inside_saved",
+    "refuse_lost",
+    "refuse_saved",
+]
 
 CURRENT: Final = "CURRENT"
 UNFINISHED: Final = "unfinished.json"

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from penstock.errors import (
     ArgumentError,
+    ArgumentTypeError,
     DataLossError,
     FailedPreconditionError,
     InvalidArgumentError,
@@ -26,7 +27,7 @@ from penstock.fs.folders import read_regular
 from penstock.fs.paths import local_path
 from penstock.graph.node import UNKNOWN
 from penstock.records.sidecar import is_safe_name
-from penstock.spec import NoneSpec, Spec, flatten, pack, text
+from penstock.spec import LeafSpec, NoneSpec, Spec, flatten, pack, text
 from penstock.store.tf_dtypes import dtype_name
 from penstock.store.tf_elements import ElementReader, RecordElements, checked_compression, frames_of
 from penstock.store.tf_metadata import Metadata, parse_metadata
@@ -45,6 +46,10 @@ _MOST_BYTES: Final = 16 << 20
 # No compression that TensorFlow has makes less of rows.
 _MOST_ROWS_A_BYTE: Final = 1 << 10
 _CHUNK_NAME: Final = re.compile(r"(\d{8,20})\.snapshot\Z", re.ASCII)
+_SNAPSHOT: Final = (
+    "A folder of tf.data's snapshot(path) never has it, and without a shard_func holds the number of each row beside "
+    "it: element_spec=(ps.TensorSpec((), np.int64), spec_of_a_row)."
+)
 _AGAIN: Final = "Copy the folder again from where it came, or save the dataset again."
 
 
@@ -205,8 +210,9 @@ def _structure(folder: str, metadata: Metadata, element_spec: Any) -> Any:
     try:
         return parse_spec(read_regular(path, _MOST_BYTES))
     except NotFoundError:
+        found = f"what the rows look like is not there; the files hold {_counted(list(metadata.dtypes))}"
         help = "Pass element_spec=, leaf specs in the structure of the rows, such as ps.TensorSpec((3,), np.float32)."
-        raise NotFoundError(f"what the rows look like is not there. {help}", path=path) from None
+        raise NotFoundError(f"{found}. {help} {_SNAPSHOT}", path=path) from None
     except MalformedError as error:
         if _is_refused(error):
             help = "Change such values in TensorFlow before saving, for example into tensors."
@@ -221,6 +227,11 @@ def _is_refused(error: MalformedError) -> bool:
 
 def _asked_for(metadata: Metadata, element_spec: Any) -> Any:
     spec = element_spec if isinstance(element_spec, Spec) else Spec(element_spec)
+    given: Iterable[Any] = spec.leaves
+    for leaf in given:
+        if not isinstance(leaf, LeafSpec):
+            want = "specs of penstock, such as ps.TensorSpec((3,), np.float32)"
+            raise ArgumentTypeError("load", "a leaf of element_spec", got=leaf, want=want)
     try:
         components = [components_of(leaf) for leaf in spec.leaves]
     except MalformedError as error:
@@ -253,13 +264,17 @@ def _check_components(folder: str, metadata: Metadata, structure: Any) -> None:
         return
     if not found:
         raise InvalidArgumentError("rows hold no values at all.", path=os.path.join(folder, SPEC))
-    shown = ", ".join(map(dtype_name, wanted[:20])) + (", ..." if len(wanted) > 20 else "")
-    asked = ", ".join(map(dtype_name, found[:20])) + (", ..." if len(found) > 20 else "")
+    help = "Pass the element_spec of the dataset that was saved, or leave it out."
     raise InvalidArgumentError(
-        f"the files hold {len(wanted)} components ({shown}), the spec says {len(found)} ({asked}).",
+        f"the files hold {_counted(wanted)}, the spec says {_counted(found)}.",
         path=os.path.join(folder, METADATA),
-        help="Pass the element_spec of the dataset that was saved, or leave it out.",
+        help=help if os.path.lexists(os.path.join(folder, SPEC)) else f"{help} {_SNAPSHOT}",
     )
+
+
+def _counted(dtypes: list[int]) -> str:
+    named = ", ".join(map(dtype_name, dtypes[:20])) + (", ..." if len(dtypes) > 20 else "")
+    return f"{len(dtypes)} component{'' if len(dtypes) == 1 else 's'} ({named})"
 
 
 def _with_ranks(

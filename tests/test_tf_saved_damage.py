@@ -277,10 +277,12 @@ def test_a_spec_of_other_components(copy: Callable[[str], Path]):
     folder = copy("scalar_ints")
     pair = (ps.TensorSpec((), np.int64), ps.TensorSpec((), np.int64))
     with pytest.raises(
-        InvalidArgumentError, match=r"1 components \(int64\), the spec says 2 \(int64, int64\)"
+        InvalidArgumentError, match=r"1 component \(int64\), the spec says 2 components \(int64, int64\)"
     ):
         load_tf(folder, element_spec=pair)
-    with pytest.raises(InvalidArgumentError, match=r"1 components \(int64\), the spec says 1 \(int32\)"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"1 component \(int64\), the spec says 1 component \(int32\)"
+    ):
         load_tf(folder, element_spec=ps.TensorSpec((), np.int32))
 
 

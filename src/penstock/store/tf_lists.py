@@ -43,21 +43,25 @@ def with_unwritten(
     shapes = None if None not in spec.shape else shaped_of(written).shapes
     fillers: dict[tuple[int, ...], int] = {}
     nbytes = 0
-    for entry in np.flatnonzero(~there).tolist():
-        row = int(np.searchsorted(offsets, entry, side="right")) - 1
+    unwritten = np.flatnonzero(~there)
+    rows, firsts = np.unique(np.searchsorted(offsets, unwritten, side="right") - 1, return_index=True)
+    # A list at a time: it may have millions of entries.
+    for row, entry in zip(rows.tolist(), unwritten[firsts].tolist(), strict=True):
         inside = slice(int(offsets[row]), int(offsets[row + 1]))
+        missing = ~there[inside]
         shape = tuple(size or 0 for size in spec.shape)
         if shapes is not None:
-            others = shapes[places[inside][there[inside]]]
+            others = shapes[places[inside][~missing]]
             if not len(others) or (others != others[0]).any():
                 n, why = row, f"a TensorArray whose entry {entry - inside.start} {_NO_SHAPE}"
                 break
             shape = tuple(others[0].tolist())
-        nbytes += prod(shape) * (8 if spec.dtype == string else spec.dtype.itemsize)
+        width = 8 if spec.dtype == string else spec.dtype.itemsize
+        nbytes += int(np.count_nonzero(missing)) * prod(shape) * width
         if nbytes > _MOST_UNWRITTEN_BYTES:
             n, why = row, "a TensorArray with entries that were never written and take too much memory"
             break
-        places[entry] = len(written) + fillers.setdefault(shape, len(fillers))
+        places[inside][missing] = len(written) + fillers.setdefault(shape, len(fillers))
     kind = object if spec.dtype == string else spec.dtype
     zeros = [column_of([np.full(shape, b"" if kind is object else 0, kind)], spec) for shape in fillers]
     entries = type(written).concat([written, *zeros]).gather(places[: int(offsets[n])])

@@ -393,3 +393,40 @@ def test_inputs_are_digested_before_their_rows_are_read(tmp_path: Path):
 
     ps.Dataset.TextLineDataset(str(source)).save(tmp_path / "saved", progress=replace)
     assert run(["show", str(tmp_path / "saved"), "--inputs"]) == 1
+
+
+def test_all_pipelines_of_an_appended_version_are_shown_and_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    for name, stop in (("a", 5), ("b", 6)):
+        (tmp_path / f"{name}.txt").write_text("one\n")
+        ps.TextLineDataset(str(tmp_path / f"{name}.txt")).save(tmp_path / name)
+        ps.Dataset.range(stop).take(5).map(lambda _: "x").save(tmp_path / name, mode="append")
+        ps.TextLineDataset(str(tmp_path / "a.txt")).save(tmp_path / name, mode="append")
+        ps.TextLineDataset(str(tmp_path / "a.txt")).save(tmp_path / name, mode="append")
+        ps.gc(tmp_path / name)
+    text = said(capsys, "show", tmp_path / "a")[1]
+    assert [line for line in text.split("\n") if line.endswith(":")] == [
+        "save 1 of 4:",
+        "save 2 of 4:",
+        "saves 3 to 4 of 4:",
+    ]
+    assert len(json.loads(said(capsys, "show", tmp_path / "a", "--json")[1])["before"]) == 3
+    code, text = said(capsys, "diff", tmp_path / "a", tmp_path / "b")
+    assert (code, "Range.stop: 5 | 6" in text, "b.txt" in text) == (1, True, True)
+    (tmp_path / "b.txt").write_text("two\n")
+    assert said(capsys, "show", tmp_path / "a", "--inputs")[0] == 0
+    code, text = said(capsys, "show", tmp_path / "b", "--inputs")
+    assert (code, text.count("input ")) == (1, 1)
+    squares(5).save(tmp_path / "c")
+    squares(5).take(0).save(tmp_path / "d")
+    squares(5).save(tmp_path / "d", mode="append")
+    assert "argument save.times: 1 | 2" in said(capsys, "diff", tmp_path / "c", tmp_path / "d")[1]
+
+
+def test_rows_in_memory_that_a_recipe_lacks_are_told_of_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    ps.Dataset.from_tensor_slices(np.zeros(1 << 20)).save(tmp_path / "a")
+    assert run(["rerun", str(tmp_path / "a"), str(tmp_path / "b")]) != 0
+    assert "Make it by the program that made it." in " ".join(capsys.readouterr().err.split())

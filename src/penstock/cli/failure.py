@@ -61,6 +61,7 @@ _WAYS_OUT = (
     (re.compile(r'pass on_corrupt="skip"'), "use penstock repair"),
     (re.compile(r'functions=\{"name": function\}, a module or a list; '), "--functions MODULE; "),
     (re.compile(r"with allow_changed=True"), "with --allow-changed"),
+    (re.compile(r"Pass rows=\[dataset\], made of .*\."), "Make it by the program that made it."),
     (re.compile(r"with sample=N, or say what they hold with features=\.\.\.\.?"), "with --sample N."),
     (re.compile(r"To read these files, pass features= [^.]*\.|Pass features=\{\} [^.]*\."), _AS_THEY_ARE),
 )

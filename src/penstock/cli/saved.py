@@ -8,13 +8,14 @@ from itertools import islice
 from typing import Any
 
 from penstock.dataset import Dataset
+from penstock.errors import NotFoundError, SidecarError
 from penstock.loading import load, saved_folder
 from penstock.spec import flatten
 from penstock.store.folder import SavedFolder
-from penstock.store.manifest import Manifest
+from penstock.store.manifest import Made, Manifest
 from penstock.store.tf_saved import is_tf_saved
 
-__all__ = ["bytes_of", "first_rows", "loadable_among", "manifest_of", "names_of", "saved_among"]
+__all__ = ["bytes_of", "first_rows", "loadable_among", "made_by", "manifest_of", "names_of", "saved_among"]
 
 
 def saved_among(sources: Sequence[str]) -> tuple[list[SavedFolder], list[str]]:
@@ -57,6 +58,14 @@ def first_rows(path: str, n: int) -> Iterator[dict[str, Any]]:
     names = names_of(dataset)
     for row in islice(dataset, n):
         yield dict(zip(names, flatten(row), strict=True))
+
+
+def made_by(path: str, manifest: Manifest) -> tuple[Made, ...]:
+    """How all rows of a version were made, one for each save; of an older penstock's maybe those of the last alone."""
+    try:
+        return SavedFolder(path).made_by(manifest)
+    except (NotFoundError, SidecarError):
+        return (manifest.made,)
 
 
 def manifest_of(path: str, version: int | None) -> Manifest:

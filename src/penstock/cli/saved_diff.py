@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from penstock.cli.failure import DAMAGE, GOOD
 from penstock.cli.output import print_json, say
+from penstock.cli.saved import made_by
 from penstock.column.values import Ragged, Sparse
 from penstock.frozen import frozen
 from penstock.graph.recipe import RecipeDifference, argument_differences, recipe_differences
@@ -16,7 +18,7 @@ from penstock.loading import load
 from penstock.show.render import escape
 from penstock.spec import flatten, form
 from penstock.store.folder import SavedFolder
-from penstock.store.manifest import Manifest, spec_to_json
+from penstock.store.manifest import Made, Manifest, spec_to_json
 
 __all__ = ["SavedRowsDiff", "diff_saved", "rows_apart"]
 
@@ -43,7 +45,7 @@ def diff_saved(left: SavedFolder, right: SavedFolder, n: int, *, as_json: bool) 
         sum(shard.digest not in _digests(other) for shard in one.shards) for one, other in ((a, b), (b, a))
     ]
     rows = rows_apart(left, right, a, b, n)
-    recipes = _recipes(a, b)
+    recipes = _recipes(made_by(left.path, a), made_by(right.path, b))
     differ = spec or any(shards) or rows.changed > 0 or rows.left != rows.right or bool(recipes)
     if as_json:
         print_json(
@@ -78,9 +80,14 @@ def _digests(manifest: Manifest) -> set[str]:
     return {shard.digest for shard in manifest.shards}
 
 
-def _recipes(a: Manifest, b: Manifest) -> list[RecipeDifference]:
-    found = [] if a.recipe is None or b.recipe is None else recipe_differences(a.recipe, b.recipe)
-    return [*found, *argument_differences("save.shard_func", a.shard_func, b.shard_func)]
+def _recipes(a: Sequence[Made], b: Sequence[Made]) -> list[RecipeDifference]:
+    """In which pipelines and arguments the saves differ that made the rows, save by save, the oldest first."""
+    found = list[RecipeDifference]()
+    for mine, theirs in zip(a, b, strict=False):
+        if mine.recipe is not None and theirs.recipe is not None:
+            found += recipe_differences(mine.recipe, theirs.recipe)
+        found += argument_differences("save.shard_func", mine.shard_func, theirs.shard_func)
+    return [*argument_differences("save.times", len(a), len(b)), *dict.fromkeys(found)]
 
 
 def rows_apart(left: SavedFolder, right: SavedFolder, a: Manifest, b: Manifest, n: int) -> SavedRowsDiff:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from itertools import groupby
 
 import click
 
 from penstock.cli.failure import DAMAGE
 from penstock.cli.output import json_option, print_json, say
-from penstock.cli.saved import bytes_of, manifest_of
+from penstock.cli.saved import bytes_of, made_by, manifest_of
 from penstock.graph.recipe import changed_inputs, recipe_text, shown
 from penstock.loading import load
 from penstock.run.described import describe_state
 from penstock.run.position import State
 from penstock.show.render import count_text, escape, size_text
 from penstock.store.folder import SavedFolder
-from penstock.store.manifest import Manifest, spec_to_json
+from penstock.store.manifest import Made, Manifest, spec_to_json
 from penstock.store.tf_saved import is_tf_saved
 
 __all__ = ["command"]
@@ -46,7 +47,9 @@ def command(ctx: click.Context, path: str, version: int | None, inputs: bool, as
         _show_tf(path, as_json)
         return
     manifest = manifest_of(path, version)
-    changed = changed_inputs(manifest.recipe) if inputs and manifest.recipe is not None else []
+    made = made_by(path, manifest)
+    recipes = [part.recipe for part in made if inputs and part.recipe is not None]
+    changed = list(dict.fromkeys(one for recipe in recipes for one in changed_inputs(recipe)))
     if as_json:
         print_json(
             {
@@ -62,11 +65,12 @@ def command(ctx: click.Context, path: str, version: int | None, inputs: bool, as
                 "element_spec": spec_to_json(manifest.spec),
                 "pipeline": manifest.recipe,
                 "shard_func": manifest.shard_func,
+                "before": [{"pipeline": part.recipe, "shard_func": part.shard_func} for part in made[:-1]],
                 "changed_inputs": [asdict(one) for one in changed] if inputs else None,
             }
         )
     else:
-        say("\n".join([*_head(manifest), *_pipeline(manifest), *(escape(str(one)) for one in changed)]))
+        say("\n".join([*_head(manifest), *_pipelines(made), *(escape(str(one)) for one in changed)]))
     ctx.exit(DAMAGE if changed else 0)
 
 
@@ -102,7 +106,13 @@ def _head(manifest: Manifest) -> list[str]:
     ]
 
 
-def _pipeline(manifest: Manifest) -> list[str]:
-    if manifest.recipe is None:
-        return ["", "No pipeline is recorded."]
-    return ["", *recipe_text(manifest.recipe).split("\n")]
+def _pipelines(made: tuple[Made, ...]) -> list[str]:
+    """The pipeline of each save, the oldest first; of several that are the same once."""
+    lines, first = list[str](), 1
+    for recipe, parts in groupby(made, lambda part: part.recipe):
+        last = first + len(list(parts)) - 1
+        which = f"save {first}" if first == last else f"saves {first} to {last}"
+        lines += ["", *([f"{which} of {len(made)}:"] if len(made) > 1 else [])]
+        lines += ["No pipeline is recorded."] if recipe is None else recipe_text(recipe).split("\n")
+        first = last + 1
+    return lines

@@ -111,6 +111,22 @@ def test_files_may_be_compressed(tmp_path: Path, compression: str):
     assert (manifest.compression, manifest.nbytes < 100_000) == (compression, True)
 
 
+def test_few_small_rows_that_took_their_time_are_kept_when_a_pass_ends_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cache_filler, "_SHARD_SECONDS", -1.0)  # any time is long enough
+    calls = tmp_path / "calls"
+    rows = iter(counted(3000, calls).cache(tmp_path / "cache"))
+    assert [next(rows) for _ in range(2000)] == list(range(2000))
+    del rows
+    found = only_entry(tmp_path / "cache").filled()
+    assert found is not None
+    assert found[1].rows > 0
+    before = calls.stat().st_size
+    assert list(counted(3000, calls).cache(tmp_path / "cache")) == list(range(3000))
+    assert calls.stat().st_size - before <= 3000  # a generator begins anew and passes over what is kept
+
+
 def test_what_is_shuffled_before_keeps_its_first_order(tmp_path: Path):
     def dataset() -> Dataset:
         return Dataset.range(50).shuffle(10, seed=3).cache(tmp_path)

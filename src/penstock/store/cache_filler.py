@@ -128,10 +128,11 @@ class Filler:
         self.rows += len(rows)
         self._check_limit()
         self._show()
-        if self._waiting_bytes >= _GROUP_BYTES or self._waiting_rows >= _GROUP_ROWS:
+        # Few and small rows may have taken hours to make.
+        is_old = monotonic() - self._begun > _SHARD_SECONDS
+        if is_old or self._waiting_bytes >= _GROUP_BYTES or self._waiting_rows >= _GROUP_ROWS:
             self._write()
-        is_old = self._shard_bytes >= _SHARD_BYTES or monotonic() - self._begun > _SHARD_SECONDS
-        if self._shard is not None and not self._waiting and is_old:
+        if not self._waiting and (is_old or self._shard_bytes >= _SHARD_BYTES):
             self._finish_shard()
             filled = Filled(self._origin, mark, self._compression, tuple(self._finished))
             filled.write(self._entry.saved.at(self._folder))
@@ -194,7 +195,7 @@ class Filler:
             self._shard = StagedShard(
                 path, place, ArrowFormat(), self._spec, self._compression, durable=False
             )
-            self._begun, self._shard_bytes = monotonic(), 0
+            self._shard_bytes = 0
         if self._waiting:
             self._shard.write(Chunk.concat(self._waiting))
         self._shard_bytes += self._waiting_bytes
@@ -203,7 +204,7 @@ class Filler:
     def _finish_shard(self) -> None:
         assert self._shard is not None
         self._finished.append(self._shard.finish())
-        self._shard = None
+        self._shard, self._begun = None, monotonic()
 
     def _show(self) -> None:
         now = monotonic()

@@ -1,10 +1,13 @@
 """States over files that only functions open, by names in the rows: other bytes in them are refused by name."""
 
+import base64
+import contextlib
+import hashlib
 import json
 import os
 import time
 from collections.abc import Callable
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -247,14 +250,60 @@ def test_other_bytes_are_told_also_where_errors_are_ignored(tmp_path: Path, n: i
         all_after(iter(opened()), state)
 
 
-def test_a_file_that_the_run_that_goes_on_has_written_itself_is_taken(tmp_path: Path):
-    hour = 3600
+@pytest.mark.parametrize("around", ["alone", "ahead", "shuffled"])
+@pytest.mark.parametrize("ignores", [False, True])
+def test_what_was_refused_once_is_refused_by_each_further_row_and_by_states_taken_then(
+    tmp_path: Path, around: str, ignores: bool
+):
+    def opened() -> ps.Dataset:
+        lines = ps.Dataset.range(60).interleave(
+            lambda i: ps.TextLineDataset(str(tmp_path / f"{i % 4}.txt")), cycle_length=2
+        )
+        ds = lines.ignore_errors() if ignores else lines
+        return {"alone": ds, "ahead": ds.prefetch(2), "shuffled": ds.shuffle(3, seed=1)}[around]
 
+    files = [tmp_path / f"{i}.txt" for i in range(4)]
+    for file in files:
+        file.write_text(f"{file.stem}\n" * 4)
+    states = [state_of(opened(), n) for n in (3, 6, 41)]
+    begun = 0
+    for state, file in product(states, files):
+        known = known_of(state)
+        if name_digest(file) not in known:
+            continue
+        file.write_text("other\n" * 4)
+        rows, given, refused = iter(opened()), list[bytes](), 0
+        with contextlib.suppress(FailedPreconditionError):
+            rows.set_state(state)
+            begun += 1
+            for _ in range(600):
+                try:
+                    given.append(next(rows))
+                except StopIteration:
+                    break
+                except FailedPreconditionError:
+                    refused += 1
+            assert refused > 1
+            assert known_of(rows.get_state())[name_digest(file)] == known[name_digest(file)]
+        assert b"other" not in given
+        file.write_text(f"{file.stem}\n" * 4)
+    assert begun > 0
+
+
+def known_of(state: ps.State) -> dict[bytes, bytes]:
+    data = base64.b64decode(state["opened"])
+    return {data[i : i + 5]: data[i + 5 : i + 9] for i in range(0, len(data), 9)}
+
+
+def name_digest(file: Path) -> bytes:
+    return hashlib.blake2b(str(file).encode(), digest_size=5).digest()
+
+
+def test_a_file_that_the_run_that_goes_on_has_written_itself_is_taken_with_a_word(tmp_path: Path):
     def stamped(i: int) -> ps.Dataset:
-        path = tmp_path / f"{i}.txt"
-        since = path.stat().st_mtime + hour if path.exists() else time.time()
-        path.write_text(f"made at {since}\n{i}\n{i}\n")
-        os.utime(path, (since, since))
+        path, now = tmp_path / f"{i}.txt", time.time_ns()
+        path.write_text(f"made at {now}\n{i}\n{i}\n")
+        os.utime(path, ns=(now, now))
         return ps.TextLineDataset(str(path)).skip(1)
 
     def opened() -> ps.Dataset:
@@ -262,8 +311,19 @@ def test_a_file_that_the_run_that_goes_on_has_written_itself_is_taken(tmp_path: 
 
     state = state_of(opened(), 3)
     rows = iter(opened())
-    rows.set_state(state)
-    assert list(rows) == [b"1", *(b"%d" % i for i in (2, 2, 3, 3, 4, 4))]
+    with pytest.warns(UserWarning, match=r"1\.txt.*other bytes.*written since this run began") as told:
+        rest = all_after(rows, state)
+    assert rest == [b"1", *(b"%d" % i for i in (2, 2, 3, 3, 4, 4))]
+    assert len(told) == 1
+
+
+def test_a_file_whose_time_is_yet_to_come_was_not_written_by_this_run(tmp_path: Path):
+    written(tmp_path)
+    state = state_of(by_made_names(tmp_path), 5)
+    coming = time.time() + 3600
+    os.utime(write(tmp_path / "000.tfrecord", 7), (coming, coming))
+    with pytest.raises(FailedPreconditionError, match=r"000\.tfrecord.*other bytes"):
+        all_after(iter(by_made_names(tmp_path)), state)
 
 
 def test_where_no_function_is_called_words_that_are_names_of_files_are_words(tmp_path: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
@@ -43,6 +44,7 @@ class OpenedFiles:
         # Of the states of several ranks there may be more.
         self._found = dict(list(self._expected.items())[-_MOST:])
         self._adding = Lock()
+        self._has_warned = False
         self.marks: Opened = tuple(self._found.items())
         """Those files: another tuple once there are others."""
 
@@ -73,26 +75,40 @@ class OpenedFiles:
 
     def _add(self, name: str, key: bytes, content: bytes) -> None:
         with self._adding:
-            expected, before = self._expected.pop(key, None), self._found.get(key)
+            expected, before = self._expected.get(key), self._found.get(key)
             if _OTHER_EACH_TIME in (expected, before):
                 return
+            # It stays expected, so that a next row, or a state taken now, does not take what was refused.
+            if expected not in (None, content):
+                self._take_other(name)
+            self._expected.pop(key, None)
             if before != content:
                 self._found.pop(key, None)
                 self._found[key] = content if before is None or expected else _OTHER_EACH_TIME
                 for oldest in list(self._found)[:-_MOST]:
                     self._found.pop(oldest, None)
                 self.marks = tuple(self._found.items())
-        if expected not in (None, content) and not self._is_of_this_run(name):
-            raise OtherFileError(
-                f"set_state: {name}, which a function opens, holds other bytes than when the state was taken. Put back "
-                "what it was, begin a new epoch, or go on all the same with strict=False."
-            )
+
+    def _take_other(self, name: str) -> None:
+        """Take other bytes in a file, with a warning, where they came since this run began: mostly by a function of it.
+
+        Raises:
+            OtherFileError: They came before.
+        """
+        found = f"set_state: {name}, which a function opens, holds other bytes than when the state was taken"
+        if not self._is_of_this_run(name):
+            help = "Put back what it was, begin a new epoch, or go on all the same with strict=False."
+            raise OtherFileError(f"{found}. {help}")
+        if not self._has_warned:
+            self._has_warned = True
+            help = "it is taken as made by a function of this run. Were it replaced, its rows are others."
+            warnings.warn(f"{found}, and was written since this run began: {help}", stacklevel=2)
 
     def _is_of_this_run(self, name: str) -> bool:
-        """Whether a file was written since this run began: mostly by a function of it, which makes it anew."""
+        """Whether a file was written since this run began; not where its time is yet to come, as by another clock."""
         try:
-            return os.stat(name).st_mtime_ns > self._begun
-        except OSError:
+            return self._begun < os.stat(name).st_mtime_ns <= time_ns()
+        except OSError:  # reading it says what is wrong with it
             return True
 
 

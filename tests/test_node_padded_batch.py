@@ -111,6 +111,21 @@ def test_a_row_longer_than_the_row_shape_is_an_error_in_place_of_its_batch():
     assert next(rows).values.tolist() == [5]
 
 
+def test_sparse_batches_can_be_shuffled_and_put_in_windows():
+    rows = ps.Dataset.range(11).batch(1).sparse_batch(4, [3])
+    firsts = [[0], [4], [8]]
+    assert [batch.values[:1].tolist() for batch in rows.shuffle(1)] == firsts
+    windows = rows.window(2).flat_map(lambda window: window.skip(1))
+    assert [batch.values.tolist() for batch in windows] == [[4, 5, 6, 7]]
+
+
+def test_the_sizes_of_sparse_rows_are_known_behind_windows():
+    rows = ps.Dataset.range(11).batch(1).sparse_batch(4, [3])
+    for empty in (False, True):
+        windows = rows.take(0 if empty else 3).window(2).flat_map(lambda window: window.skip(1))
+        assert windows.element_spec == ps.SparseSpec((None, 3), np.int64)
+
+
 def test_sparse_batches_are_of_arrays():
     with pytest.raises(ArgumentError, match="row_shape"):
         _ = lists(3).sparse_batch(2, [1, 1]).element_spec

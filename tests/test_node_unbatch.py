@@ -5,7 +5,7 @@ import pytest
 
 import penstock as ps
 from penstock.errors import ArgumentError, InvalidArgumentError
-from penstock.graph.plan import Plan
+from penstock.graph.plan import Plan, plain_rows
 from penstock.nodes.unbatch import Unbatch
 from penstock.testing import Lists, Pairs
 from penstock.testing.laws import check_laws, same
@@ -61,3 +61,10 @@ def test_a_row_whose_components_differ_in_length_is_an_error_in_its_place():
 
 def test_the_spec_has_an_axis_less():
     assert ps.Dataset.range(3).batch(2).unbatch().element_spec == ps.TensorSpec((), np.int64)
+
+
+def test_missing_values_come_apart_as_none():
+    some = ps.TensorSpec((), np.int64, optional=True)
+    numbers = ps.Dataset.range(3).map(lambda x: x if x % 2 else None, output_signature=some)
+    entries = numbers.batch(2).unbatch()
+    assert list(plain_rows(entries.plan)) == list(entries) == [None, 1, None]

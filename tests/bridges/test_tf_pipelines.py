@@ -15,13 +15,19 @@ from penstock.testing.pipelines import Pipeline, random_pipeline
 MOST_ROWS = 200
 SEEDS = range(int(os.environ.get("PENSTOCK_RANDOM_PIPELINES", "220")))
 
+NOTHING = tf.data.Dataset.range(1).map(lambda x: (x, None)).element_spec[1]
+
 
 def plain(value: Any) -> Any:
     """A row of either library in NumPy's values, ragged ones as lists with their dtype."""
     if isinstance(value, dict):
         return {name: plain(part) for name, part in value.items()}
     if isinstance(value, tuple):
-        return tuple(map(plain, value))
+        return type(value).__name__, *map(plain, value)
+    if value is None:
+        return None
+    if isinstance(value, tf.SparseTensor | ps.Sparse):
+        return "sparse", *map(plain, (value.indices, value.values, value.dense_shape))
     if isinstance(value, tf.RaggedTensor | ps.Ragged):
         return "ragged", np.dtype(getattr(value.dtype, "as_numpy_dtype", value.dtype)), value.to_list()
     return np.asarray(value.numpy() if isinstance(value, tf.Tensor) else value)
@@ -37,6 +43,8 @@ def spec_of(spec: Any) -> Any:
         return {name: spec_of(part) for name, part in spec.items()}
     if isinstance(spec, tuple):
         return tuple(map(spec_of, spec))
+    if isinstance(spec, ps.NoneSpec | type(NOTHING)):
+        return (), "none"
     dtype = getattr(spec.dtype, "as_numpy_dtype", spec.dtype)
     return tuple(spec.shape), "string" if dtype in (object, ps.string) else np.dtype(dtype).name
 
@@ -71,6 +79,8 @@ def test_a_random_pipeline_is_that_of_tf_data(seed: int):
     for time in ("first",) if counts_epochs_apart(pipeline) else ("first", "second"):
         want, got = rows_of(theirs), rows_of(ours)
         assert same(want, got), f"{pipeline}, the {time} time:\n{want}\n{got}"
+        if len(want) == MOST_ROWS and "reshuffle_each_iteration=True" in str(pipeline):
+            break  # how many epochs a pass has begun that is broken off depends on how far was read ahead
     # tf.data knows the size of batches that `rebatch` makes where those before have a known multiple of it.
     assert "rebatch" in str(pipeline) or covers(spec_of(theirs.element_spec), spec_of(ours.element_spec)), (
         f"{pipeline}: spec"

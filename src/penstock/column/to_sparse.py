@@ -50,7 +50,7 @@ def _sparse(column: Column, size: int, row_shape: Shape) -> SparseColumn:
     check_fits(shaped.shapes, row_shape)
     targets = target_shapes(shaped.shapes, size, row_shape)
     counts = shaped.shapes.prod(axis=1, dtype=np.int64)
-    offsets = offsets_of(counts)[::size]
+    offsets = np.ascontiguousarray(offsets_of(counts)[::size])
     places = np.column_stack(
         [np.repeat(np.arange(len(column)) % size, counts), _coordinates(shaped.shapes, counts)]
     )

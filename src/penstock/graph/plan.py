@@ -132,7 +132,7 @@ class Plan:
                 raise
             return zeros
         if sampled.opened is not None:  # the datasets that functions returned have no rows
-            return sampled.opened.spec.loosened()
+            return self._spec_of_opened(sampled.opened)
         return self._spec_of_zeros(known) if self.inputs else None
 
     def _is_over_datasets(self) -> bool:
@@ -151,7 +151,12 @@ class Plan:
                 return spec_of(row).loosened(known)
         except PenstockError:  # of the user's function, which may refuse zeros
             return None
-        return None if sampled.opened is None else sampled.opened.spec.loosened()
+        return None if sampled.opened is None else self._spec_of_opened(sampled.opened)
+
+    def _spec_of_opened(self, opened: Plan) -> Spec:
+        """The spec of rows of datasets, of which one that had none was opened first."""
+        spec = opened.spec
+        return spec.loosened(spec.structure if self._is_over_datasets() else None)
 
     @cached_property
     def cardinality(self) -> int:

@@ -88,7 +88,7 @@ class Unbatch(Node):
         for row in rows:
             leaves = flatten(row)
             for entry in zip(*(leaf for leaf in leaves if leaf is not None), strict=True):
-                entries = iter(entry)
+                entries = iter(None if value is np.ma.masked else value for value in entry)
                 yield pack(row, [None if leaf is None else next(entries) for leaf in leaves])
 
     def random_access(self, rows: RowSource) -> RowSource | None:  # type: ignore[override]

@@ -103,7 +103,7 @@ class Spec:
 
 def _known_sizes(seen: LeafSpec, known: LeafSpec, loose: LeafSpec) -> LeafSpec:
     """The spec of a leaf with the sizes that are known, where the row that was seen has these."""
-    if not (isinstance(seen, TensorSpec) and isinstance(known, TensorSpec) and isinstance(loose, TensorSpec)):
+    if not (isinstance(seen, TensorSpec | SparseSpec) and type(seen) is type(known) is type(loose)):
         return loose
     if seen.dtype != known.dtype or len(seen.shape) != len(known.shape):
         return loose

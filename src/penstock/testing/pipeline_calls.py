@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from penstock.frozen import frozen
 from penstock.testing.pipeline_sources import Kind
 
-__all__ = ["CALLS", "Call", "anything"]
+__all__ = ["CALLS", "Call", "Draw", "Named", "anything"]
+
+
+class Named(NamedTuple):
+    """A row with names, and with a part that holds no value."""
+
+    first: Any
+    rest: Any
 
 
 @frozen
@@ -27,7 +34,7 @@ class Call:
     build: Callable[[Any, Any], Any]
 
 
-_Draw: TypeAlias = Callable[[Random], Call]
+Draw: TypeAlias = Callable[[Random], Call]
 
 
 def _call(text: str, build: Callable[[Any], Any], kind: Kind | None = None) -> Call:
@@ -51,6 +58,7 @@ def anything(random: Random) -> Call:
             _call(f"repeat().take({2 * n})", lambda rows: rows.repeat().take(2 * n)),
             _call(f"prefetch({n})", lambda rows: rows.prefetch(n)),
             _call("cache()", lambda rows: rows.cache()),
+            _call("ignore_errors()", lambda rows: rows.ignore_errors()),
             _call(f"concatenate(itself.take({n}))", lambda rows: rows.concatenate(rows.take(n))),
             _call(f"concatenate(itself.skip({n}))", lambda rows: rows.concatenate(rows.skip(n))),
         ]
@@ -75,6 +83,7 @@ def _map_numbers(random: Random) -> Call:
         ("x % 7 if even else ...", _hailstone, None),
         ("(x, x % 7)", lambda x: (x, x % 7), Kind.PAIR),
         (f"dict(a=x, b=x - {n})", lambda x: {"a": x, "b": x - n}, Kind.DICT),
+        (f"Named(x, (x * {n}, None))", lambda x: Named(x, (x * n, None)), Kind.NAMED),
     ]
     text, function, kind = random.choice(functions)
     return _call(f"map({text}{of}", lambda rows: rows.map(function, num_parallel_calls=threads), kind)
@@ -161,6 +170,9 @@ def _branch_numbers(random: Random) -> Call:
     )
 
 
+_WEIGHTS: Final = np.array([[0.5, 0.5], [0.0, 1.0], [0.9, 0.2]], np.float32)
+
+
 def _mix_numbers(random: Random) -> Call:
     """The numbers and those after the first n, in an order drawn by chance or by a choice that is a dataset."""
     n, seed, stop = random.choice([1, 2, 3]), random.randrange(100), random.random() < 0.5
@@ -172,6 +184,16 @@ def _mix_numbers(random: Random) -> Call:
                 None,
                 lambda dataset, rows: dataset.sample_from_datasets(
                     [rows, rows.skip(n)], weights=[0.7, 0.3], seed=seed, stop_on_empty_dataset=stop
+                ),
+            ),
+            Call(
+                f".sample_from_datasets(itself, itself.skip({n}), weights that change, seed={seed}, {again}",
+                None,
+                lambda dataset, rows: dataset.sample_from_datasets(
+                    [rows, rows.skip(n)],
+                    weights=dataset.from_tensor_slices(_WEIGHTS).repeat(),
+                    seed=seed,
+                    stop_on_empty_dataset=stop,
                 ),
             ),
             Call(
@@ -251,6 +273,21 @@ def _of_nested(random: Random) -> Call:
     )
 
 
+def _of_named(random: Random) -> Call:
+    n = random.choice([2, 3, 5])
+    return random.choice(
+        [
+            _call("map(first)", lambda rows: rows.map(lambda row: row.first), Kind.NUMBER),
+            _call(
+                "map(swapped)",
+                lambda rows: rows.map(lambda row: Named(row.rest[0] + 1, (row.first, row.rest[1]))),
+            ),
+            _call(f"filter(first % {n} != 0)", lambda rows: rows.filter(lambda row: row.first % n != 0)),
+            _call(f"batch({n}).unbatch()", lambda rows: rows.batch(n).unbatch()),
+        ]
+    )
+
+
 # --- lists, vectors, strings ---
 
 
@@ -267,6 +304,11 @@ def _of_lists(random: Random) -> Call:
             _call(f"rebatch([{n}, 3], True)", lambda rows: rows.rebatch([n, 3], drop_remainder=True)),
             _call("unbatch().enumerate()", lambda rows: rows.unbatch().enumerate(), Kind.PAIR),
             _call("unique()", lambda rows: rows.unique()),
+            _call(
+                f"sparse_batch({n}, [40])",
+                lambda rows: rows.map(lambda x: x[:40]).map(_growing).sparse_batch(n, [40]),
+                Kind.SPARSE,
+            ),
             _call(f"ragged_batch({n})", lambda rows: rows.map(_growing).ragged_batch(n), Kind.RAGGED),
         ]
     )
@@ -280,6 +322,16 @@ def _growing(x: Any) -> Any:
 def _of_ragged(random: Random) -> Call:
     n = random.choice([1, 2, 4])
     return random.choice([_call("enumerate().map(x)", lambda rows: rows.enumerate(n).map(lambda _, x: x))])
+
+
+def _of_sparse(random: Random) -> Call:
+    n = random.choice([1, 2, 4])
+    return random.choice(
+        [
+            _call("enumerate().map(x)", lambda rows: rows.enumerate(n).map(lambda _, x: x)),
+            _call(f"window({n}).flat_map(skip)", lambda rows: rows.window(n).flat_map(lambda w: w.skip(1))),
+        ]
+    )
 
 
 def _of_vectors(random: Random) -> Call:
@@ -327,7 +379,7 @@ def _of_sized(random: Random) -> Call:
     )
 
 
-CALLS: Final[Mapping[Kind, tuple[_Draw, ...]]] = {
+CALLS: Final[Mapping[Kind, tuple[Draw, ...]]] = {
     Kind.NUMBER: (
         _map_numbers,
         _map_numbers,
@@ -344,5 +396,7 @@ CALLS: Final[Mapping[Kind, tuple[_Draw, ...]]] = {
     Kind.VECTOR: (_of_vectors,),
     Kind.TEXT: (_of_texts,),
     Kind.RAGGED: (_of_ragged,),
+    Kind.NAMED: (_of_named,),
+    Kind.SPARSE: (_of_sparse,),
     Kind.SIZED: (_of_sized,),
 }

@@ -25,6 +25,10 @@ class Kind(Enum):
     TEXT = "a string"
     RAGGED = "lists of numbers, of different lengths"
     SIZED = "(int32 number, number)"
+    NAMED = "Named(first: number, rest: (number, None))"
+    SPARSE = "sparse numbers, rows of lists"
+    PACKED = "numbers packed in rows of one length"
+    OPTIONAL = "a number or None"
 
 
 @frozen
@@ -66,5 +70,6 @@ SOURCES: Final = (
     *[_range(3, 20, 4), _range(10, -3, -2), _range(-5, 6)],
     *[start for n in (1, 2, 9, 25) for start in _of(n)],
     _slices("dict of 0", Kind.DICT, {"a": np.arange(0), "b": np.arange(0)}),
+    Start("random(seed=5).take(14)", Kind.NUMBER, lambda dataset: dataset.random(seed=5).take(14)),
     Start("from_tensors(6 numbers)", Kind.LIST, lambda dataset: dataset.from_tensors(np.arange(6))),
 )

@@ -5,13 +5,13 @@ Every function uses operators only, so that it means the same for NumPy values a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Any
 
 from penstock.frozen import frozen
-from penstock.testing.pipeline_calls import CALLS, Call, anything
-from penstock.testing.pipeline_sources import SOURCES, Start
+from penstock.testing.pipeline_calls import CALLS, Call, Draw, anything
+from penstock.testing.pipeline_sources import SOURCES, Kind, Start
 
 __all__ = ["Pipeline", "random_pipeline"]
 
@@ -45,13 +45,21 @@ class Pipeline:
         return self.start.text + "".join(call.text for call in self.calls)
 
 
-def random_pipeline(seed: int, depth: int, sources: Iterable[Start] = SOURCES) -> Pipeline:
+def random_pipeline(
+    seed: int,
+    depth: int,
+    sources: Iterable[Start] = SOURCES,
+    calls_of: Mapping[Kind, Sequence[Draw]] = CALLS,
+    on_any: Sequence[Draw] = (anything,),
+) -> Pipeline:
     """A pipeline of `depth` calls on a small source, always the same for a seed.
 
     Args:
         seed: Any integer.
         depth: Calls after the source.
         sources: What it may begin with.
+        calls_of: What draws calls on rows of each kind.
+        on_any: What draws calls that take rows of any kind.
 
     >>> print(random_pipeline(7, 2))
     from_tensor_slices(strings of 2).unique().shuffle(30, seed=12, reshuffle_each_iteration=True)
@@ -62,7 +70,7 @@ def random_pipeline(seed: int, depth: int, sources: Iterable[Start] = SOURCES) -
     kind = start.kind
     while len(calls) < depth:
         keeps = random.random() < _KEEPS_ROWS_AS_THEY_ARE
-        call = anything(random) if keeps else random.choice(CALLS[kind])(random)
+        call = random.choice(on_any if keeps else calls_of[kind])(random)
         kind = call.kind or kind
         calls.append(call)
     return Pipeline(start, tuple(calls))

@@ -14,6 +14,7 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 
 import penstock as ps
 from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError
+from penstock.run import overlap
 
 
 def numbers(n):
@@ -24,7 +25,7 @@ def lists(batches):
     return [batch.tolist() for batch in batches]
 
 
-@pytest.mark.parametrize("prefetch", [0, 1, 5])
+@pytest.mark.parametrize("prefetch", [-1, 0, 1, 5])
 def test_batches_come_in_order(prefetch):
     loader = ps.torch.DataLoader(numbers(7), 3, prefetch=prefetch)
     assert lists(loader) == [[0, 1, 2], [3, 4, 5], [6]]
@@ -56,7 +57,7 @@ def test_passes_over_a_repeated_shuffle_go_on_where_the_last_one_ended():
     assert [lists(loader)[0] for _ in range(2)] == whole
 
 
-@pytest.mark.parametrize("prefetch", [0, 3])
+@pytest.mark.parametrize("prefetch", [-1, 0, 3])
 @pytest.mark.parametrize("given", range(8))
 def test_a_position_is_that_after_the_last_batch_given(given, prefetch):
     def loader():
@@ -196,7 +197,7 @@ def test_only_datasets_are_taken():
         ps.torch.DataLoader([1])
 
 
-@pytest.mark.parametrize("prefetch", [0, 2])
+@pytest.mark.parametrize("prefetch", [-1, 0, 2])
 def test_an_error_comes_in_its_place_and_the_rest_after_it(prefetch):
     def fails_at_3(n):
         if n == 3:
@@ -220,12 +221,33 @@ def test_an_error_comes_in_its_place_and_the_rest_after_it(prefetch):
         next(iter(second))
 
 
+def test_a_thread_begins_where_it_is_worth_it_and_changes_no_batch_and_no_position(monkeypatch):
+    def loader():
+        return ps.torch.DataLoader(numbers(20).shuffle(10, seed=3), 3)
+
+    monkeypatch.setattr(overlap, "_WORTH_SECONDS", float("inf"))
+    before = set(threading.enumerate())
+    whole = lists(loader())
+    assert set(threading.enumerate()) <= before
+    monkeypatch.setattr(overlap, "_WORTH_SECONDS", -1.0)
+    first, states, batches = loader(), [], []
+    for batch in first:
+        assert (first._current._ahead is not None) == (len(batches) >= 2)
+        batches.append(batch.tolist())
+        states.append(first.state_dict())
+    assert batches == whole
+    for given, state in enumerate(states[:-1], 1):
+        second = loader()
+        second.load_state_dict(state)
+        assert lists(second) == whole[given:]
+
+
 def test_no_thread_outlives_a_pass_or_a_loader():
     def threads():
         return {thread for thread in threading.enumerate() if thread.name == "penstock-ahead"}
 
     before = threads()
-    loader = ps.torch.DataLoader(numbers(100), 1)
+    loader = ps.torch.DataLoader(numbers(100), 1, prefetch=2)
     assert len(list(loader)) == 100
     batches = iter(loader)
     next(batches)

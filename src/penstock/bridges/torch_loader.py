@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from time import perf_counter
+from typing import Any, Final
 
 import torch
 
@@ -27,9 +28,12 @@ from penstock.graph.node import END
 from penstock.nodes.arguments import whole_number
 from penstock.run.ahead import Ahead
 from penstock.run.iterator import RowIterator
+from penstock.run.overlap import Overlap
 from penstock.spec import map_structure
 
 __all__ = ["DataLoader"]
+
+_FEW: Final = 2
 
 
 class DataLoader:
@@ -44,7 +48,8 @@ class DataLoader:
         drop_last: Leave out a last batch of fewer rows.
         rank, world: Which batches, of how many parts; both None for those of the process group, if there is one.
         ends: What happens where the batches cannot be dealt out evenly; see `Dataset.distribute`.
-        prefetch: Batches that a thread makes ahead; 0 for none and no thread.
+        prefetch: Batches that a thread makes ahead; 0 for none and no thread, -1 (`ps.AUTOTUNE`) for 2 from where that
+            saves more than handing them over costs: not where batches, or what is done with them, take no time.
         pin_memory: Copy tensors into pinned memory, from which GPUs copy without waiting; without CUDA a warning.
         device: Where tensors are copied to, by the same thread; None to leave them in memory.
         read_only: Share also memory that must not be written to; see `tensors_of`.
@@ -63,7 +68,7 @@ class DataLoader:
         rank: int | None = None,
         world: int | None = None,
         ends: Ends = "apart",
-        prefetch: int = 2,
+        prefetch: int = -1,
         pin_memory: bool = False,
         device: torch.device | str | None = None,
         read_only: bool = False,
@@ -71,7 +76,8 @@ class DataLoader:
         self.dataset = dataset_of("DataLoader", ds)
         self._batches = ds if batch_size is None else ds.batches(batch_size, drop_remainder=drop_last)
         self._given, self._ends = group_of("DataLoader", rank, world), ends
-        self._prefetch = whole_number("DataLoader", "prefetch", prefetch, above=-1)
+        self._prefetch = whole_number("DataLoader", "prefetch", prefetch, above=-2)
+        self._overlap = Overlap()
         self._convert = _Convert(_can_pin(pin_memory), _device_of(device), read_only)
         self._epoch = 0
         self._current: _Batches | None = None
@@ -103,7 +109,7 @@ class DataLoader:
         rows = iter(of_pass(part_of(self._batches, group, self._ends), epoch))
         if state is not None:
             rows.set_state(state, strict=strict, allow=allow)
-        return _Batches(rows, epoch, group, self._convert, self._prefetch)
+        return _Batches(rows, epoch, group, self._convert, self._prefetch, self._overlap)
 
     def state_dict(self) -> PassState:
         """Where the pass stands that was begun last, as a small JSON-able dict."""
@@ -176,8 +182,11 @@ def _device_of(device: torch.device | str | None) -> torch.device | None:
 class _Batches(Iterator[Any]):
     """The batches of a pass."""
 
-    def __init__(self, rows: RowIterator, epoch: int, share: Share, convert: _Convert, prefetch: int) -> None:
+    def __init__(
+        self, rows: RowIterator, epoch: int, share: Share, convert: _Convert, prefetch: int, overlap: Overlap
+    ) -> None:
         self.epoch, self._share, self._prefetch = epoch, share, prefetch
+        self._overlap, self._asked_at, self._given_at = overlap, 0.0, 0.0
         self._made = _Made(rows, convert)
         self._ahead: Ahead | None = None
         self._later: Callable[[], Any] = rows.later_state()
@@ -204,13 +213,25 @@ class _Batches(Iterator[Any]):
     def _next(self) -> Any:
         if not self._prefetch:
             return self._made.next()
+        if self._prefetch < 0 and not self._is_worth_a_thread():
+            made = self._made.next()
+            self._given_at = perf_counter()
+            return made
         if self._ahead is None:
-            self._ahead = Ahead(self._made, self._prefetch)
+            self._ahead = Ahead(self._made, _FEW if self._prefetch < 0 else self._prefetch)
         try:
             return self._ahead.next()
         except Exception:
             self._ahead = None  # its thread has ended; the rows go on after the error
             raise
+
+    def _is_worth_a_thread(self) -> bool:
+        """Note how long the batch before took to be made and used, if there was one, and judge by all of them."""
+        if not self._overlap.is_worth_it:
+            before, self._asked_at = self._asked_at, perf_counter()
+            if self._given_at:
+                self._overlap.note(self._given_at - before, self._asked_at - self._given_at)
+        return self._overlap.is_worth_it
 
     def state_dict(self) -> PassState:
         return pass_state(self.epoch, self._share, self._later(), finished=self._finished)

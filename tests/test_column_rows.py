@@ -17,6 +17,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.make import chunk_of, column_of
 from penstock.column.nested import NestedColumn, set_dataset_maker
 from penstock.column.packing import spec_of
+from penstock.column.ragged import RaggedColumn
 from penstock.errors import InvalidArgumentError, SpecError
 from penstock.spec import Spec
 from penstock.testing.laws import same
@@ -255,3 +256,13 @@ def test_a_batch_of_no_rows():
     assert fixed.shape == (0, 2)
     assert none is None
     assert sparse.shape == (0, 5)
+
+
+@pytest.mark.parametrize("form", ["fixed", "ragged"])
+def test_a_row_is_masked_where_it_lacks_a_value_whatever_the_rows_beside_it_lack(form: str):
+    values = FixedColumn(np.arange(6.0), np.array([1, 1, 1, 0, 1, 1], bool))
+    column = values.grouped(2) if form == "fixed" else RaggedColumn(np.array([0, 2, 4, 6]), values)
+    kinds = [type(row) for row in column.to_list()]
+    assert kinds == [np.ndarray, np.ma.MaskedArray, np.ndarray]
+    assert kinds == [type(column.row(i)) for i in range(3)]
+    assert column.slice(0, 0).to_list() == []

@@ -71,7 +71,10 @@ class FixedColumn(Column):
     def present(self) -> list[Any]:
         if self.valid is None or self.valid.ndim == 1:
             return list(self.values)
-        return [masked(values, there) for values, there in zip(self.values, self.valid, strict=True)]
+        whole: Any = self.valid.all(axis=tuple(range(1, self.valid.ndim))).tolist()
+        rows = zip(self.values, self.valid, whole, strict=True)
+        # A row is masked where it lacks a value, whatever the rows beside it lack.
+        return [values if is_whole else masked(values, there) for values, there, is_whole in rows]
 
     def items(self) -> NDArray[Any]:
         return masked(self.values, self.valid)

@@ -96,12 +96,19 @@ class RaggedColumn(Column):
         if isinstance(self.inner, RaggedColumn):
             return [self.inner.slice(first + start, first + stop).items() for start, stop in pairs]
         items = self.inner.slice(first, last).items()
+        if isinstance(items, np.ma.MaskedArray):
+            return [_unmasked(items[start:stop]) for start, stop in pairs]
         return [items[start:stop] for start, stop in pairs]
 
     def items(self) -> Ragged:
         """A missing row becomes an empty one: a `Ragged` has no place for None."""
         inner = self.inner.slice(int(self.offsets[0]), int(self.offsets[-1]))
         return Ragged(inner.items(), self.offsets - self.offsets[0])
+
+
+def _unmasked(items: NDArray[Any]) -> NDArray[Any]:
+    """A row is masked where it lacks a value, whatever the rows beside it lack."""
+    return items if np.ma.getmaskarray(items).any() else np.ma.getdata(items)
 
 
 def _gather_values(values: NDArray[Any], offsets: IntArray, rows: IntArray) -> tuple[IntArray, NDArray[Any]]:

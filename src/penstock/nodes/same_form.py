@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Iterable, Iterator
 from hashlib import blake2b
+from json import dumps
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 from penstock.column.chunk import Chunk
 from penstock.errors import InvalidArgumentError
@@ -20,14 +26,18 @@ from penstock.spec import (
     string,
     text,
 )
+from penstock.spec.structure import entries, with_parts
 
 __all__ = ["First", "chunk_in_form", "is_first", "kinds_of", "like_first", "row_in_form"]
 
 First: TypeAlias = tuple[str, ...]
-"""The path and the kind of each leaf, one after the other; of very many one digest of them in any order."""
+"""The path and the kind of each leaf, one after the other. Where that is long, or does not tell where an empty part
+stands, one text: a digest of them in any order, then how the entries of dicts stand."""
 
-# Characters: states stay below 2 kB with them.
+# Letters in a state, which stays below 2 kB with them.
 _LONGEST: Final = 500
+_DIGEST: Final = 12
+_IN_ONE: Final = re.compile("[0-9a-f]{12}(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={1,2})?")
 
 
 def chunk_in_form(chunk: Chunk, structure: Any) -> Chunk:
@@ -104,31 +114,81 @@ def like_first(chunk: Chunk, first: First, scratch: dict[str, Any], where: str) 
 
 def is_first(value: Any) -> bool:
     """Whether a value that was read from a state may be what `like_first` tells."""
-    is_text = isinstance(value, tuple) and all(isinstance(part, str) for part in value)
-    return is_text and (len(value) == 1 or (len(value) > 0 and len(value) % 2 == 0))
+    if not (isinstance(value, tuple) and value and all(isinstance(part, str) for part in value)):
+        return False
+    return len(value) % 2 == 0 or (len(value) == 1 and _IN_ONE.fullmatch(value[0]) is not None)
 
 
 def _told(chunk: Chunk) -> First:
-    names, kinds = paths(chunk.template), kinds_of(chunk)
+    structure = chunk.template
+    names, kinds = paths(structure), kinds_of(chunk)
     told = tuple(part for pair in zip(names, kinds, strict=True) for part in pair)
-    return told if sum(map(len, told)) <= _LONGEST else (_digest(names, kinds),)
+    is_short = len(dumps(told)) <= _LONGEST and not _has_empty_parts(structure)
+    return told if is_short else (_digest(names, kinds) + _order_text(_order(structure)),)
 
 
 def _digest(names: Iterable[str], kinds: Iterable[str]) -> str:
     return blake2b(repr(sorted(zip(names, kinds, strict=True))).encode(), digest_size=6).hexdigest()
 
 
+def _has_empty_parts(structure: Any) -> bool:
+    parts = entries(structure)
+    if parts is None:
+        return False
+    inner = [part for _, part in parts]
+    return not inner or any(map(_has_empty_parts, inner))
+
+
+def _by_name(structure: Any) -> list[tuple[Any, Any]]:
+    """The parts of a structure in an order that does not depend on how they stand."""
+    parts = list(entries(structure) or ())
+    return sorted(parts, key=lambda part: paths({part[0]: None})) if isinstance(structure, dict) else parts
+
+
+def _order(structure: Any) -> list[int]:
+    """For each dict the places in which its entries, sorted by name, stand."""
+    places = {name: i for i, name in enumerate(structure)} if isinstance(structure, dict) else {}
+    parts = _by_name(structure)
+    own = [places[name] for name, _ in parts if places]
+    return own + [place for _, part in parts for place in _order(part)]
+
+
+def _order_text(order: list[int]) -> str:
+    return b64encode(np.array(order, _place_dtype(len(order))).tobytes()).decode()
+
+
+def _place_dtype(n: int) -> str:
+    return "<u1" if n <= 256 else "<u2" if n <= 65536 else "<u4"
+
+
+def _in_places(structure: Any, places: Iterator[int]) -> Any:
+    """A structure in the order of which `_order` tells."""
+    parts = _by_name(structure)
+    if entries(structure) is None:
+        return structure
+    own = [next(places) for _ in parts] if isinstance(structure, dict) else list(range(len(parts)))
+    made = [(name, _in_places(part, places)) for name, part in parts]
+    return with_parts(structure, [part for _, part in sorted(zip(own, made, strict=True), key=itemgetter(0))])
+
+
 def _recalled(chunk: Chunk, first: First) -> tuple[First, Any, tuple[str, ...]]:
     """What a state tells of the first rows, by rows that come after it: also their structure and kinds."""
-    names = paths(chunk.template)
+    names, kinds = paths(chunk.template), kinds_of(chunk)
     if len(first) == 1:
-        if first[0] != _digest(names, kinds_of(chunk)):
+        digest, order = first[0][:_DIGEST], b64decode(first[0][_DIGEST:])
+        n = len(_order(chunk.template))
+        # States of before tell no order.
+        if digest != _digest(names, kinds) or len(order) not in (0, n * np.dtype(_place_dtype(n)).itemsize):
             raise InvalidArgumentError("rows of other dtypes, axes or names come after the first ones.")
-        return first, chunk.template, kinds_of(chunk)
-    wanted = dict(zip(first[::2], first[1::2], strict=True))
-    _check_paths(names, wanted)
-    template = _in_order(chunk.template, first)
-    return first, template, tuple(wanted[path] for path in paths(template))
+        template = chunk.template
+        if order:
+            template = _in_places(template, iter(np.frombuffer(order, _place_dtype(n)).tolist()))
+        kind_of = dict(zip(names, kinds, strict=True))
+    else:
+        kind_of = dict(zip(first[::2], first[1::2], strict=True))
+        _check_paths(names, kind_of)
+        template = _in_order(chunk.template, first)
+    return first, template, tuple(kind_of[path] for path in paths(template))
 
 
 def _in_order(structure: Any, first: First) -> Any:
@@ -138,10 +198,13 @@ def _in_order(structure: Any, first: First) -> Any:
 
 
 def _by_places(part: Any) -> Any:
+    parts = entries(part)
+    if parts is None:
+        return part
+    items = list(parts)
     if isinstance(part, dict):
-        items = sorted(part.items(), key=lambda item: min(flatten(item[1]), default=0))
-        return {name: _by_places(value) for name, value in items}
-    return tuple(map(_by_places, part)) if type(part) is tuple else part
+        items.sort(key=lambda item: min(flatten(item[1]), default=0))
+    return with_parts(part, [(name, _by_places(value)) for name, value in items])
 
 
 def _check_kinds(chunk: Chunk, wanted: tuple[str, ...]) -> None:

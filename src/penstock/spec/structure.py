@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from penstock.errors import LimitError
 
-__all__ = ["entries", "flatten", "form", "is_structure", "map_structure", "pack", "paths"]
+__all__ = ["entries", "flatten", "form", "is_structure", "map_structure", "pack", "paths", "with_parts"]
 
 
 _FLATTER: Final = "Nest it less, or call sys.setrecursionlimit(20_000) before."
@@ -85,15 +85,28 @@ def pack(structure: Any, leaves: Iterable[Any]) -> Any:
 def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
     if isinstance(structure, dict):
         return {name: _pack(part, leaves) for name, part in structure.items()}
+    parts = entries(structure)
+    return (
+        next(leaves)
+        if parts is None
+        else with_parts(structure, [(name, _pack(part, leaves)) for name, part in parts])
+    )
+
+
+def with_parts(structure: Any, parts: Iterable[tuple[Any, Any]]) -> Any:
+    """A structure of the same kind with other (name, part), of a dict also in another order.
+
+    >>> with_parts({"a": 1, "b": 2}, [("b", 3), ("a", 4)])
+    {'b': 3, 'a': 4}
+    """
+    if isinstance(structure, dict):
+        return dict(parts)
     if isinstance(structure, tuple):
-        parts = [_pack(part, leaves) for part in structure]
-        return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
-    names = _fields(type(structure))
-    if names is None:
-        return next(leaves)
+        values = [part for _, part in parts]
+        return type(structure)(*values) if hasattr(structure, "_fields") else tuple(values)
     made = object.__new__(type(structure))
-    for name in names:
-        object.__setattr__(made, name, _pack(getattr(structure, name), leaves))
+    for name, part in parts:
+        object.__setattr__(made, name, part)
     return made
 
 

@@ -111,6 +111,21 @@ def test_files_may_be_compressed(tmp_path: Path, compression: str):
     assert (manifest.compression, manifest.nbytes < 100_000) == (compression, True)
 
 
+def test_what_is_saved_of_a_cache_is_read_from_it_though_a_function_counts(tmp_path: Path):
+    made = [0]
+
+    def numbers():
+        for i in range(50):
+            made[0] += 1  # which makes it another pipeline, for a dataset that is made anew
+            yield i
+
+    source = Dataset.from_generator(numbers, output_signature=ps.TensorSpec((), int))
+    cached = source.shuffle(10, seed=1).cache(tmp_path / "cache")
+    rows = list(cached)
+    cached.save(tmp_path / "saved")
+    assert (list(ps.load(tmp_path / "saved")), made) == (rows, [50])
+
+
 def test_few_small_rows_that_took_their_time_are_kept_when_a_pass_ends_early(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

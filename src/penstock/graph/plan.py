@@ -330,7 +330,9 @@ class Plan:
             uses.update(named)
             parts = tuple(plan._begun(number, epochs, known, uses) for plan in self.inputs)  # noqa: SLF001  (its own kind)
             known[id(self)] = made = Plan(self.node, parts)
-            known_too = self.__dict__.keys() & {"spec", "cardinality", "rows", "_fingerprint"}
+            # Also what stands for the values that its functions used when it was first asked for.
+            digests = {"_fingerprint", "_content", "_content_as_far_as_known"}
+            known_too = self.__dict__.keys() & {"spec", "cardinality", "rows", *digests}
             made.__dict__.update({name: self.__dict__[name] for name in known_too})
             made.__dict__["_epochs"] = number * epochs[id(self)] + further
         return known[id(self)]

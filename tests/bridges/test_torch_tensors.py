@@ -122,3 +122,20 @@ def test_tensors_are_row_numbers_as_samplers_give_them():
 def test_tensors_that_are_no_row_numbers_are_refused(wrong):
     with pytest.raises(ArgumentTypeError, match="wanted a row number"):
         ps.Dataset.range(10)[wrong]
+
+
+@pytest.mark.parametrize(
+    ("tensor", "says"),
+    [
+        (torch.zeros(3, dtype=torch.bfloat16), "unsupported ScalarType BFloat16"),
+        (torch.zeros(3, requires_grad=True), "requires grad"),
+        (torch.zeros(3, device="meta"), "meta device"),
+    ],
+    ids=["bfloat16", "gradients", "no memory"],
+)
+def test_tensors_of_which_numpy_makes_no_array_are_refused_as_rows_with_a_way_out(tensor, says):
+    for make in (ps.Dataset.from_tensor_slices, ps.Dataset.from_tensors):
+        with pytest.raises(
+            ArgumentTypeError, match=rf"Tensor.*wanted one of which NumPy.*{says}.*\.float\(\)"
+        ):
+            make({"x": tensor})

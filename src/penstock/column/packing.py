@@ -207,11 +207,23 @@ def _formed(value: list[Any], dtype: Any) -> NDArray[Any]:
 
 def _pack_foreign(value: Any) -> Any:
     """A tensor of another library, through its `__array__` or DLPack."""
-    if hasattr(value, "__array__"):
-        return _pack_array(np.asarray(value))
-    if hasattr(value, "__dlpack__"):
-        return _pack_array(np.from_dlpack(value))
-    raise _unfit(value, "a value")
+    take = (
+        np.asarray
+        if hasattr(value, "__array__")
+        else np.from_dlpack
+        if hasattr(value, "__dlpack__")
+        else None
+    )
+    if take is None:
+        raise _unfit(value, "a value")
+    try:
+        array = take(value)
+    except (TypeError, RuntimeError, BufferError) as error:  # such as bfloat16 or gradients of PyTorch
+        named, want = f"a value of type {type(value).__qualname__}", "one of which NumPy can make an array"
+        said = str(error).rstrip(".")
+        help = f"Its library says: {said}. Convert it before, as .float() or .detach().cpu() of PyTorch do."
+        raise ArgumentTypeError("row", named, got=value, want=want, help=help) from error
+    return _pack_array(array)
 
 
 def _unfit(value: Any, name: str) -> ArgumentTypeError:

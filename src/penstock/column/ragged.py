@@ -25,6 +25,7 @@ from penstock.column.base import (
 )
 from penstock.column.fixed import FixedColumn
 from penstock.column.values import Ragged
+from penstock.errors import InvalidArgumentError
 from penstock.spec import LeafSpec, RaggedSpec, TensorSpec
 
 
@@ -101,9 +102,18 @@ class RaggedColumn(Column):
         return [items[start:stop] for start, stop in pairs]
 
     def items(self) -> Ragged:
-        """A missing row becomes an empty one: a `Ragged` has no place for None."""
-        inner = self.inner.slice(int(self.offsets[0]), int(self.offsets[-1]))
-        return Ragged(inner.items(), self.offsets - self.offsets[0])
+        """A missing row becomes an empty one: a `Ragged` has no place for None.
+
+        Raises:
+            InvalidArgumentError: A value within a row is missing, which would become a zero.
+        """
+        items = self.inner.slice(int(self.offsets[0]), int(self.offsets[-1])).items()
+        if isinstance(items, np.ma.MaskedArray) and np.ma.getmaskarray(items).any():
+            help = "Fill them in with map, or take the rows one by one."
+            raise InvalidArgumentError(
+                "values are missing within rows, and a Ragged has no place for that.", help=help
+            )
+        return Ragged(items, self.offsets - self.offsets[0])
 
 
 def _unmasked(items: NDArray[Any]) -> NDArray[Any]:

@@ -55,6 +55,8 @@ def _some(x: Any) -> Any:
     return x if x % 3 else None
 
 
+# Said, since a function that fails on zeros does not tell it where there are no rows.
+_NUMBER: Final = TensorSpec((), np.int64)
 _SOME: Final = TensorSpec((), np.int64, optional=True)
 _SUMS: Final = Reducer(
     lambda key: (key, np.int64(0)), lambda state, x: (state[0], state[1] + x), lambda *state: state
@@ -66,7 +68,10 @@ def _of_numbers(random: Random) -> Call:
     shares = random.choice([None, [0.5, 0.5]])
     return random.choice(
         [
-            _call("map(x or an error).ignore_errors()", lambda rows: rows.map(_no_third).ignore_errors()),
+            _call(
+                "map(x or an error).ignore_errors()",
+                lambda rows: rows.map(_no_third, output_signature=_NUMBER).ignore_errors(),
+            ),
             _call(
                 f"rejection_resample(x % 2, [0.3, 0.7], {shares}, seed={seed})",
                 lambda rows: rows.rejection_resample(lambda x: x % 2, [0.3, 0.7], shares, seed=seed),

@@ -130,6 +130,46 @@ def test_a_dataset_itself_is_fitted_to_as_its_adapter_is():
     assert losses[0] == losses[1]
 
 
+def _weighed_loss(dataset: Any, **how: Any) -> list[float]:
+    ps.keras.accept_datasets()  # as importing ps.keras does
+    dense = keras.layers.Dense(2, activation="softmax", kernel_initializer="ones")
+    model = keras.Sequential([keras.Input((3,)), dense])
+    model.compile("sgd", loss="sparse_categorical_crossentropy")
+    return model.fit(dataset, verbose=0, **how).history["loss"]
+
+
+@pytest.mark.parametrize("targets", [[0, 1, 1, 2], [[0], [1], [1], [2]]])
+def test_weights_of_classes_are_weights_of_rows(targets):
+    from penstock.bridges.keras_weights import with_class_weights
+
+    x, y = np.ones((4, 3), np.float32), np.array(targets, np.int32)
+    rows = with_class_weights(ps.Dataset.from_tensor_slices((x, y)).batch(3), {1: 3.0})
+    assert [weights.tolist() for _, _, weights in rows] == [[1, 3, 3], [1]]
+
+
+def test_of_scores_the_class_of_the_largest_is_weighed():
+    from penstock.bridges.keras_weights import with_class_weights
+
+    batches = ps.Dataset.from_tensors((np.ones((2, 3)), np.eye(3)[[2, 0]]))
+    assert [weights.tolist() for _, _, weights in with_class_weights(batches, {2: 5.0})] == [[5, 1]]
+
+
+def test_fit_weighs_the_classes_of_a_dataset_in_its_first_pass():
+    x, y = np.ones((4, 3), np.float32), np.array([0, 1, 0, 1], np.int32)
+    plain = ps.Dataset.from_tensor_slices((x, y)).batch(4)
+    weighed = ps.Dataset.from_tensor_slices((x, y, np.array([1, 3, 1, 3], np.float32))).batch(4)
+    assert _weighed_loss(plain, class_weight={1: 3.0}) == _weighed_loss(weighed) != _weighed_loss(plain)
+
+
+@pytest.mark.parametrize("name", ["class_weight", "sample_weight"])
+def test_weights_that_would_be_left_out_are_refused(name):
+    batches = ps.Dataset.from_tensor_slices((np.ones((4, 3)), np.zeros(4, np.int32), np.ones(4))).batch(2)
+    with pytest.raises(ArgumentError, match=name):
+        _weighed_loss(batches, **{name: {0: 2.0}})
+    with pytest.raises(ArgumentError, match=name):
+        _weighed_loss(ps.keras.adapter(batches), **{name: {0: 2.0}})
+
+
 def test_targets_beside_a_dataset_are_refused():
     ps.keras.accept_datasets()
     with pytest.raises(ArgumentError, match="a dataset holds its own targets"):

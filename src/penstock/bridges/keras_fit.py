@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-from penstock.bridges.keras_adapter import adapter
+from penstock.bridges.keras_adapter import BatchAdapter, adapter
+from penstock.bridges.keras_weights import with_class_weights
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError
 
@@ -25,14 +26,24 @@ def accept_datasets() -> None:
         return
 
     @wraps(choose)
-    def get_data_adapter(x: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def get_data_adapter(
+        x: Any, y: Any = None, sample_weight: Any = None, *args: Any, class_weight: Any = None, **kwargs: Any
+    ) -> Any:
+        if isinstance(x, Dataset | BatchAdapter):
+            _require_none("y", y, "a dataset holds its own targets")
+            _require_none("sample_weight", sample_weight, "a dataset holds its own: (x, y, weights)")
+        if isinstance(x, BatchAdapter):
+            _require_none("class_weight", class_weight, "give fit the dataset itself to weigh its classes")
+            return x
         if not isinstance(x, Dataset):
-            return choose(x, y, *args, **kwargs)
-        if y is not None:
-            raise ArgumentError(
-                "fit", "y", got=type(y).__name__, want="None: a dataset holds its own targets"
-            )
-        return choose(adapter(x))
+            return choose(x, y, sample_weight, *args, class_weight=class_weight, **kwargs)
+        return choose(adapter(x if class_weight is None else with_class_weights(x, class_weight)))
 
     get_data_adapter.of_penstock = True  # type: ignore[attr-defined]
     data_adapters.get_data_adapter = get_data_adapter
+
+
+def _require_none(name: str, value: Any, help: str) -> None:
+    """Refuse what Keras would leave out in silence."""
+    if value is not None:
+        raise ArgumentError("fit", name, got=type(value).__name__, want=f"None: {help}")

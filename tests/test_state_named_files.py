@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable
 from itertools import islice, product
@@ -357,4 +358,50 @@ def test_of_thousands_of_paths_those_are_read_that_states_tell_of(
     assert asked == names[-48:]
     write(Path(names[-48]), 7)
     with pytest.raises(FailedPreconditionError, match=f"{Path(names[-48]).name}.*other bytes"):
+        all_after(iter(opened()), state)
+
+
+def saved(folder: Path, first: int) -> str:
+    shutil.rmtree(folder, ignore_errors=True)
+    slices(np.arange(first, first + 6)).save(folder)
+    for path in (folder, *folder.rglob("*")):
+        os.utime(path, (time.time() - 9,) * 2)
+    return str(folder)
+
+
+SAVED: dict[str, Callable[[Path], ps.Dataset]] = {
+    "in order": lambda t: ps.Dataset.range(6).flat_map(lambda i: ps.load(t / str(i % 3))),
+    "shuffled": lambda t: ps.Dataset.range(6).interleave(
+        lambda i: ps.load(t / str(i % 3)).shuffle(6, seed=1), cycle_length=2
+    ),
+    "named by rows": lambda t: slices([str(t / str(i % 3)) for i in range(6)]).flat_map(
+        lambda name: ps.load(name.decode())
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SAVED)
+def test_a_saved_dataset_that_a_function_loads_is_refused_once_it_has_other_rows(tmp_path: Path, kind: str):
+    for i in range(3):
+        saved(tmp_path / str(i), 100 * i)
+    state = state_of(SAVED[kind](tmp_path), 8)
+    rows = iter(SAVED[kind](tmp_path))
+    list(islice(rows, 8))
+    wanted = list(rows)
+    assert all_after(iter(SAVED[kind](tmp_path)), state) == wanted
+    saved(tmp_path / "0", 900)
+    rows = iter(SAVED[kind](tmp_path))
+    with pytest.raises(FailedPreconditionError, match=r"/0, .*other bytes than when the state was taken"):
+        all_after(rows, state)
+
+
+def test_files_that_are_read_in_turn_within_a_function_are_compared(tmp_path: Path):
+    names = written(tmp_path)
+
+    def opened() -> ps.Dataset:
+        return ps.Dataset.range(2).flat_map(lambda _: ps.TFRecordDataset(names, num_parallel_reads=2))
+
+    state = state_of(opened(), 9)
+    write(Path(names[1]), 7)
+    with pytest.raises(FailedPreconditionError, match=r"001\.tfrecord.*other bytes"):
         all_after(iter(opened()), state)

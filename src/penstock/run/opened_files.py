@@ -56,11 +56,15 @@ class OpenedFiles:
         """
         # Of rows that name files further functions open those, and their plans come here too.
         for part in plan.parts:
-            paths = getattr(part.node, "paths", ())
+            version = getattr(part.node, "content", None)
+            if isinstance(version, str):  # of a saved dataset, whose manifest tells all of it
+                name = getattr(part.node, "path", "")
+                self._add(name, _key(name), _digest(version.encode(), _CONTENT_BYTES))
+            paths = getattr(getattr(part.node, "files", part.node), "paths", ())
             # Of many only the latest are kept; of the others those are read again of which something is expected.
             for i, path in enumerate(paths, 1 - len(paths)):
                 name = os.fsdecode(path)
-                key = _digest(name.encode(errors="surrogatepass"), _NAME_BYTES)
+                key = _key(name)
                 if (i <= -_MOST and key not in self._expected) or name in self._known_names():
                     continue
                 if content := _content(name):
@@ -110,6 +114,10 @@ class OpenedFiles:
             return self._begun < os.stat(name).st_mtime_ns <= time_ns()
         except OSError:  # reading it says what is wrong with it
             return True
+
+
+def _key(name: str) -> bytes:
+    return _digest(name.encode(errors="surrogatepass"), _NAME_BYTES)
 
 
 def _content(name: str) -> bytes:

@@ -316,3 +316,45 @@ def test_texts_of_a_number_are_joined_as_in_tensorflow(texts: Any, numbers: Any)
         return its.strings.unsorted_segment_join(texts, *numbers, separator="+")
 
     assert outcome(lambda: work(ptf)) == outcome(lambda: work(tf))
+
+
+FILLED = (
+    "R.to_tensor(1.5)|R.to_tensor(2)|RF.to_tensor(2)|RS.to_tensor('x')|RS.to_tensor(1)|R.to_tensor('x')|R.to_tensor(F)|"
+    "RF.to_tensor(F)|RF.to_tensor(N)|R.to_tensor(N)|its.sparse.to_dense(S, 1.5)|its.sparse.to_dense(S, 2)|"
+    "its.sparse.to_dense(SF, 2)|its.sparse.to_dense(S, F)|its.sparse.to_dense(S, 'x')|its.sparse.to_dense(S0)|"
+    "its.sparse.to_dense(S0, 2)|its.sparse.fill_empty_rows(S, 1.5)[0].values|"
+    "its.sparse.fill_empty_rows(S, 3)[0].values|"
+    "its.sparse.sparse_dense_matmul(S, [[1, 2], [3, 4]])|its.sparse.sparse_dense_matmul(SF, [[1, 2], [3, 4]])|"
+    "its.sparse.sparse_dense_matmul(SF, [[1.0, 2], [3, 4]])|its.sparse.sparse_dense_matmul([[1.0, 2], [3, 4]], SF)|"
+    "its.ensure_shape([1, 2], [2])|its.ensure_shape([1, 2], [3])|its.ensure_shape(3, [])|"
+    "its.ensure_shape([[1.5]], [1, None])"
+)
+
+
+@pytest.mark.parametrize("text", FILLED.split("|"))
+def test_what_fills_and_what_is_listed_has_tensorflows_dtype(text: str):
+    def work(its: Any) -> Any:
+        named = {
+            "its": its,
+            "R": its.ragged.constant([[1, 2], [3]]),
+            "RF": its.ragged.constant([[1.0, 2], [3]]),
+            "RS": its.ragged.constant([["a"], ["b", "c"]]),
+            "S": its.SparseTensor([[0, 1], [1, 0]], [5, 6], [3, 2]),
+            "SF": its.SparseTensor([[0, 1], [1, 0]], [5.0, 6], [2, 2]),
+            "S0": its.SparseTensor(its.zeros([1, 0], its.int64), [5], its.zeros([0], its.int64)),
+            "F": its.constant(1.5),
+            "N": its.constant(1),
+        }
+        return eval(text, named)
+
+    assert outcome(lambda: work(ptf)) == outcome(lambda: work(tf))
+
+
+@pytest.mark.parametrize(
+    "name", ["rgb_to_hsv", "rgb_to_grayscale", "flip_left_right", "adjust_gamma", "transpose", "rot90"]
+)
+def test_a_picture_that_is_a_list_is_of_float32_as_in_tensorflow(name: str):
+    mine, theirs = (getattr(its.image, name)([[[0.1, 0.5, 0.9]]]).numpy() for its in (ptf, tf))
+    assert mine.dtype == theirs.dtype == np.float32
+    np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+    assert ptf.image.central_crop([[[0.5]]], 1.0).dtype == ptf.float32

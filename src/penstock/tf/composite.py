@@ -13,6 +13,7 @@ import penstock as ps
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.tf.dtypes import DType, as_dtype
+from penstock.tf.fillers import filler
 from penstock.tf.lists import require_form
 from penstock.tf.rows_of_rows import aligned, cut, fitted, stacked, with_flat
 from penstock.tf.shapes import TensorShape
@@ -296,7 +297,7 @@ class RaggedTensor:
 
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
         """All rows in one tensor, shorter ones filled up; cut or filled up to a shape, None where it is as they are."""
-        default = None if default_value is None else pack_value(unwrap(default_value))
+        default = filler("RaggedTensor.to_tensor", default_value, self.dtype)
         padded = self._rows.to_padded(default)
         if shape is None:
             return Tensor(padded)

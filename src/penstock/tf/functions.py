@@ -28,6 +28,7 @@ __all__ = [
     "function",
     "numpy_function",
     "on_tensors",
+    "packed_alone",
     "py_function",
 ]
 
@@ -39,7 +40,8 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     names = _names(function)
     # Lists of values are tensors; those of sizes, or of what is unlike, are what they are.
     n_values = 0 if names[:1] in _SIZES else 1 if first is None else 3
-    listed = _LISTED.get(function.__name__, alike_in_lists)
+    of_pictures = function.__module__.startswith("penstock.image.")
+    listed = _LISTED.get(function.__name__, packed_alone if of_pictures else alike_in_lists)
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -64,6 +66,12 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
+def packed_alone(values: Any) -> Any:
+    """One tensor, as TensorFlow packs a list without tensors."""
+    is_list = type(values) in (list, tuple) and first_in(values) is None and not is_among((values,))
+    return packed_list(values) if is_list else alike_in_lists(values)
+
+
 def _stackable(values: Any) -> Any:
     """A list to stack: without tensors it is one tensor, as TensorFlow packs it, where its parts are of one shape."""
     if type(values) not in (list, tuple) or first_in(values) is not None or is_among((unwrap(values),)):
@@ -81,8 +89,8 @@ def _joinable(values: Any) -> Any:
     return [first, *(_packed(value, first.dtype) for value in values[1:])]
 
 
-_LISTED: Final = {"stack": _stackable, "concat": _joinable}
-"""Of functions that take lists of tensors, what they make of such a list."""
+_LISTED: Final = {"stack": _stackable, "concat": _joinable, "ensure_shape": packed_alone}
+"""Of functions that take lists of tensors, or keep what they are given, what they make of a list."""
 
 
 _PAIRS: Final = (

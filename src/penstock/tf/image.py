@@ -12,6 +12,7 @@ import numpy as np
 import penstock as ps
 from penstock.graph.adapted import is_called
 from penstock.tf import detection
+from penstock.tf.functions import packed_alone
 from penstock.tf.names import from_modules
 from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
 
@@ -32,7 +33,7 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
     Raises:
         ArgumentError: `central_fraction` is outside of (0, 1].
     """
-    value = unwrap(image)
+    value = unwrap(packed_alone(image))
     fraction = float(unwrap(central_fraction))
     heights, widths = (fraction if known else float(np.float32(fraction)) for known in _known_sides(value))
     given = fraction if heights == widths == fraction else (heights, widths)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 import penstock as ps
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.ops.face import face
 from penstock.tf.composite import SparseTensor, TracedSparse
+from penstock.tf.fillers import filler
 from penstock.tf.missing import no_attribute
 from penstock.tf.tensors import Tensor, unwrap
 
@@ -52,9 +53,11 @@ def to_dense(
     if isinstance(sp_input, TracedSparse):
         return sp_input.to_dense()
     given = _sparse("to_dense", sp_input)
+    default = filler("sparse.to_dense", default_value, SparseTensor.of(given).dtype)
+    if not given.shape and len(given.values) == 1:
+        return Tensor(given.values[0])
     if validate_indices:
         _require_order("to_dense", given)
-    default = None if default_value is None else pack_value(unwrap(default_value))
     return Tensor(given.to_dense(default))
 
 
@@ -313,7 +316,8 @@ def fill_empty_rows(
     is_empty[given.indices[:, 0]] = False
     added = np.zeros((int(is_empty.sum()), len(given.shape)), np.int64)
     added[:, 0] = np.flatnonzero(is_empty)
-    fills = np.full(len(added), np.asarray(unwrap(default_value), given.dtype), given.dtype)
+    default = filler("sparse.fill_empty_rows", default_value, SparseTensor.of(given).dtype)
+    fills = np.full(len(added), default, given.dtype)
     places, values = np.concatenate([given.indices, added]), np.concatenate([given.values, fills])
     return _in_order(places, values, given.dense_shape), Tensor(is_empty)
 
@@ -335,8 +339,12 @@ def sparse_dense_matmul(
 ) -> Tensor:
     """The matrix product of a sparse tensor and a tensor."""
     left, right = (
-        one.to_dense() if isinstance(one, ps.Sparse) else np.asarray(one) for one in map(unwrap, (sp_a, b))
+        one.to_dense() if isinstance(one, ps.Sparse) else np.asarray(pack_value(one))
+        for one in map(unwrap, (sp_a, b))
     )
+    if left.dtype != right.dtype:
+        want = f"{left.dtype} as the first operand: use tf.cast"
+        raise ArgumentTypeError("sparse.sparse_dense_matmul", "dtype", got=right.dtype, want=want)
     return Tensor((left.conj().T if adjoint_a else left) @ (right.conj().T if adjoint_b else right))
 
 

@@ -14,7 +14,13 @@ import penstock as ps
 from penstock.cli import run
 from penstock.column.make import column_of
 from penstock.column.unranked import UnrankedColumn
-from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError, InvalidArgumentError
+from penstock.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FunctionError,
+    InvalidArgumentError,
+    PenstockError,
+)
 from penstock.testing import check_laws
 from penstock.testing.laws import same
 
@@ -155,3 +161,13 @@ def test_the_command_line_shows_them(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert shown in capsys.readouterr().out, verb
     assert run(["schema", "--json", str(tmp_path / "a")]) == 0
     assert json.loads(capsys.readouterr().out)["features"][0]["shape"] is None
+
+
+def test_datasets_of_other_dtypes_are_refused_behind_each_other():
+    def of(dtype: Any) -> ps.Dataset:
+        values = [np.ones(2, dtype), np.ones((1, 1), dtype)]
+        return ps.Dataset.from_generator(lambda: iter(values), output_signature=ps.UnrankedSpec(dtype))
+
+    mixed = ps.Dataset.range(2).flat_map(lambda i: of(np.int64) if i == 0 else of(np.float64))
+    with pytest.raises(PenstockError, match=r"int64 of any number of axes and float64 of any number of axes"):
+        list(mixed)

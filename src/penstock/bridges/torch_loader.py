@@ -242,13 +242,24 @@ class _Made:
 
     def __init__(self, rows: RowIterator, convert: _Convert) -> None:
         self._rows, self._convert = rows, convert
+        # The position after a row, and the row, until it is converted: an interrupt meanwhile must not lose it.
+        self._taken: tuple[Callable[[], Any], Any] | None = None
 
     def later_state(self) -> Callable[[], Any]:
         return self._rows.later_state()
 
     def next(self) -> Any:
-        row = next(self._rows, END)
-        return self.later_state(), row if row is END else self._convert(row)
+        if self._taken is None:
+            row = next(self._rows, END)
+            self._taken = self.later_state(), row
+        later, row = self._taken
+        try:
+            batch = row if row is END else self._convert(row)
+        except Exception:
+            self._taken = None
+            raise
+        self._taken = None
+        return later, batch
 
 
 class _Convert:

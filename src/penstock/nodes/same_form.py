@@ -217,7 +217,8 @@ def _check_kinds(chunk: Chunk, wanted: tuple[str, ...]) -> None:
 
 
 def _kind(leaf: LeafSpec) -> str:
-    if isinstance(leaf, NoneSpec | DatasetSpec | UnrankedSpec):
+    if isinstance(leaf, NoneSpec | DatasetSpec):
         return type(leaf).__name__
     dtype = string if leaf.dtype == text else leaf.dtype
-    return f"{'string' if dtype == string else dtype} of {len(leaf.shape)} axes"
+    axes = "any number of" if isinstance(leaf, UnrankedSpec) else len(leaf.shape)
+    return f"{'string' if dtype == string else dtype} of {axes} axes"

@@ -57,7 +57,7 @@ def test_operators_keep_the_dtype_of_the_tensor():
     assert (x / 255).dtype == tf.float32
     assert (tf.constant([1, 2]) / 2).dtype == tf.float64
     assert (np.array([1, 2]) + tf.constant([1, 2])).dtype == tf.int32
-    assert (2**x).numpy().tolist() == [2, 4]
+    assert (2 ** tf.constant([1, 2])).numpy().tolist() == [2, 4]
 
 
 def test_a_float_beside_whole_numbers_is_refused_as_in_tensorflow():

@@ -32,7 +32,7 @@ __all__ = [
 
 @face
 def add(x: Any, y: Any) -> Any:
-    """`x + y`.
+    """`x + y`; byte strings are joined.
 
     Raises:
         ArgumentTypeError: Their dtypes differ.
@@ -40,7 +40,7 @@ def add(x: Any, y: Any) -> Any:
     >>> add([1, 2], 3), add(np.float32(1), 0.5)
     (array([4, 5], dtype=int32), np.float32(1.5))
     """
-    return np.add(*pair("math.add", x, y))
+    return np.add(*pair("math.add", x, y, texts=True))
 
 
 @face

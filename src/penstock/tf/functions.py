@@ -19,7 +19,17 @@ from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import as_dtype
 from penstock.tf.lists import packed_list, require_form, whole_numbers
 from penstock.tf.ragged_functions import across, is_among
-from penstock.tf.tensors import Tensor, alike_in_lists, beside_tensors, first_in, is_traced, unwrap, wrap
+from penstock.tf.taken_dtypes import requirement
+from penstock.tf.tensors import (
+    Tensor,
+    alike_in_lists,
+    beside_tensors,
+    dtype_name_of,
+    first_in,
+    is_traced,
+    unwrap,
+    wrap,
+)
 from penstock.trace.value import Traced, untold
 
 __all__ = [
@@ -42,6 +52,7 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     n_values = 0 if names[:1] in _SIZES else 1 if first is None else 3
     of_pictures = function.__module__.startswith("penstock.image.")
     listed = _LISTED.get(function.__name__, packed_alone if of_pictures else alike_in_lists)
+    refuse = requirement(function.__name__)
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -55,6 +66,8 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
             values = tuple(map(unwrap, (*of_values, *given[n_values:])))
             lists = {name: listed(by_name[name]) for name in names[:n_values] if name in by_name}
             named = unwrap({**by_name, **lists})
+            if refuse is not None:
+                refuse(_deciding_dtype((*values, *(named[name] for name in names if name in named)), first))
             if is_among((*values, *named.values())):
                 return wrap(across(function, values, named))
             return wrap(function(*values, **named))
@@ -64,6 +77,13 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
             raise as_ours(function.__name__, error) from error
 
     return called
+
+
+def _deciding_dtype(values: tuple[Any, ...], first: int | None) -> str | None:
+    """The dtype of a function's values: of several that have one it is that of the first with a dtype of its own."""
+    of_one_dtype = values[:1] if first is None else values[first : first + 2]
+    own = [value for value in of_one_dtype if hasattr(value, "dtype")]
+    return dtype_name_of(next(iter(own or of_one_dtype), None))
 
 
 def packed_alone(values: Any) -> Any:

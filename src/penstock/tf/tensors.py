@@ -16,6 +16,7 @@ from penstock.ops.face import as_ours
 from penstock.spec import is_structure, map_structure
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
 from penstock.tf.shapes import TensorShape
+from penstock.tf.taken_dtypes import OPERATORS, requirement
 from penstock.trace.form import Kind
 from penstock.trace.value import Traced
 
@@ -23,6 +24,7 @@ __all__ = [
     "Tensor",
     "alike_in_lists",
     "beside_tensors",
+    "dtype_name_of",
     "first_in",
     "is_tensor",
     "is_traced",
@@ -421,6 +423,7 @@ def _calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> 
     Raises:
         InvalidArgumentError: Whole numbers are divided by 0 by // or %, for which NumPy gives 0.
     """
+    _require_taken(operation, right if type(left) in _KINDS else left)
     if operation in (operator.__truediv__, np.true_divide):
         left, right = _as_floats(left), _as_floats(right)
     if operation in _FLOOR_DIVISIONS and _is_floating(left):
@@ -434,6 +437,41 @@ def _calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> 
             return operation(left, right)
     except (MemoryError, ValueError) as error:
         raise _ours(operation.__name__, error) from error
+
+
+def _require_taken(operation: Callable[..., Any], value: Any) -> None:
+    refuse = _REFUSALS.get(operation.__name__)
+    if refuse is not None:
+        refuse(dtype_name_of(value))
+
+
+_REFUSALS: Final = {name: requirement(function) for name, function in OPERATORS.items()}
+
+
+def dtype_name_of(value: Any) -> str | None:
+    """The dtype that a value or a list has as a tensor; None where it takes that of others, or is not known.
+
+    >>> dtype_name_of([1, 2.5]), dtype_name_of(b"a"), dtype_name_of([])
+    ('float32', 'string', None)
+    """
+    if isinstance(value, list | tuple):
+        names = {dtype_name_of(part) for part in value}
+        return names.pop() if len(names) == 1 else "float32" if names == {"int32", "float32"} else None
+    if type(value) in _PYTHON_NAMES:
+        return _PYTHON_NAMES[type(value)]
+    if isinstance(value, Traced) and not _has_dtype(value):
+        return None
+    return Tensor(value).dtype.name if hasattr(value, "dtype") else None
+
+
+_PYTHON_NAMES: Final = {
+    bool: "bool",
+    int: "int32",
+    float: "float32",
+    complex: "complex128",
+    bytes: "string",
+    str: "string",
+}
 
 
 def _ours(where: str, error: Exception) -> Exception:
@@ -476,7 +514,11 @@ def _binary(
 
 
 def _unary(operation: Callable[[Any], Any]) -> Callable[[Tensor], Any]:
-    return lambda self: wrap(operation(self._value))
+    def made(self: Tensor) -> Any:
+        _require_taken(operation, self._value)
+        return wrap(operation(self._value))
+
+    return made
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):

@@ -11,7 +11,7 @@ import numpy as np
 
 import penstock as ps
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.tf.dtypes import DType, as_dtype
 from penstock.tf.fillers import filler
 from penstock.tf.lists import require_form
@@ -394,6 +394,27 @@ class SparseTensor:
     def get_shape(self) -> TensorShape:
         """The same as `shape`."""
         return self.shape
+
+    def __mul__(self, other: Any) -> SparseTensor:
+        return self._beside(operator.mul, other)
+
+    def __truediv__(self, other: Any) -> SparseTensor:
+        return self._beside(operator.truediv, other)
+
+    def _beside(self, operation: Callable[[Any, Any], Any], other: Any) -> SparseTensor:
+        """The values by those of a tensor at their places; one of fewer axes or of sizes 1 is repeated."""
+        if isinstance(other, SparseTensor | RaggedTensor):
+            raise ArgumentTypeError(
+                "SparseTensor", "operand", got=other, want="a tensor: use tf.sparse.to_dense"
+            )
+        beside, shape = other, np.shape(unwrap(other))
+        if shape:
+            found = np.broadcast_to(np.asarray(unwrap(other)), self._sparse.shape)[
+                tuple(self._sparse.indices.T)
+            ]
+            beside = Tensor(found) if isinstance(other, Tensor) else found
+            beside = found.tolist() if isinstance(other, list | tuple) else beside
+        return SparseTensor(self.indices, operation(self.values, beside), self.dense_shape)
 
     def __repr__(self) -> str:
         return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"

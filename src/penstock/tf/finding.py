@@ -7,12 +7,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock import Ragged, Sparse
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.ops.casting import cast
 from penstock.ops.choosing import gather as ps_gather
 from penstock.ops.operands import pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.ops.selecting import masked, unique_of
+from penstock.ops.shapes import shape as ps_shape
 from penstock.tf.dtypes import as_dtype
 from penstock.trace.value import Traced
 
@@ -23,11 +25,26 @@ __all__ = [
     "gather",
     "gather_nd",
     "searchsorted",
+    "shape",
     "slice",
     "top_k",
     "unique",
     "unique_with_counts",
 ]
+
+
+def shape(input: Any, out_type: Any = np.int32) -> Any:  # noqa: A002
+    """The sizes of the axes, also of a sparse tensor.
+
+    Raises:
+        ArgumentTypeError: The value is ragged: its rows have no one size.
+    """
+    if isinstance(input, Sparse):
+        return input.dense_shape.astype(as_dtype(out_type).dtype)
+    if isinstance(input, Ragged):
+        help = "Use x.bounding_shape() or x.row_lengths()."
+        raise ArgumentTypeError("shape", "input", got="a ragged tensor", want="rows of one size", help=help)
+    return ps_shape(input, out_type)
 
 
 class Unique(NamedTuple):

@@ -53,9 +53,15 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     of_pictures = function.__module__.startswith("penstock.image.")
     listed = _LISTED.get(function.__name__, packed_alone if of_pictures else alike_in_lists)
     refuse = requirement(function.__name__)
+    of_sparse = function.__name__ in _OF_SPARSE
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
+        if of_sparse and args and type(args[0]) is SparseTensor:
+            sparse = args[0]
+            return SparseTensor(
+                sparse.indices, called(sparse.values, *args[1:], **kwargs), sparse.dense_shape
+            )
         if not takes_name:
             kwargs.pop("name", None)
         try:
@@ -120,6 +126,10 @@ _PAIRS: Final = (
 _OF_PAIRS: Final = dict.fromkeys(_PAIRS.split(), 0) | {"where": 1, "einsum": 1, "matmul": 0}
 """Functions of values of one dtype, and which argument is the first of these: NumPy's take that of the tensors, as they
 do beside an operator."""
+
+
+_OF_SPARSE: Final = frozenset(["abs", "cast", "negative", "sign", "sqrt", "square", "tanh"])
+"""Functions that TensorFlow applies to the values of sparse tensors."""
 
 
 _SIZES: Final = (("shape",), ("dims",), ("size",), ("record_defaults",))

@@ -26,6 +26,8 @@ __all__ = [
     "fill_empty_rows",
     "from_dense",
     "map_values",
+    "maximum",
+    "minimum",
     "reduce_max",
     "reduce_sum",
     "reorder",
@@ -33,7 +35,9 @@ __all__ = [
     "reshape",
     "retain",
     "slice",
+    "softmax",
     "sparse_dense_matmul",
+    "split",
     "to_dense",
     "to_indicator",
     "transpose",
@@ -227,6 +231,71 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     is_single = np.bincount(inverse.reshape(-1), minlength=len(sums)) == 1
     is_kept = is_single | (np.abs(sums) >= unwrap(threshold))
     return _made(found[is_kept], sums[is_kept], first.dense_shape)
+
+
+@face
+def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The larger of two values at every place that one of the two has; the other's is 0 there.
+
+    >>> maximum(SparseTensor([[0]], [-5], [2]), SparseTensor([[1]], [6], [2])).values.numpy().tolist()
+    [0, 6]
+    """
+    return _of_both("maximum", np.maximum, sp_a, sp_b)
+
+
+@face
+def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The smaller of two values at every place that one of the two has; the other's is 0 there."""
+    return _of_both("minimum", np.minimum, sp_a, sp_b)
+
+
+def _of_both(where: str, choose: Callable[[Any, Any], Any], sp_a: Any, sp_b: Any) -> SparseTensor:
+    first, second = _sparse(where, sp_a), _sparse(where, sp_b)
+    if first.shape != second.shape or first.dtype != second.dtype:
+        found, want = f"{second.dtype}{second.shape}", f"{first.dtype}{first.shape}, as sp_a"
+        raise ArgumentError(f"sparse.{where}", "dtype and shape of sp_b", got=found, want=want)
+    places, inverse = np.unique(np.concatenate([first.indices, second.indices]), axis=0, return_inverse=True)
+    sides = np.zeros((2, len(places)), first.dtype)
+    sides[0, inverse.reshape(-1)[: len(first.values)]] = first.values
+    sides[1, inverse.reshape(-1)[len(first.values) :]] = second.values
+    return _made(places, choose(*sides), first.dense_shape)
+
+
+@face
+def softmax(sp_logits: Any, name: str | None = None) -> SparseTensor:
+    """The exponentials by their sum along the last axis, of the values that are there."""
+    given = _sparse("softmax", sp_logits)
+    if given.dtype.kind != "f" or len(given.shape) < 2:
+        found = f"{given.dtype}{given.shape}"
+        raise ArgumentError("sparse.softmax", "sp_logits", got=found, want="floats of two axes or more")
+    _, rows = np.unique(given.indices[:, :-1], axis=0, return_inverse=True)
+    most, total = np.full((2, rows.max(initial=-1) + 1), [[-np.inf], [0]], given.dtype)
+    np.maximum.at(most, rows.reshape(-1), given.values)
+    powers = np.exp(given.values - most[rows.reshape(-1)])
+    np.add.at(total, rows.reshape(-1), powers)
+    return _made(given.indices, powers / total[rows.reshape(-1)], given.dense_shape)
+
+
+@face
+def split(
+    sp_input: Any = None, num_split: Any = None, axis: Any = None, name: str | None = None
+) -> list[SparseTensor]:
+    """So many parts along an axis; the first are longer by one where the size is no multiple."""
+    given, n, along = _sparse("split", sp_input), int(unwrap(num_split)), int(unwrap(axis))
+    rank = len(given.shape)
+    if not -rank <= along < rank or not 1 <= n <= given.shape[along]:
+        found = f"{n} along {along}"
+        raise ArgumentError(
+            "sparse.split", "num_split", got=found, want=f"1 to a size of {list(given.shape)}"
+        )
+    size, n_longer = divmod(given.shape[along], n)
+    start, lengths = np.zeros(rank, np.int64), given.dense_shape.copy()
+    parts = []
+    for i in range(n):
+        lengths[along] = size + (i < n_longer)
+        parts.append(slice(given, start, lengths))
+        start[along] += lengths[along]
+    return parts
 
 
 @face

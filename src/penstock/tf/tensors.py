@@ -185,6 +185,8 @@ class Tensor:
         raise TypeError("Tensor does not support `in`. Use tf.reduce_any(tensor == value).")
 
     def __bool__(self) -> bool:
+        if isinstance(self._value, np.ndarray) and not self._value.size:
+            return False  # as TensorFlow says of a tensor without items
         return bool(self._value)
 
     def __int__(self) -> int:

@@ -1,0 +1,79 @@
+"""Sparse tensors have the operators, and the functions of two and of their values, that TensorFlow gives them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+tf = pytest.importorskip("tensorflow")
+
+import penstock.tf as ptf  # noqa: E402 (TensorFlow's log level comes first)
+
+CALLS = [
+    "tf.sparse.maximum(tf.SparseTensor([[0,0],[1,1]],[1,-2],[2,2]),tf.SparseTensor([[0,1],[1,1]],[-5,4],[2,2]))",
+    "tf.sparse.minimum(tf.SparseTensor([[0,0],[1,1]],[1,-2],[2,2]),tf.SparseTensor([[0,1],[1,1]],[-5,4],[2,2]))",
+    "tf.sparse.maximum(tf.SparseTensor([[0,0]],[1,],[2,2]),tf.SparseTensor([[0,0]],[1.],[2,2]))",
+    "tf.sparse.maximum(tf.SparseTensor([[0,0]],[1,],[2,2]),tf.SparseTensor([[0,0]],[1],[2,3]))",
+    "tf.sparse.softmax(tf.SparseTensor([[0,0],[0,2],[1,1]],[1.,2.,3.],[2,3]))",
+    "tf.sparse.softmax(tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2]))",
+    "tf.sparse.softmax(tf.SparseTensor([[0]],[1.],[2]))",
+    "tf.sparse.split(tf.SparseTensor([[0,0],[1,1],[1,4]],[1,2,3],[2,5]),2,1)",
+    "tf.sparse.split(tf.SparseTensor([[0,0],[1,1],[1,4]],[1,2,3],[2,5]),3,axis=-1)",
+    "tf.sparse.split(tf.SparseTensor([[0,0],[1,1],[1,4]],[1,2,3],[2,5]),num_split=2,axis=0)",
+    "tf.sparse.split(tf.SparseTensor([[0,0]],[1],[2,5]),6,1)",
+    "tf.sparse.split(tf.SparseTensor([[0,0]],[1],[2,5]),2,2)",
+    "tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2])*2",
+    "tf.SparseTensor([[0,0],[1,1]],[1.,2.],[2,2])*2",
+    "tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2])*1.5",
+    "2*tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2])",
+    "tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2])/2",
+    "tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2])*[10,20]",
+    "tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2])*tf.constant([[10],[20]])",
+    "tf.SparseTensor([[0,0],[1,1]],[1.,2.],[2,2])*np.array([[10],[20]],np.float32)",
+    "tf.SparseTensor([[0,0],[1,1]],[1.,2.],[2,2])/[[10],[20]]",
+    "tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2])*tf.constant([1.,2.])",
+    "tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2])*tf.constant([1,2,3])",
+    "tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2])*tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2])",
+    "tf.cast(tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2]),tf.float32)",
+    "tf.cast(tf.SparseTensor([[0,0],[1,1]],[1,2],[2,2]),dtype=tf.string)",
+    "tf.abs(tf.SparseTensor([[0,0],[1,1]],[-1,2],[2,2]))",
+    "tf.square(tf.SparseTensor([[0,0],[1,1]],[-1,2],[2,2]))",
+    "tf.math.sqrt(tf.SparseTensor([[0,0],[1,1]],[1.,2],[2,2]))",
+    "tf.shape(tf.SparseTensor([[0,0],[1,1]],[-1,2],[2,2]))",
+    "tf.shape(tf.SparseTensor([[0,0],[1,1]],[-1,2],[2,2]),out_type=tf.int64)",
+    "tf.shape([[1]],tf.int64)",
+    "bool(tf.constant([]))",
+    "bool(tf.constant([1,2]))",
+    "bool(tf.zeros([0,3]))",
+]
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [plain(part) for part in value]
+    if hasattr(value, "dense_shape"):
+        return [plain(part) for part in (value.indices, value.values, value.dense_shape)]
+    array = np.asarray(value)
+    return str(array.dtype), array.round(5).tolist()
+
+
+def result(library: Any, call: str) -> Any:
+    try:
+        return plain(eval(call, {"tf": library, "np": np}))
+    except (TypeError, ValueError, NotImplementedError, tf.errors.OpError):
+        return "refused"
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_gives_what_it_gives_there(call: str) -> None:
+    assert result(ptf, call) == result(tf, call)
+
+
+def test_the_sizes_of_a_ragged_tensor_are_its_bounding_shape() -> None:
+    with pytest.raises(TypeError, match="bounding_shape"):
+        ptf.shape(ptf.ragged.constant([[1], []]))

@@ -120,7 +120,8 @@ def _array_of_python(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
         return array
     if not array.size:
         return np.zeros(array.shape, object if dtype in (string, text) else dtype)
-    if dtype.kind in "fc" and array.dtype in (*_PACKED_WHOLE, np.float32):
+    is_floating = dtype.kind in "fc" or (dtype.kind == "V" and "float" in dtype.name)  # bfloat16 and its like
+    if is_floating and array.dtype in (*_PACKED_WHOLE, np.float32):
         return _floats(value, dtype)
     is_whole = dtype.kind in "iu" and array.dtype in _PACKED_WHOLE
     return array.astype(dtype) if is_whole and _in_range(array, dtype) else None

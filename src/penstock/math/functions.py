@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from penstock.ops.face import face, refused
-from penstock.ops.operands import axes_of, is_floating, like, numbers
+from penstock.ops.operands import axes_of, axis_of, is_floating, like, numbers
 
 __all__ = [
     "abs",
@@ -227,7 +227,7 @@ def cumsum(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False
     >>> cumsum([1, 2, 3]), cumsum([1, 2, 3], exclusive=True, reverse=True)
     (array([1, 3, 6], dtype=int32), array([5, 3, 0], dtype=int32))
     """
-    value = numbers("math.cumsum", "x", x)
+    value, axis = numbers("math.cumsum", "x", x), axis_of("math.cumsum", axis)
     if not value.ndim:
         raise refused("math.cumsum", "x", x, "a value of at least one axis")
     ordered = np.flip(value, axis) if reverse else value

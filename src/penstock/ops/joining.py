@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock.errors import ArgumentError
 from penstock.ops.face import face
-from penstock.ops.operands import alike, tensor
+from penstock.ops.operands import alike, axis_of, tensor
 
 __all__ = ["concat", "stack", "unstack"]
 
@@ -40,7 +40,7 @@ def concat(values: Sequence[Any], axis: int) -> Any:
     >>> concat([[1, 2], [3]], 0)
     array([1, 2, 3], dtype=int32)
     """
-    return np.concatenate(alike("concat", "values", values), axis)
+    return np.concatenate(alike("concat", "values", values), axis_of("concat", axis))
 
 
 @face

@@ -17,6 +17,7 @@ from penstock.trace.value import Traced, is_known, is_string, record
 __all__ = [
     "alike",
     "axes_of",
+    "axis_of",
     "dtype_name",
     "dtype_of",
     "is_floating",
@@ -163,3 +164,16 @@ def axes_of(axis: Any) -> Any:
     if isinstance(axis, np.ndarray):
         axis = axis.tolist()
     return tuple(axis) if isinstance(axis, list | tuple) else axis
+
+
+def axis_of(where: str, axis: Any) -> Any:
+    """The one axis of functions that have one: a number, or a list of one.
+
+    Raises:
+        ArgumentError: It is None, for which NumPy takes all items as one axis, or a list of several.
+    """
+    if isinstance(axis, list | tuple) and len(axis) == 1:
+        return axis[0]
+    if axis is None or isinstance(axis, list | tuple):
+        raise ArgumentError(where, "axis", got=axis, want="one whole number")
+    return axis

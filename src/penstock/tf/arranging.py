@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import ArgumentError, InvalidArgumentError
-from penstock.ops.operands import pair
+from penstock.ops.operands import axis_of, pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
 from penstock.tf.tensors import require_matrices
@@ -62,7 +62,8 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
     left, right = pair("matmul", a, b)
     require_matrices("matmul", left, right)
     left = np.swapaxes(left, -1, -2) if transpose_a else left
-    return np.matmul(left, np.swapaxes(right, -1, -2) if transpose_b else right)
+    made = np.matmul(left, np.swapaxes(right, -1, -2) if transpose_b else right)
+    return made.astype(left.dtype) if left.dtype.kind == "V" else made  # NumPy multiplies bfloat16 as float32
 
 
 def repeat(input: Any, repeats: Any, axis: int | None = None) -> Any:  # noqa: A002
@@ -105,6 +106,7 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING") -> Any:
     """
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ArgumentError("sort", "direction", got=direction, want="'ASCENDING' or 'DESCENDING'")
+    axis = axis_of("sort", axis)
     made = np.sort(tensor_of("sort", "values", values), axis)
     return made if direction == "ASCENDING" else np.flip(made, axis)
 
@@ -127,7 +129,10 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: Any = None) -
     """
     array = tensor_of("split", "value", value)
     if np.ndim(num_or_size_splits) == 0:
+        if not isinstance(axis, int | np.integer):  # TensorFlow takes a list of one only beside sizes
+            raise ArgumentError("split", "axis", got=axis, want="a whole number")
         return list(np.split(array, _parts_of(array.shape[axis], int(num_or_size_splits)), axis))
+    axis = axis_of("split", axis)
     sizes = sizes_of_parts(array.shape[axis], num_or_size_splits, num)
     return list(np.split(array, np.cumsum(sizes)[:-1].tolist(), axis))
 

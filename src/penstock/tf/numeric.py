@@ -11,7 +11,7 @@ from penstock.errors import ArgumentError
 from penstock.math.arithmetic import divisor
 from penstock.math.functions import floats
 from penstock.math.reductions import reduce_max, reduce_mean
-from penstock.ops.operands import axes_of, numbers, pair
+from penstock.ops.operands import axes_of, axis_of, numbers, pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
 from penstock.trace.value import Traced
@@ -137,7 +137,7 @@ def cumprod(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = Fals
     >>> cumprod(np.array([2, 3, 4]), exclusive=True).tolist()
     [1, 2, 6]
     """
-    value = numbers("math.cumprod", "x", x)
+    value, axis = numbers("math.cumprod", "x", x), axis_of("math.cumprod", axis)
     ordered = np.flip(value, axis) if reverse else value
     if exclusive:
         some = np.moveaxis(ordered, axis, 0)

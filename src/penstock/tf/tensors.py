@@ -436,7 +436,10 @@ def _calculated(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> 
         require_matrices("matmul", left, right)
     try:
         with np.errstate(all="ignore"):
-            return operation(left, right)
+            made = operation(left, right)
+            if operation in (operator.__matmul__, np.matmul) and left.dtype.kind == "V":
+                return made.astype(left.dtype)  # NumPy multiplies bfloat16 as float32
+            return made
     except (MemoryError, ValueError) as error:
         raise _ours(operation.__name__, error) from error
 

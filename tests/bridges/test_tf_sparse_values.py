@@ -74,6 +74,14 @@ def test_a_call_gives_what_it_gives_there(call: str) -> None:
     assert result(ptf, call) == result(tf, call)
 
 
+@pytest.mark.parametrize("kind", ["StaticHashTable(pairs, -1)", "StaticVocabularyTable(pairs, 2)"])
+def test_a_table_gives_the_values_of_sparse_keys(kind: str) -> None:
+    words = "tf.lookup.KeyValueTensorInitializer(['a', 'c'], tf.constant([0, 1], tf.int64))"
+    call = f"tf.lookup.{kind}.lookup(tf.sparse.from_dense([['a', ''], ['b', 'c']]))".replace("pairs", words)
+    mine = result(ptf, call)
+    assert mine == result(tf, call) != "refused"
+
+
 def test_the_sizes_of_a_ragged_tensor_are_its_bounding_shape() -> None:
     with pytest.raises(TypeError, match="bounding_shape"):
         ptf.shape(ptf.ragged.constant([[1], []]))

@@ -18,6 +18,7 @@ import numpy as np
 import penstock as ps
 from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError, InvalidArgumentError
 from penstock.ops.tables import items_of, looked_up
+from penstock.tf.composite import SparseTensor
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
 from penstock.tf.functions import convert_to_tensor
 from penstock.tf.missing import no_attribute
@@ -196,6 +197,8 @@ class StaticHashTable:
         Raises:
             ArgumentTypeError: The keys have another dtype.
         """
+        if type(keys) is SparseTensor:
+            return SparseTensor(keys.indices, self.lookup(keys.values), keys.dense_shape)
         return wrap(self._found(_keys(keys, self.key_dtype)))
 
     def _found(self, keys: Any) -> Any:
@@ -281,6 +284,8 @@ class StaticVocabularyTable:
         Raises:
             ArgumentTypeError: The keys have another dtype.
         """
+        if type(keys) is SparseTensor:
+            return SparseTensor(keys.indices, self.lookup(keys.values), keys.dense_shape)
         values = _keys(keys, self.key_dtype)
         texts = values if self.key_dtype == DTYPES["string"] else ps.strings.as_string(values)
         others = ps.strings.to_hash_bucket_fast(texts, self._buckets)

@@ -323,7 +323,16 @@ FILLED = (
     "RF.to_tensor(F)|RF.to_tensor(N)|R.to_tensor(N)|its.sparse.to_dense(S, 1.5)|its.sparse.to_dense(S, 2)|"
     "its.sparse.to_dense(SF, 2)|its.sparse.to_dense(S, F)|its.sparse.to_dense(S, 'x')|its.sparse.to_dense(S0)|"
     "its.sparse.to_dense(S0, 2)|its.sparse.fill_empty_rows(S, 1.5)[0].values|"
-    "its.sparse.fill_empty_rows(S, 3)[0].values|"
+    "its.sparse.fill_empty_rows(S, 3)[0].values|its.sparse.fill_empty_rows(S, [3, 4])|"
+    "its.sparse.fill_empty_rows(S, None)|"
+    "its.sparse.fill_empty_rows(SE, None)|its.sparse.fill_empty_rows(SE, 1j)|its.sparse.fill_empty_rows(S, V)|"
+    "its.sparse.to_dense(S, 1j)|its.sparse.to_dense(SF, 1j)|its.sparse.to_dense(S, np.int64(7))|"
+    "its.sparse.to_dense(S, [7])|"
+    "its.sparse.to_dense(SF, np.float64(0.1))|its.sparse.to_dense(S, V)|its.sparse.to_dense(S, np.float32(7))|"
+    "R.to_tensor([1, 2])|R.to_tensor([1])|R.to_tensor(np.array(7))|R.to_tensor(1j)|R2.to_tensor([1, 2])|"
+    "R2.to_tensor(5)|"
+    "R2.to_tensor([[1, 2]])|R2.to_tensor([1, 2, 3])|B.to_tensor(1)|B.to_tensor(True)|"
+    "its.sparse.sparse_dense_matmul(SF, F2)|"
     "its.sparse.sparse_dense_matmul(S, [[1, 2], [3, 4]])|its.sparse.sparse_dense_matmul(SF, [[1, 2], [3, 4]])|"
     "its.sparse.sparse_dense_matmul(SF, [[1.0, 2], [3, 4]])|its.sparse.sparse_dense_matmul([[1.0, 2], [3, 4]], SF)|"
     "its.ensure_shape([1, 2], [2])|its.ensure_shape([1, 2], [3])|its.ensure_shape(3, [])|"
@@ -344,10 +353,21 @@ def test_what_fills_and_what_is_listed_has_tensorflows_dtype(text: str):
             "S0": its.SparseTensor(its.zeros([1, 0], its.int64), [5], its.zeros([0], its.int64)),
             "F": its.constant(1.5),
             "N": its.constant(1),
+            "R2": its.RaggedTensor.from_row_splits([[1, 2], [3, 4]], [0, 0, 2]),
+            "B": its.ragged.constant([[True], []]),
+            "SE": its.SparseTensor([[0, 1]], [5.0], [2, 2]),
+            "F2": its.constant([1.0, 2.0]),
+            "V": its.constant([7]),
+            "np": np,
         }
         return eval(text, named)
 
     assert outcome(lambda: work(ptf)) == outcome(lambda: work(tf))
+
+
+def test_a_fraction_does_not_fill_whole_numbers_though_tensorflow_cuts_it():
+    with pytest.raises(TypeError, match="wanted a value of int32"):
+        ptf.sparse.to_dense(ptf.SparseTensor([[0]], [1], [2]), np.float64(2.5))
 
 
 @pytest.mark.parametrize(

@@ -297,7 +297,10 @@ class RaggedTensor:
 
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
         """All rows in one tensor, shorter ones filled up; cut or filled up to a shape, None where it is as they are."""
-        default = filler("RaggedTensor.to_tensor", default_value, self.dtype)
+        default = None
+        if default_value is not None:
+            inner = self._rows.flat_values.shape[1:]
+            default = filler("RaggedTensor.to_tensor", default_value, self.dtype, inner)
         padded = self._rows.to_padded(default)
         if shape is None:
             return Tensor(padded)

@@ -6,30 +6,50 @@ from typing import Any
 
 import numpy as np
 
-from penstock.column.packing import pack_value
-from penstock.errors import ArgumentTypeError
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.tf.dtypes import DType
+from penstock.tf.lists import packed
 from penstock.tf.tensors import Tensor, unwrap
 
 __all__ = ["filler"]
 
 
-def filler(where: str, default_value: Any, dtype: DType) -> Any:
-    """A value among others of a dtype; None for none.
+def filler(where: str, default_value: Any, dtype: DType, shape: tuple[int, ...] = ()) -> Any:
+    """A value among others of a dtype, as TensorFlow makes a tensor of it.
+
+    Args:
+        where: The function that the user called.
+        default_value: A tensor of the dtype, or what has a form in it.
+        dtype: That of the others.
+        shape: The sizes of one of the others, to which it is broadcast.
 
     Raises:
-        ArgumentTypeError: A tensor of another dtype, or a number that the dtype would cut or round away.
+        ArgumentTypeError: A tensor of another dtype, a value without a form in the dtype, or a number that it cuts.
+        ArgumentError: Several values where one is wanted.
 
     >>> filler("to_tensor", 2, DType("float32", np.dtype(np.float32)))
-    np.int32(2)
+    np.float32(2.0)
     """
-    if default_value is None:
-        return None
-    value = pack_value(unwrap(default_value))
-    found, wanted = np.asarray(value).dtype, dtype.dtype
-    is_exact = isinstance(default_value, Tensor | np.generic | np.ndarray)
-    is_cut = found.kind == "f" and wanted.kind in "biu"
-    is_text = isinstance(value, bytes) or found.kind in "OS"
-    if is_text != (wanted.kind in "OS") or is_cut or (is_exact and not is_text and found != wanted):
-        raise ArgumentTypeError(where, "default_value", got=default_value, want=f"a value of {dtype.name}")
+    value = _value(where, default_value, dtype)
+    try:
+        np.broadcast_to(value, shape)
+    except ValueError as error:
+        want = f"one value of the shape {list(shape)}" if shape else "a single value"
+        raise ArgumentError(where, "default_value", got=default_value, want=want) from error
+    return value
+
+
+def _value(where: str, given: Any, dtype: DType) -> Any:
+    refused = ArgumentTypeError(where, "default_value", got=given, want=f"a value of {dtype.name}")
+    if isinstance(given, Tensor):
+        if given.dtype != dtype:
+            raise refused
+        return unwrap(given)
+    try:
+        value = packed(unwrap(given), dtype)
+    except (ArgumentError, ArgumentTypeError) as error:
+        raise refused from error
+    # Of NumPy's numbers TensorFlow leaves the fraction out in silence.
+    if dtype.is_integer and np.asarray(given).dtype.kind == "f" and np.any(given != value):
+        raise refused
     return value

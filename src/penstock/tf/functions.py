@@ -11,13 +11,13 @@ from typing import Any, Final
 import numpy as np
 
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError, PenstockError
+from penstock.errors import ArgumentTypeError, InvalidArgumentError, PenstockError
 from penstock.graph.adapted import by_itself
 from penstock.ops.face import as_ours
 from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor, SparseTensor
 from penstock.tf.dtypes import as_dtype
-from penstock.tf.lists import packed_list, require_form, whole_numbers
+from penstock.tf.lists import as_lists, packed, packed_list, texts
 from penstock.tf.ragged_functions import across, is_among
 from penstock.tf.taken_dtypes import requirement
 from penstock.tf.tensors import (
@@ -112,7 +112,7 @@ def _joinable(values: Any) -> Any:
     if not values or not all(isinstance(value, list) for value in values):
         return values
     first = packed_list(values[0])
-    return [first, *(_packed(value, first.dtype) for value in values[1:])]
+    return [first, *(packed(value, first.dtype) for value in values[1:])]
 
 
 _LISTED: Final = {"stack": _stackable, "concat": _joinable, "ensure_shape": packed_alone}
@@ -141,7 +141,9 @@ _FIRST_DECIDES: Final = frozenset(["add", "truediv", "multiply_no_nan", "clip_by
 
 def _require_dtype_of_first(where: str, values: tuple[Any, ...]) -> None:
     first, second = values[:1], values[1:2]
-    if not (first and second and _is_numpy(first[0]) and isinstance(second[0], Tensor)):
+    if not (
+        first and second and isinstance(first[0], np.ndarray | np.generic) and isinstance(second[0], Tensor)
+    ):
         return
     found, wanted = as_dtype(first[0].dtype), second[0].dtype
     if found != wanted:
@@ -222,16 +224,16 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         return Tensor(values)
     if isinstance(values, list) and any(map(is_traced, values)):
         return wrap(np.stack(values))
-    return Tensor(_of_tensors(values, dtype) if has_tensors else _packed(values, dtype))
+    return Tensor(_of_tensors(values, dtype) if has_tensors else packed(values, dtype))
 
 
 def _of_tensors(values: Any, dtype: Any) -> Any:
     """Lists with tensors in them, whose dtype is that of all."""
-    packed = pack_value(_lists(values))
+    packed = pack_value(as_lists(values))
     kinds = {np.dtype(object) if isinstance(one, bytes) else one.dtype for one in _leaves(values)}
     if len(kinds) > 1:
         raise ArgumentTypeError("convert_to_tensor", "dtypes in a list", got=values, want="one dtype")
-    return packed if dtype is None else _packed(np.asarray(packed), dtype)
+    return packed if dtype is None else packed(np.asarray(packed), dtype)
 
 
 def _leaves(values: Any) -> Iterator[Any]:
@@ -240,49 +242,6 @@ def _leaves(values: Any) -> Iterator[Any]:
         return
     for part in values:
         yield from _leaves(part)
-
-
-def _packed(values: Any, dtype: Any) -> Any:
-    if dtype is None:
-        return packed_list(values) if isinstance(values, list) else _in_range(values)
-    kind = as_dtype(dtype)
-    if not hasattr(values, "__array__"):
-        require_form(values, kind.dtype)
-        if kind.is_integer:
-            return whole_numbers(values, kind.dtype)
-    if kind.name == "string":
-        return _text(values)
-    return np.asarray(values).astype(kind.dtype)[()]
-
-
-def _in_range(value: Any) -> Any:
-    packed = pack_value(value)
-    if isinstance(value, float) and np.isinf(packed) and not np.isinf(value):
-        help = "Pass dtype=tf.float64."
-        raise ArgumentError("constant", "value", got=value, want="a number that float32 holds", help=help)
-    return packed
-
-
-def _text(values: Any) -> Any:
-    """A text, or an array of texts: also of none, whose list tells no dtype."""
-    packed = pack_value(_lists(values))
-    if isinstance(packed, np.ndarray | np.generic) and packed.size and packed.dtype != object:
-        raise ArgumentTypeError("constant", "value", got=values, want="text")
-    return packed if np.size(packed) else np.empty(np.shape(packed), object)
-
-
-def _is_numpy(values: Any) -> bool:
-    return isinstance(values, np.ndarray | np.generic)
-
-
-def _lists(values: Any) -> Any:
-    """Nested tuples as lists, and lists that hold arrays as an array."""
-    if not isinstance(values, list | tuple):
-        return values
-    parts = [_lists(part) for part in values]
-    if parts and all(_is_numpy(part) for part in parts):
-        return np.stack(parts)
-    return parts
 
 
 # --- Python functions of values ---
@@ -365,7 +324,7 @@ def _as_declared(result: Any, declared: Any) -> Any:
     dtype = as_dtype(getattr(declared, "dtype", declared))
     value = unwrap(result)
     if dtype.name == "string":
-        return Tensor(_text(value))
+        return Tensor(texts(value))
     return Tensor(np.asarray(value).astype(dtype.dtype)[()])
 
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from penstock.column.packing import PLAIN, pack_value, types_within
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.tf.dtypes import as_dtype
 
-__all__ = ["kind_of", "packed_list", "require_form", "whole_numbers"]
+__all__ = ["as_lists", "kind_of", "packed", "packed_list", "require_form", "texts", "whole_numbers"]
 
 _UNIFORM: Final = ({int}, {float}, {bool}, {str}, {bytes}, {str, bytes}, {complex})
 """Types of lists whose dtype rows know themselves."""
@@ -75,6 +76,53 @@ def whole_numbers(values: Any, dtype: np.dtype[Any]) -> Any:
     except (OverflowError, ValueError) as error:
         want = f"whole numbers that {wide.name} holds" + " in lists of one length" * isinstance(values, list)
         raise ArgumentError("constant", "value", got=values, want=want) from error
+
+
+def packed(values: Any, dtype: Any) -> Any:
+    """A value, or nested lists, as an array of a dtype; None for the one that TensorFlow chooses.
+
+    Raises:
+        ArgumentError, ArgumentTypeError: They have no form in it.
+
+    >>> packed([1, 2.5], "float32"), packed(np.float64(1), "int32")
+    (array([1. , 2.5], dtype=float32), np.int32(1))
+    """
+    if dtype is None:
+        return packed_list(values) if isinstance(values, list) else _number(values)
+    kind = as_dtype(dtype)
+    if not hasattr(values, "__array__"):
+        require_form(values, kind.dtype)
+        if kind.is_integer:
+            return whole_numbers(values, kind.dtype)
+    if kind.name == "string":
+        return texts(values)
+    return np.asarray(values).astype(kind.dtype)[()]
+
+
+def _number(value: Any) -> Any:
+    packed = pack_value(value)
+    if isinstance(value, float) and np.isinf(packed) and not np.isinf(value):
+        help = "Pass dtype=tf.float64."
+        raise ArgumentError("constant", "value", got=value, want="a number that float32 holds", help=help)
+    return packed
+
+
+def texts(values: Any) -> Any:
+    """A text, or an array of texts: also of none, whose list tells no dtype."""
+    packed = pack_value(as_lists(values))
+    if isinstance(packed, np.ndarray | np.generic) and packed.size and packed.dtype != object:
+        raise ArgumentTypeError("constant", "value", got=values, want="text")
+    return packed if np.size(packed) else np.empty(np.shape(packed), object)
+
+
+def as_lists(values: Any) -> Any:
+    """Nested tuples as lists, and lists that hold arrays as an array."""
+    if not isinstance(values, list | tuple):
+        return values
+    parts = [as_lists(part) for part in values]
+    if parts and all(isinstance(part, np.ndarray | np.generic) for part in parts):
+        return np.stack(parts)
+    return parts
 
 
 def kind_of(value: Any) -> str:

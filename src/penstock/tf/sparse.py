@@ -57,7 +57,9 @@ def to_dense(
     if isinstance(sp_input, TracedSparse):
         return sp_input.to_dense()
     given = _sparse("to_dense", sp_input)
-    default = filler("sparse.to_dense", default_value, SparseTensor.of(given).dtype)
+    default = None
+    if default_value is not None:
+        default = filler("sparse.to_dense", default_value, SparseTensor.of(given).dtype)
     if not given.shape and len(given.values) == 1:
         return Tensor(given.values[0])
     if validate_indices:
@@ -411,6 +413,9 @@ def sparse_dense_matmul(
         one.to_dense() if isinstance(one, ps.Sparse) else np.asarray(pack_value(one))
         for one in map(unwrap, (sp_a, b))
     )
+    if not left.ndim == right.ndim == 2:
+        shapes = [list(one.shape) for one in (left, right)]
+        raise ArgumentError("sparse.sparse_dense_matmul", "shapes", got=shapes, want="two matrices")
     if left.dtype != right.dtype:
         want = f"{left.dtype} as the first operand: use tf.cast"
         raise ArgumentTypeError("sparse.sparse_dense_matmul", "dtype", got=right.dtype, want=want)

@@ -258,6 +258,7 @@ _PACKERS: Final[dict[type, Any]] = {
     range: lambda value: _pack_list(list(value)),
     np.ndarray: _pack_array,
     np.ma.MaskedArray: _as_it_is,
+    type(np.ma.masked): lambda _: None,
     Ragged: _as_it_is,
     Sparse: _as_it_is,
     type(None): _as_it_is,

@@ -31,7 +31,7 @@ def to_sparse(chunk: Chunk, size: int, row_shape: Shape) -> Chunk:
         row_shape: Lengths of the axes of a row; None or -1 is the longest of the group.
 
     Raises:
-        InvalidArgumentError: Rows have another number of axes than `row_shape`.
+        InvalidArgumentError: Rows have another number of axes than `row_shape`, or lack values.
         DataLossError: A row is longer than `row_shape`.
         ArgumentTypeError: A leaf is no array.
 
@@ -47,6 +47,12 @@ def _sparse(column: Column, size: int, row_shape: Shape) -> SparseColumn:
     if not isinstance(inner, FixedColumn | BytesColumn | ShapedColumn):
         raise ArgumentTypeError("sparse_batch", "a component", got=column.spec, want="arrays")
     shaped = shaped_of(column)
+    valid = shaped.flat.inner.valid
+    if valid is not None and not valid.all():
+        raise InvalidArgumentError(
+            "sparse_batch: values are missing within rows, which would become others.",
+            help="Fill them in with map first.",
+        )
     check_fits(shaped.shapes, row_shape)
     targets = target_shapes(shaped.shapes, size, row_shape)
     counts = shaped.shapes.prod(axis=1, dtype=np.int64)

@@ -110,9 +110,10 @@ def shaped_of(column: Column) -> ShapedColumn:
     if isinstance(column, FixedColumn | BytesColumn):
         shape = _shape(column)
         shapes = np.tile(np.array(shape, np.int64), (len(column), 1))
-        valid, _ = _split_valid(column.valid)
+        valid, within = _split_valid(column.valid)
         offsets = np.arange(len(column) + 1, dtype=np.int64) * prod(shape)
-        return ShapedColumn(RaggedColumn(offsets, _items(column), valid), shapes, shape)
+        items = _items(column, None if within is None else column.valid)
+        return ShapedColumn(RaggedColumn(offsets, items, valid), shapes, shape)
     if not isinstance(column, RaggedColumn) or not isinstance(column.inner, FixedColumn | BytesColumn):
         raise InvalidArgumentError(
             f"Values of several kinds in one place of a row: {_names({type(column)})}."
@@ -120,21 +121,20 @@ def shaped_of(column: Column) -> ShapedColumn:
     rest = _shape(column.inner)
     lengths = np.diff(column.offsets)
     shapes = np.column_stack([lengths, *(np.full(len(lengths), size, np.int64) for size in rest)])
-    flat = RaggedColumn(column.offsets * prod(rest), _items(column.inner), column.valid)
+    flat = RaggedColumn(column.offsets * prod(rest), _items(column.inner, column.inner.valid), column.valid)
     return ShapedColumn(flat, shapes, (column.size, *rest))
 
 
-def _items(column: _Regular) -> _Regular:
-    """The single values of all rows."""
-    _, valid = _split_valid(column.valid)
+def _items(column: _Regular, valid: BoolArray | None) -> _Regular:
+    """The single values of all rows, of which those are there that `valid` says, by row or by value."""
+    if valid is not None:
+        shape = (len(column), *_shape(column))
+        valid = np.broadcast_to(valid.reshape(valid.shape + (1,) * (len(shape) - valid.ndim)), shape).reshape(
+            -1
+        )
     if isinstance(column, FixedColumn):
-        if valid is not None:
-            axes = column.values.ndim - column.valid.ndim  # type: ignore[union-attr]
-            spread = column.valid.reshape(column.valid.shape + (1,) * axes)  # type: ignore[union-attr]
-            valid = np.broadcast_to(spread, column.values.shape).reshape(-1)
         return FixedColumn(column.values.reshape(-1), valid)
-    flat = None if valid is None else valid.reshape(-1)
-    return replace(column, valid=flat, shape=(), empty_rows=0)
+    return replace(column, valid=valid, shape=(), empty_rows=0)
 
 
 def _split_valid(valid: BoolArray | None) -> tuple[BoolArray | None, BoolArray | None]:

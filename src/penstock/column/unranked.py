@@ -85,7 +85,8 @@ class UnrankedColumn(Column):
 
     def present(self) -> list[Any]:
         pairs = zip(self.flat.present(), self.shapes.present(), strict=True)
-        return [items.reshape(shape)[()] for items, shape in pairs]
+        rows = [items.reshape(shape)[()] for items, shape in pairs]
+        return [None if row is np.ma.masked else row for row in rows]
 
     def items(self) -> NDArray[np.object_]:
         rows = np.empty(len(self), dtype=object)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
-from penstock.errors import ArgumentTypeError
+from penstock.errors import ArgumentTypeError, InvalidArgumentError
 from penstock.frozen import frozen
-from penstock.graph.node import END, Node, PlainRows, Rows, State, Step, transform
+from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, transform
 from penstock.spec import Spec, TensorSpec, string
 
 __all__ = ["Unique"]
@@ -30,6 +30,7 @@ class Unique(Node):
 
     Raises:
         ArgumentTypeError: Rows of several components or of another dtype.
+        InvalidArgumentError: While iterating, values that are missing.
 
     >>> import penstock as ps
     >>> list(ps.Dataset.from_tensor_slices([b"a", b"b", b"a", b"c"]).unique())
@@ -63,18 +64,30 @@ class Unique(Node):
         if rows.scratch.get("state") is not state:
             seen = {value for part in state for value in part.tolist()}
         values = _values(chunk.columns[0], are_scalars=_are_scalars(rows.spec))
-        new = [i for i, value in enumerate(values) if not (value in seen or seen.add(value))]  # type: ignore[func-returns-value]
+        missing = [i for i, value in enumerate(values) if value is None]
+        new = [
+            i
+            for i, value in enumerate(values)
+            if not (value in seen or value is None or seen.add(value))  # type: ignore[func-returns-value]
+        ]
         after = state
         if new:
             after = _with(state, _array([values[i] for i in new]))
         rows.scratch["seen"], rows.scratch["state"] = seen, after
-        return after, chunk.gather(np.array(new, np.int64)) if new else None
+        made = chunk.gather(np.array(new, np.int64)) if new else None
+        if not missing:
+            return after, made
+        # Each error takes the place of a row, among those that are given out.
+        places = np.searchsorted(new, missing) + np.arange(len(missing))
+        return after, Failing(made, [(place, _missing()) for place in places.tolist()])
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         self.spec(rows.spec)
         seen = set()
         for row in rows:
-            value = row if _are_scalars(rows.spec) else _key(row)
+            value = row if row is None or _are_scalars(rows.spec) else _key(row)
+            if value is None:
+                raise _missing()
             if value not in seen:
                 seen.add(value)
                 yield row
@@ -91,9 +104,11 @@ def _are_scalars(rows: Spec) -> bool:
     return bool(rows.structure.shape == ())
 
 
-def _key(row: Any) -> bytes:
-    """The shape of an array and its values, so that it can be looked up and stand in a state."""
+def _key(row: Any) -> bytes | None:
+    """The shape of an array and its values, so that it can be looked up and stand in a state; None where some lack."""
     array = np.asarray(row)
+    if np.ma.is_masked(row) or (array.dtype == object and None in array.ravel().tolist()):
+        return None
     parts = [b"%d" % array.ndim, *(b"%d" % size for size in array.shape)]
     if array.dtype != object:
         return b" ".join(parts) + b":" + array.tobytes()
@@ -105,6 +120,11 @@ def _values(column: Column, *, are_scalars: bool) -> list[Any]:
     if not are_scalars:
         return [_key(row) for row in column.each()]
     return list(column.items()) if isinstance(column, BytesColumn) else column.items().tolist()
+
+
+def _missing() -> InvalidArgumentError:
+    help = "Fill them in with map, or leave them out with filter."
+    return InvalidArgumentError("unique: values are missing, which equal nothing.", help=help)
 
 
 def _array(values: list[Any]) -> NDArray[Any]:

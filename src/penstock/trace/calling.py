@@ -70,13 +70,16 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def same_rows(mine: Any, theirs: Any) -> bool:
-    """Whether two rows have the same structure, dtypes, shapes and values; NaN equals NaN."""
+    """Whether two rows have the same structure, dtypes, shapes and values, and lack the same; NaN equals NaN."""
     return form(mine) == form(theirs) and all(map(_same, flatten(mine), flatten(theirs)))
 
 
 def _same(mine: Any, theirs: Any) -> bool:
     if isinstance(mine, np.ndarray | np.generic) and isinstance(theirs, np.ndarray | np.generic):
         if mine.dtype != theirs.dtype or mine.shape != theirs.shape:
+            return False
+        # Places that are masked compare as nothing.
+        if not np.array_equal(np.ma.getmaskarray(mine), np.ma.getmaskarray(theirs)):
             return False
         equal = (mine == theirs) | ((mine != mine) & (theirs != theirs))
         return bool(np.all(equal))

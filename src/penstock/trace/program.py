@@ -13,6 +13,7 @@ from penstock.column.base import Column, IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
+from penstock.column.shaped import ShapedColumn
 from penstock.errors import InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.spec import LeafSpec, TensorSpec
@@ -250,9 +251,21 @@ def _part(value: Any, start: int, stop: int) -> Any:
     return value.slice(start, stop) if isinstance(value, Column) else value[start:stop]
 
 
+def _lacks_values(column: Column) -> bool:
+    """Whether rows are missing, or values within them, of which arrays of differing sizes tell in their items."""
+    if column.valid is not None:
+        return True
+    if isinstance(column, ShapedColumn):
+        return _lacks_values(column.flat)
+    if not isinstance(column, RaggedColumn):
+        return False
+    inner = column.inner
+    return _lacks_values(inner) if isinstance(inner, RaggedColumn) else inner.valid is not None
+
+
 def _loaded(column: Column, spec: LeafSpec, ndim: int) -> Any:
     """A column as the steps take it: an array where sizes are known, else the column."""
-    if column.valid is not None:
+    if _lacks_values(column):
         raise InvalidArgumentError("a traced function uses a column in which values are missing.")
     if isinstance(column, FixedColumn):
         values = column.values

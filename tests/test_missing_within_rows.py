@@ -1,0 +1,93 @@
+"""Values that are missing within rows: they stay missing, or are refused, and never become numbers."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import FunctionError, InvalidArgumentError
+
+SHORT = np.ma.array([1, 2], mask=[False, True])
+
+
+def lists(*rows: Any) -> ps.Dataset:
+    spec = ps.TensorSpec((None,), np.int64)
+    return ps.Dataset.from_generator(lambda: iter(rows), output_signature=spec)
+
+
+def shown(rows: Any) -> list[Any]:
+    return [row if row is None else row.tolist() for row in rows]
+
+
+def with_errors(ds: ps.Dataset, state: Any = None) -> list[Any]:
+    rows, out = iter(ds), []
+    if state is not None:
+        rows.set_state(state)
+    while True:
+        try:
+            out.append(next(rows).tolist())
+        except StopIteration:
+            return out
+        except InvalidArgumentError:
+            out.append("missing")
+
+
+@pytest.mark.parametrize("rows", [(SHORT, np.arange(3)), (np.arange(3), SHORT)])
+@pytest.mark.parametrize(
+    "function", [lambda row: row * 2, lambda row: row[::-1], np.sum, lambda row: (row + 1).clip(0, 9)]
+)
+def test_a_function_is_given_what_is_missing_as_missing(function: Callable[..., Any], rows: Any):
+    assert shown(lists(*rows).map(function)) == [function(row).tolist() for row in rows]
+
+
+def test_a_function_is_given_matrices_whose_values_are_missing():
+    rows = [np.arange(4).reshape(2, 2), np.ma.array([[1, 2, 3]], mask=[[False, True, False]])]
+    spec = ps.TensorSpec((None, None), np.int64)
+    ds = ps.Dataset.from_generator(lambda: iter(rows), output_signature=spec)
+    assert shown(ds.map(lambda row: row * 2)) == [[[0, 2], [4, 6]], [[2, None, 6]]]
+
+
+def test_a_masked_constant_of_a_function_stays_masked():
+    ds = ps.Dataset.range(2)
+    assert shown(ds.map(lambda _: SHORT)) == [[1, None], [1, None]]
+    assert shown(ds.map(lambda n: n + SHORT)) == [[1, None], [2, None]]
+
+
+def test_a_function_that_returns_the_masked_constant_returns_nothing():
+    rows = iter(lists(np.arange(2), SHORT[::-1]).map(lambda row: row[0] / 2))
+    assert next(rows) == 0.0
+    with pytest.raises(FunctionError, match="row 1: found None"):
+        next(rows)
+
+
+def test_sparse_batch_refuses_what_is_missing_and_goes_on_after_it():
+    ds = lists(np.arange(2), SHORT, np.arange(3), np.arange(1)).sparse_batch(2, [None])
+    assert with_errors(ds.map(lambda batch: batch.values)) == ["missing", [0, 1, 2, 0]]
+
+
+@pytest.mark.parametrize("form", [lambda ds: ds, lambda ds: ds.unbatch()])
+def test_unique_refuses_what_is_missing_in_its_place_and_loses_no_row(form: Any):
+    ds = form(lists(np.array([5, 6]), SHORT, SHORT, np.array([1, 2]), np.array([5, 6]))).unique()
+    rows = with_errors(ds)
+    assert rows in ([[5, 6], "missing", "missing", [1, 2]], [5, 6, 1, "missing", "missing", 2])
+    for n in range(len(rows)):
+        some = iter(ds)
+        for _ in range(n):
+            try:
+                next(some)
+            except InvalidArgumentError:
+                continue
+        assert with_errors(ds, json.loads(json.dumps(some.get_state()))) == rows[n:]
+
+
+def test_values_are_missing_in_padded_batches_that_are_wider_than_the_rows():
+    column = lists(SHORT, np.arange(3)).padded_batch(2, [4])
+    assert shown(column) == [[[1, None, 0, 0], [0, 1, 2, 0]]]
+
+
+def test_entries_of_arrays_of_any_rank_are_none_where_they_are_missing():
+    ds = ps.Dataset.from_generator(lambda: iter([SHORT]), output_signature=ps.UnrankedSpec(np.int64))
+    assert shown(ds.unbatch()) == [1, None]

@@ -28,7 +28,7 @@ from penstock.store.tf_metadata import Metadata, parse_metadata, write_metadata
 from penstock.store.tf_peek import first_ranks
 from penstock.store.tf_saved import open_tf_saved
 from penstock.store.tf_spec import Component
-from penstock.store.tf_wire import number_field
+from penstock.store.tf_wire import enclosed, number_field
 
 
 @pytest.fixture
@@ -414,3 +414,14 @@ def test_a_number_where_the_first_row_has_a_message_asks_for_no_memory(tmp_path:
     ranks = first_ranks([str(tmp_path / "a")], None, Component(kind, 9, None), 0, 1)
     # Of a dense one only the shape is looked at.
     assert ranks == ({0} if (kind, field) == ("dense", 4) else set())
+
+
+@pytest.mark.parametrize("kind", ["dense", "optional", "sparse", "list", "ragged"])
+def test_a_message_where_the_first_row_has_a_size_tells_no_axes(tmp_path: Path, kind: str):
+    tensor = enclosed(2, enclosed(2, enclosed(1, b"zz")))
+    message = enclosed(3, tensor)
+    content = bytes([len(message)] * 3) + message * 3
+    of_three = enclosed(2, enclosed(2, number_field(1, 3))) + enclosed(4, content)
+    with ps.io.TFRecordWriter(tmp_path / "a") as writer:
+        writer.write(tensor if kind == "dense" else of_three)
+    assert first_ranks([str(tmp_path / "a")], None, Component(kind, 9, None), 0, 1) == set()

@@ -45,7 +45,10 @@ def axes_of_tensor(record: bytes) -> int:
 def _sizes(tensor: bytes) -> list[int]:
     shapes = [value for number, value in fields(tensor) if number == _SHAPE]
     dims = [value for number, value in fields(_message(shapes[-1])) if number == 2] if shapes else []
-    return [dict(fields(_message(dim))).get(1, 0) for dim in dims]  # type: ignore[misc]
+    sizes = [dict(fields(_message(dim))).get(1, 0) for dim in dims]
+    if not all(isinstance(size, int) for size in sizes):
+        raise MalformedError("a message in place of a size")
+    return sizes  # type: ignore[return-value]
 
 
 def _messages(record: bytes) -> list[bytes]:

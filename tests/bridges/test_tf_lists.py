@@ -336,7 +336,8 @@ FILLED = (
     "its.sparse.sparse_dense_matmul(S, [[1, 2], [3, 4]])|its.sparse.sparse_dense_matmul(SF, [[1, 2], [3, 4]])|"
     "its.sparse.sparse_dense_matmul(SF, [[1.0, 2], [3, 4]])|its.sparse.sparse_dense_matmul([[1.0, 2], [3, 4]], SF)|"
     "its.ensure_shape([1, 2], [2])|its.ensure_shape([1, 2], [3])|its.ensure_shape(3, [])|"
-    "its.ensure_shape([[1.5]], [1, None])"
+    "its.ensure_shape([[1.5]], [1, None])|its.ensure_shape([1, 2], None)|its.ensure_shape([1, 2], 2)|"
+    "its.ensure_shape([1, 2], 3)"
 )
 
 

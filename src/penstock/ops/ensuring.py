@@ -16,7 +16,7 @@ __all__ = ["ensure_shape"]
 _NAME = "ensure_shape"
 
 
-def ensure_shape(x: Any, shape: Sequence[int | None]) -> Any:
+def ensure_shape(x: Any, shape: Sequence[int | None] | int | None) -> Any:
     """The same value, whose shape is compared with what it is known to be.
 
     In a function for `map` that is traced, sizes that differ from row to row as far as a trace can tell are known from
@@ -24,7 +24,7 @@ def ensure_shape(x: Any, shape: Sequence[int | None]) -> Any:
 
     Args:
         x: An array of any dtype.
-        shape: Its sizes, None for any.
+        shape: Its sizes, None for any; a number is that of its only axis, and None is any shape.
 
     Raises:
         InvalidArgumentError: It has another shape.
@@ -34,6 +34,9 @@ def ensure_shape(x: Any, shape: Sequence[int | None]) -> Any:
     >>> ds.map(lambda x: ps.ensure_shape(ps.io.decode_raw(x, np.uint8), [4])).element_spec
     TensorSpec(shape=(4,), dtype=uint8)
     """
+    if shape is None:
+        return x
+    shape = (shape,) if isinstance(shape, int | np.integer) else shape
     sizes = tuple(None if size is None else int(size) for size in shape)
     return record(_NAME, (x, sizes), {}) if isinstance(x, Traced) else _ensured(x, sizes)
 

@@ -1,4 +1,4 @@
-"""Seeds in states, and the numbers that they give."""
+"""Nodes that draw by seeds, and the numbers that seeds give."""
 
 from __future__ import annotations
 
@@ -7,11 +7,51 @@ from itertools import count
 from typing import Any, Final
 
 from penstock import _native
-from penstock.graph.seeds import SeedPair
+from penstock.graph.node import Node, State
+from penstock.graph.seeds import SeedPair, epoch_seeds
 
-__all__ = ["choice", "is_seeds", "is_whole", "numbers"]
+__all__ = ["Seeded", "choice", "is_seeds", "is_whole", "numbers"]
 
 _AT_ONCE: Final = 64
+
+
+class Seeded(Node):
+    """A node that draws by seeds.
+
+    Its states begin with (the seeds that the node was made with, those of this epoch). They hold the node's seeds
+    because those of a node without a seed are others in every process.
+
+    Attributes:
+        pair: The seeds that the node was made with.
+    """
+
+    pair: SeedPair
+
+    def start(self, epoch: int) -> State:
+        return self._start(self.pair, epoch)
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        return self._start(state[0], epoch)
+
+    def knows(self, state: State) -> bool:
+        if not (isinstance(state, tuple) and len(state) == 2 + len(self.undrawn())):
+            return False
+        return is_seeds(state[0]) and is_seeds(state[1]) and self.knows_drawn(*state[2:])
+
+    def seeds(self, pair: SeedPair, epoch: int) -> SeedPair:
+        """The seeds of an epoch, from those that the node was made with: its own where it draws anew in each."""
+        return epoch_seeds(pair, epoch) if self.is_shuffled else pair
+
+    def undrawn(self) -> tuple[Any, ...]:
+        """What a state holds behind the seeds before anything is drawn."""
+        return ()
+
+    def knows_drawn(self, *drawn: Any) -> bool:
+        """Whether what a state that was read from somewhere holds behind the seeds can be this node's."""
+        return True
+
+    def _start(self, pair: SeedPair, epoch: int) -> State:
+        return (pair, self.seeds(pair, epoch), *self.undrawn())
 
 
 def choice(seeds: SeedPair, i: int, sums: Sequence[float]) -> int:

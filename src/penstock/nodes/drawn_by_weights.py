@@ -14,10 +14,10 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.frozen import frozen
-from penstock.graph.node import END, Before, Failing, Node, PlainRows, Rows, State, Step
+from penstock.graph.node import END, Before, Failing, PlainRows, Rows, State, Step
 from penstock.graph.plan import Plan
-from penstock.graph.seeds import SeedPair, epoch_seeds
-from penstock.nodes.drawn import choice, is_seeds
+from penstock.graph.seeds import SeedPair
+from penstock.nodes.drawn import Seeded, choice
 from penstock.spec import Spec, TensorSpec
 
 __all__ = ["DrawnByWeights", "check_weights"]
@@ -42,7 +42,7 @@ def check_weights(plan: Plan, n: int) -> None:
 
 
 @frozen
-class DrawnByWeights(Node):
+class DrawnByWeights(Seeded):
     """For each row of weights the number of an input, drawn by them.
 
     What is drawn is counted by the row. The state is (the seeds that the node was made with, those of this epoch).
@@ -71,18 +71,6 @@ class DrawnByWeights(Node):
     def cardinality(self, n: int) -> int:  # type: ignore[override]
         return n
 
-    def start(self, epoch: int) -> State:
-        return self._start(self.pair, epoch)
-
-    def next_epoch(self, state: State, epoch: int) -> State:
-        return self._start(state[0], epoch)
-
-    def _start(self, pair: SeedPair, epoch: int) -> State:
-        return pair, epoch_seeds(pair, epoch) if self.redraws else pair
-
-    def knows(self, state: State) -> bool:
-        return isinstance(state, tuple) and len(state) == 2 and is_seeds(state[0]) and is_seeds(state[1])
-
     def before(self, state: State, row: int, *n: int) -> Before:
         return state, (row,)
 
@@ -104,7 +92,7 @@ class DrawnByWeights(Node):
         return state, Failing(made, errors)
 
     def plain(self, weights: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        seeds = epoch_seeds(self.pair, weights.epoch) if self.redraws else self.pair
+        seeds = self.seeds(self.pair, weights.epoch)
         for i, row in enumerate(weights):
             shares = np.asarray(row[0] if isinstance(row, tuple) else row)[None]
             if shares.shape[1] != self.n or not _are_weights(shares).all():

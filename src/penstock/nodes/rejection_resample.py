@@ -33,7 +33,7 @@ from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
 from penstock.nodes.calls import function_error, pulled
-from penstock.nodes.drawn import is_seeds, is_whole
+from penstock.nodes.drawn import Seeded, is_whole
 from penstock.nodes.inner import check_function
 from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, with_places
 from penstock.nodes.whole import WholeNumbers
@@ -119,7 +119,7 @@ def _shares(name: str, given: ArrayLike) -> tuple[float, ...]:
 
 @transform("rejection_resample")
 @frozen
-class RejectionResample(Node):
+class RejectionResample(Seeded):
     """Rows kept at random by their class.
 
     The state is (the seeds that the node was made with, those of this epoch, the number of rows seen, how many of each
@@ -164,31 +164,19 @@ class RejectionResample(Node):
     def cardinality(self, n: int) -> int:  # type: ignore[override]
         return n if n in (0, INFINITE) else UNKNOWN
 
-    def start(self, epoch: int) -> State:
-        return self._start(self.pair, epoch)
+    def seeds(self, pair: SeedPair, epoch: int) -> SeedPair:
+        return epoch_seeds(pair, epoch) if epoch else pair
 
-    def next_epoch(self, state: State, epoch: int) -> State:
-        return self._start(state[0], epoch)
-
-    def _start(self, pair: SeedPair, epoch: int) -> State:
+    def undrawn(self) -> tuple[Any, ...]:
         none = np.zeros(len(self.target), np.int64)
-        return (pair, epoch_seeds(pair, epoch) if epoch else pair, 0, none, none)
+        return (0, none, none)
 
-    def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) == 5):
-            return False
-        pair, seeds, seen, whole, since = state
-        counts = all(
+    def knows_drawn(self, seen: Any, whole: Any, since: Any) -> bool:
+        are_counts = all(
             isinstance(part, np.ndarray) and part.dtype == np.int64 and part.shape == (len(self.target),)
             for part in (whole, since)
         )
-        return (
-            is_seeds(pair)
-            and is_seeds(seeds)
-            and is_whole(seen)
-            and counts
-            and int((whole + since).sum()) == seen
-        )
+        return is_whole(seen) and are_counts and int((whole + since).sum()) == seen
 
     def step(self, state: State, rows: Rows) -> Step:
         found = pulled(self.classes, rows)

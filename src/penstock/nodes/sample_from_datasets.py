@@ -26,10 +26,10 @@ from penstock.graph.node import (
     transform,
 )
 from penstock.graph.plan import Plan, plan_of
-from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
+from penstock.graph.seeds import SeedPair, seed_pair
 from penstock.nodes.arguments import flag
 from penstock.nodes.choose_from_datasets import ChooseFromDatasets
-from penstock.nodes.drawn import choice, is_seeds, is_whole
+from penstock.nodes.drawn import Seeded, choice, is_whole
 from penstock.nodes.drawn_by_weights import DrawnByWeights, check_weights
 from penstock.nodes.mixing import are_flags, common_spec, plain_choices, plans_of, serve
 from penstock.nodes.sizes import note_rows, rows_at_once
@@ -134,7 +134,7 @@ def _cdf(shares: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
 
 @transform("sample_from_datasets")
 @frozen
-class SampleFromDatasets(Node):
+class SampleFromDatasets(Seeded):
     """Rows of inputs that are drawn at random.
 
     The state is (the seeds that the node was made with, those of this epoch, how many inputs were drawn, whether each
@@ -168,24 +168,11 @@ class SampleFromDatasets(Node):
     def cardinality(self, *n: int) -> int:
         return INFINITE if (all if self.stops else any)(rows == INFINITE for rows in n) else UNKNOWN
 
-    def start(self, epoch: int) -> State:
-        return self._start(self.pair, epoch)
+    def undrawn(self) -> tuple[Any, ...]:
+        return (0, (True,) * self.arity)
 
-    def next_epoch(self, state: State, epoch: int) -> State:
-        return self._start(state[0], epoch)
-
-    def _start(self, pair: SeedPair, epoch: int) -> State:
-        return (pair, epoch_seeds(pair, epoch) if self.redraws else pair, 0, (True,) * self.arity)
-
-    def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) == 4):
-            return False
-        return (
-            is_seeds(state[0])
-            and is_seeds(state[1])
-            and is_whole(state[2])
-            and are_flags(state[3], self.arity)
-        )
+    def knows_drawn(self, drawn: Any, open_: Any) -> bool:
+        return is_whole(drawn) and are_flags(open_, self.arity)
 
     def step(self, state: State, *inputs: Rows) -> Step:
         pair, seeds, drawn, open_ = state
@@ -200,7 +187,7 @@ class SampleFromDatasets(Node):
         return (pair, seeds, drawn + served.used, served.open), served.rows
 
     def plain(self, *rows: PlainRows) -> Iterator[Any]:
-        seeds = epoch_seeds(self.pair, rows[0].epoch) if self.redraws else self.pair
+        seeds = self.seeds(self.pair, rows[0].epoch)
         return plain_choices((choice(seeds, i, self.cdf) for i in count()), rows, stops=self.stops)
 
     @classmethod

@@ -26,9 +26,9 @@ from penstock.graph.node import (
     transform,
 )
 from penstock.graph.plan import Plan
-from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
+from penstock.graph.seeds import SeedPair, seed_pair
 from penstock.nodes.arguments import flag, whole_number
-from penstock.nodes.drawn import is_seeds, is_whole, numbers
+from penstock.nodes.drawn import Seeded, is_whole, numbers
 from penstock.nodes.shuffle_all import ShuffleAll
 from penstock.nodes.sizes import note_rows, rows_in_bulk, whole_groups
 from penstock.spec import Spec
@@ -85,12 +85,12 @@ def shuffle(
 
 @transform("shuffle")
 @frozen
-class Shuffle(Node):
+class Shuffle(Seeded):
     """Rows drawn from a buffer, in tf.data's order.
 
     The state is (the seeds that the node was made with, those of this epoch, how many numbers were drawn, the
     positions of the rows in the buffer from its start on and of those that wait to come into it, whether the input has
-    ended). It holds the node's seeds because those of a node without a seed are others in every process.
+    ended).
 
     Args:
         buffer_size: Rows in the buffer, UNKNOWN for all.
@@ -128,32 +128,13 @@ class Shuffle(Node):
     def cardinality(self, n: int) -> int:  # type: ignore[override]
         return n
 
-    def start(self, epoch: int) -> State:
-        return self._start(self.pair, epoch)
+    def undrawn(self) -> tuple[Any, ...]:
+        return (0, np.zeros(0, np.int64), False)
 
-    def next_epoch(self, state: State, epoch: int) -> State:
-        return self._start(state[0], epoch)
-
-    def _start(self, pair: SeedPair, epoch: int) -> State:
-        seeds = epoch_seeds(pair, epoch) if self.reshuffle else pair
-        return (pair, seeds, 0, np.zeros(0, np.int64), False)
-
-    def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) == 5):
-            return False
-        pair, seeds, drawn, ring, ended = state
-        return (
-            is_seeds(pair)
-            and is_seeds(seeds)
-            and is_whole(drawn)
-            and self._is_ring(ring)
-            and type(ended) is bool
-        )
-
-    def _is_ring(self, ring: Any) -> bool:
+    def knows_drawn(self, drawn: Any, ring: Any, ended: Any) -> bool:
         if not (isinstance(ring, np.ndarray) and ring.dtype == np.int64 and ring.ndim == 1):
             return False
-        return not (ring < 0).any()
+        return is_whole(drawn) and not (ring < 0).any() and type(ended) is bool
 
     def held(self, state: State) -> Sequence[IntArray]:
         return (state[3],)
@@ -190,7 +171,7 @@ class Shuffle(Node):
 
     def spent(self, state: State, n: int, first: int, rows: Callable[[], Rows]) -> Spent | None:
         pair, seeds, drawn, ring, ended = state
-        anew = (pair, seeds, 0, np.zeros(0, np.int64), False)
+        anew = (pair, seeds, *self.undrawn())
         if not n:
             return first, np.sort(ring), anew
         wanted = 0 if ended else max(0, self._size - len(ring) + n - 1)
@@ -241,8 +222,7 @@ class Shuffle(Node):
         return ring, drawn + len(out)
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        seeds = epoch_seeds(self.pair, rows.epoch) if self.reshuffle else self.pair
-        drawn = numbers(seeds)
+        drawn = numbers(self.seeds(self.pair, rows.epoch))
         buffer: list[Any] = []
         for row in rows:
             buffer.append(row)

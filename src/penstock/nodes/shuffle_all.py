@@ -14,8 +14,8 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.frozen import frozen
 from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, Spent, State, Step
-from penstock.graph.seeds import SeedPair, epoch_seeds
-from penstock.nodes.drawn import is_seeds, is_whole
+from penstock.graph.seeds import SeedPair
+from penstock.nodes.drawn import Seeded, is_whole
 from penstock.nodes.gathered import gathered
 from penstock.nodes.sizes import first_rows, knows_size, rows_in_bulk, whole_groups
 from penstock.spec import Spec
@@ -29,7 +29,7 @@ _MOST_APART: Final = 1 << 26
 
 
 @frozen
-class ShuffleAll(Node):
+class ShuffleAll(Seeded):
     """Rows by number, in an order that is computed row by row: nothing is buffered.
 
     The state is (the seeds that the node was made with, those of this epoch, how many rows were given).
@@ -66,19 +66,11 @@ class ShuffleAll(Node):
     def cardinality(self, n: int) -> int:  # type: ignore[override]
         return n
 
-    def start(self, epoch: int) -> State:
-        return (self.pair, self._seeds(self.pair, epoch), 0)
+    def undrawn(self) -> tuple[Any, ...]:
+        return (0,)
 
-    def next_epoch(self, state: State, epoch: int) -> State:
-        return (state[0], self._seeds(state[0], epoch), 0)
-
-    def _seeds(self, pair: SeedPair, epoch: int) -> SeedPair:
-        return epoch_seeds(pair, epoch) if self.reshuffle else pair
-
-    def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) == 3):
-            return False
-        return is_seeds(state[0]) and is_seeds(state[1]) and is_whole(state[2])
+    def knows_drawn(self, given: Any) -> bool:
+        return is_whole(given)
 
     def step(self, state: State, rows: Rows) -> Step:
         pair, seeds, given = state
@@ -123,14 +115,14 @@ class ShuffleAll(Node):
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         all_rows = list(rows)
-        key = _key(self._seeds(self.pair, rows.epoch))
+        key = _key(self.seeds(self.pair, rows.epoch))
         return (all_rows[i] for i in _native.permutation(len(all_rows), key, 0, len(all_rows)).tolist())
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         return rows
 
     def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
-        return _Shuffled(rows, _key(self._seeds(self.pair, 0)))
+        return _Shuffled(rows, _key(self.seeds(self.pair, 0)))
 
     @classmethod
     def examples(cls) -> list[Node]:

@@ -11,10 +11,10 @@ from penstock import _native
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.frozen import frozen
-from penstock.graph.node import INFINITE, Before, Node, State, Step, source
-from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
+from penstock.graph.node import INFINITE, Before, State, Step, source
+from penstock.graph.seeds import SeedPair, seed_pair
 from penstock.nodes.arguments import flag
-from penstock.nodes.drawn import is_seeds, is_whole, numbers
+from penstock.nodes.drawn import Seeded, is_whole, numbers
 from penstock.spec import Spec, TensorSpec
 
 __all__ = ["Random", "random_"]
@@ -52,11 +52,10 @@ def random_(seed: int | None = None, rerandomize_each_iteration: bool | None = N
 
 
 @frozen
-class Random(Node):
+class Random(Seeded):
     """The numbers of a stream.
 
-    The state is (the seeds that the node was made with, those of this epoch, how many numbers were drawn). It holds
-    the node's seeds because those of a node without a seed are others in every process.
+    The state is (the seeds that the node was made with, those of this epoch, how many numbers were drawn).
 
     Args:
         pair: The seeds.
@@ -76,20 +75,11 @@ class Random(Node):
     def cardinality(self) -> int:  # type: ignore[override]
         return INFINITE
 
-    def start(self, epoch: int) -> State:
-        return self._start(self.pair, epoch)
+    def undrawn(self) -> tuple[Any, ...]:
+        return (0,)
 
-    def next_epoch(self, state: State, epoch: int) -> State:
-        return self._start(state[0], epoch)
-
-    def _start(self, pair: SeedPair, epoch: int) -> State:
-        return (pair, epoch_seeds(pair, epoch) if self.rerandomize else pair, 0)
-
-    def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) == 3):
-            return False
-        pair, seeds, drawn = state
-        return is_seeds(pair) and is_seeds(seeds) and is_whole(drawn)
+    def knows_drawn(self, drawn: Any) -> bool:
+        return is_whole(drawn)
 
     def step(self, state: State, session: None) -> Step:
         pair, seeds, drawn = state

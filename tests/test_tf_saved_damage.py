@@ -24,11 +24,12 @@ from penstock.errors import (
     TruncatedRecordError,
 )
 from penstock.sources.tf_saved import load_tf
+from penstock.store.tf_axes import number_of_axes
 from penstock.store.tf_metadata import Metadata, parse_metadata, write_metadata
 from penstock.store.tf_peek import first_ranks
 from penstock.store.tf_saved import open_tf_saved
 from penstock.store.tf_spec import Component
-from penstock.store.tf_wire import enclosed, number_field
+from penstock.store.tf_wire import MalformedError, enclosed, number_field
 
 
 @pytest.fixture
@@ -425,3 +426,19 @@ def test_a_message_where_the_first_row_has_a_size_tells_no_axes(tmp_path: Path, 
     with ps.io.TFRecordWriter(tmp_path / "a") as writer:
         writer.write(tensor if kind == "dense" else of_three)
     assert first_ranks([str(tmp_path / "a")], None, Component(kind, 9, None), 0, 1) == set()
+
+
+@pytest.mark.parametrize("kind", ["dense", "optional", "sparse", "list", "ragged"])
+@given(data=st.data())
+def test_what_tells_axes_is_a_record_or_malformed(kind: str, data: st.DataObject):
+    """It is asked before the native reader, which says what is wrong with the record."""
+    tensor = enclosed(2, enclosed(2, number_field(1, 2)))
+    message = enclosed(3, tensor)
+    content = bytes([len(message)] * 3) + message * 3
+    record = bytearray(tensor if kind == "dense" else enclosed(2, tensor) + enclosed(4, content))
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(record) - 1))
+        record[place : place + 1] = data.draw(st.binary(max_size=2))
+        record.append(0)
+    with contextlib.suppress(MalformedError):
+        number_of_axes(bytes(record), Component(kind, 9, None))

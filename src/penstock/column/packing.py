@@ -6,7 +6,7 @@ list an array by the same rules. NumPy values keep their dtype. Numbers packed h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -207,14 +207,11 @@ def _formed(value: list[Any], dtype: Any) -> NDArray[Any]:
 
 def _pack_foreign(value: Any) -> Any:
     """A tensor of another library, through its `__array__` or DLPack."""
-    take = (
-        np.asarray
-        if hasattr(value, "__array__")
-        else np.from_dlpack
-        if hasattr(value, "__dlpack__")
-        else None
-    )
-    if take is None:
+    if hasattr(value, "__array__"):
+        take: Callable[[Any], Any] = np.asarray
+    elif hasattr(value, "__dlpack__"):
+        take = np.from_dlpack
+    else:
         raise _unfit(value, "a value")
     try:
         array = take(value)

@@ -29,14 +29,11 @@ from penstock.graph.node import END, Broken, Node, SpecUnknown, State, Step, sou
 from penstock.nodes.arguments import signature
 from penstock.sources.yielded import as_leaf, cast_row, refusal
 from penstock.spec import (
-    DatasetSpec,
     LeafSpec,
-    NoneSpec,
     RaggedSpec,
     SparseSpec,
     Spec,
     TensorSpec,
-    UnrankedSpec,
     flatten,
     form,
     is_structure,
@@ -50,7 +47,6 @@ _CHUNK_ROWS: Final = 8192
 _CHUNK_BYTES: Final = 1 << 20
 _WAIT_SECONDS: Final = 0.005
 _SLOW_ROW_SECONDS: Final = 0.001
-_SPECS: Final = (TensorSpec, RaggedSpec, SparseSpec, NoneSpec, DatasetSpec, UnrankedSpec)
 
 
 @source("from_generator")
@@ -114,7 +110,7 @@ def from_generator(
             want = "left out where output_signature is given"
             raise ArgumentError("from_generator", "output_types", got=output_types, want=want)
         want = "ps.TensorSpec, ps.RaggedSpec or ps.SparseSpec in the structure of a row"
-        return Generated(generator, packed, signature("from_generator", output_signature, _SPECS, want))
+        return Generated(generator, packed, signature("from_generator", output_signature, LeafSpec, want))
     if output_types is None and output_shapes is not None:
         raise ArgumentError("from_generator", "output_types", got=None, want="dtypes for output_shapes")
     if output_types is None:

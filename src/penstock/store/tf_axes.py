@@ -17,14 +17,17 @@ def number_of_axes(record: bytes, component: Component) -> int | None:
     """Of the values of a component; None where the record has none: they are missing, or a list of nothing.
 
     Raises:
-        MalformedError, TypeError, IndexError: It is no such record.
+        MalformedError: It is no such record.
     """
     kind = component.kind
     if kind == "dense":
         return axes_of_tensor(record)
     messages = _messages(record)
     if kind == "sparse":
-        return _sizes(_tensors(messages[2])[0])[0]
+        sizes = [size for message in messages[2:3] for tensor in _tensors(message) for size in _sizes(tensor)]
+        if not sizes:
+            raise MalformedError("a sparse value without a shape")
+        return sizes[0]
     tensors = [tensor for message in messages for tensor in _tensors(message)]
     if not tensors:
         return None  # missing, or a list of nothing
@@ -37,7 +40,7 @@ def axes_of_tensor(record: bytes) -> int:
     """Of a dense tensor.
 
     Raises:
-        MalformedError, TypeError, IndexError: It is none.
+        MalformedError: It is none.
     """
     return len(_sizes(record))
 

@@ -36,7 +36,7 @@ def first_ranks(
     try:
         known = (rank for record in records if (rank := number_of_axes(record, component)) is not None)
         ranks = set(islice(known, _ROWS if component.kind == "dense" else 1))
-    except (MalformedError, TypeError, IndexError):
+    except MalformedError:
         return set()
     if not ranks:
         return {component.ragged_rank + 1 if component.kind == "ragged" else int(component.kind == "sparse")}

@@ -201,7 +201,7 @@ def _of_any_rank(
 def _axes(record: bytes) -> int:
     try:
         return axes_of_tensor(record)
-    except (MalformedError, TypeError, IndexError):
+    except MalformedError:
         return 0
 
 

@@ -33,13 +33,8 @@ from penstock.graph.recipe.functions import function_to_json
 from penstock.graph.recipe.nodes import arguments_of, name_of_node, name_of_value
 from penstock.graph.seeds import Drawn
 from penstock.spec import (
-    DatasetSpec,
-    NoneSpec,
-    RaggedSpec,
-    SparseSpec,
+    LeafSpec,
     Spec,
-    TensorSpec,
-    UnrankedSpec,
     is_structure,
 )
 from penstock.spec.written import dtype_to_json, leaf_to_json, structure_to_json
@@ -52,7 +47,6 @@ Later: TypeAlias = Callable[[dict[str, Any], Callable[[], str]], None]
 BUILTIN: Final = {"bool": bool, "int": int, "float": float, "complex": complex, "bytes": bytes, "str": str}
 """Python's own types that stand for dtypes."""
 
-_LEAVES: Final = (TensorSpec, RaggedSpec, SparseSpec, NoneSpec, DatasetSpec, UnrankedSpec)
 _MOST_BITS: Final = 127
 _WAY_OUT: Final = "Give it as arrays, numbers, texts, or a function."
 
@@ -219,7 +213,7 @@ _WRITERS_OF_KINDS: Final[tuple[tuple[Any, Callable[[Writing, Any, str], Any]], .
     (np.ndarray, Writing.array),
     (np.generic, lambda _, value, _at: {"scalar": array_to_json(np.asarray(value))}),
     (np.dtype, lambda _, value, _at: {"dtype": dtype_to_json(value)}),
-    (_LEAVES, lambda _, value, _at: {"leaf": leaf_to_json(value)}),
+    (LeafSpec, lambda _, value, _at: {"leaf": leaf_to_json(value)}),
     (type, Writing.scalar_type),
     ((bytes, bytearray), lambda _, value, _at: {"bytes": bytes_to_json(bytes(value))}),
     (

@@ -78,6 +78,14 @@ def described(value: Any) -> Any:
     return [value.dtype.name, list(value.shape), str(array.tolist())]
 
 
+def evaluated(text: str, its: Any, names: dict[str, str] | None = None) -> Any:
+    """What a call gives in one of the two libraries."""
+    named: dict[str, Any] = {"its": its, "np": np}
+    for name, made in (names or {}).items():
+        named[name] = eval(made, named)
+    return outcome(lambda: eval(text, named))
+
+
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_is_packed_by_its_first_value(name: str):
     values = LISTS[name]
@@ -162,24 +170,22 @@ def test_ragged_constants_are_made_of_lists_tuples_and_arrays(text: str):
         assert mine == outcome(lambda options=options: tf.ragged.constant(value, **options)), options
 
 
-def new(its: Any) -> Any:
-    return its.RaggedTensor
-
-
 MADE = (
-    "new(its).from_row_splits([1, 2], [0, 2])|new(its).from_row_lengths([1, 2], [1, 1])|"
-    "new(its).from_row_limits([1, 2], [1, 2])|new(its).from_row_starts([1, 2], [0, 1])|"
-    "new(its).from_value_rowids([1, 2], [0, 2], nrows=4)|new(its).from_row_splits([1, 2], its.constant([0, 2]))|"
-    "new(its).from_nested_row_splits([1, 2], [[0, 1], [0, 2]])|new(its).from_row_splits([1], [0, 1], foo=3)|"
-    "new(its).from_row_splits([1], [0, 1], name='x', validate=False)|new(its).from_row_splits([1], [0.0, 1.0])|"
-    "new(its).from_row_lengths([1], [1], 'x', True)|new(its).from_row_splits([1, 2], [0, 1])"
+    "new.from_row_splits([1, 2], [0, 2])|new.from_row_lengths([1, 2], [1, 1])|"
+    "new.from_row_limits([1, 2], [1, 2])|new.from_row_starts([1, 2], [0, 1])|"
+    "new.from_value_rowids([1, 2], [0, 2], nrows=4)|new.from_row_splits([1, 2], its.constant([0, 2]))|"
+    "new.from_nested_row_splits([1, 2], [[0, 1], [0, 2]])|new.from_row_splits([1], [0, 1], foo=3)|"
+    "new.from_row_splits([1], [0, 1], name='x', validate=False)|new.from_row_splits([1], [0.0, 1.0])|"
+    "new.from_row_lengths([1], [1], 'x', True)|new.from_row_splits([1, 2], [0, 1])"
 )
+
+
+NEW = {"new": "its.RaggedTensor"}
 
 
 @pytest.mark.parametrize("text", MADE.split("|"))
 def test_ragged_tensors_of_splits_have_their_dtype(text: str):
-    mine, theirs = (outcome(lambda its=its: eval(text, {"its": its, "new": new})) for its in (ptf, tf))
-    assert mine == theirs
+    assert evaluated(text, ptf, NEW) == evaluated(text, tf, NEW)
 
 
 CUT = (
@@ -201,20 +207,17 @@ CUT = (
 )
 
 
+CUT_NAMES = {
+    "R": "its.ragged.constant([[1, 2], [3, 4, 5], [], [6]])",
+    "R1": "its.ragged.constant([[1], [2], [3]])",
+    "R2": "its.ragged.constant([[[1, 2], [3]], [], [[4, 5, 6]], [[7]]])",
+    "RI": "its.ragged.constant([[[1, 2], [3, 4]], [[5, 6]]], ragged_rank=1)",
+}
+
+
 @pytest.mark.parametrize("text", CUT.split("|"))
 def test_rows_of_ragged_tensors_are_cut_as_in_tensorflow(text: str):
-    def work(its: Any) -> Any:
-        constant = its.ragged.constant
-        named = {
-            "its": its,
-            "R": constant([[1, 2], [3, 4, 5], [], [6]]),
-            "R1": constant([[1], [2], [3]]),
-            "R2": constant([[[1, 2], [3]], [], [[4, 5, 6]], [[7]]]),
-            "RI": constant([[[1, 2], [3, 4]], [[5, 6]]], ragged_rank=1),
-        }
-        return eval(text, named)
-
-    assert outcome(lambda: work(ptf)) == outcome(lambda: work(tf))
+    assert evaluated(text, ptf, CUT_NAMES) == evaluated(text, tf, CUT_NAMES)
 
 
 def test_a_ragged_tensor_prints_as_tensorflows():
@@ -341,29 +344,26 @@ FILLED = (
 )
 
 
+FILLED_NAMES = {
+    "R": "its.ragged.constant([[1, 2], [3]])",
+    "RF": "its.ragged.constant([[1.0, 2], [3]])",
+    "RS": "its.ragged.constant([['a'], ['b', 'c']])",
+    "S": "its.SparseTensor([[0, 1], [1, 0]], [5, 6], [3, 2])",
+    "SF": "its.SparseTensor([[0, 1], [1, 0]], [5.0, 6], [2, 2])",
+    "S0": "its.SparseTensor(its.zeros([1, 0], its.int64), [5], its.zeros([0], its.int64))",
+    "F": "its.constant(1.5)",
+    "N": "its.constant(1)",
+    "R2": "its.RaggedTensor.from_row_splits([[1, 2], [3, 4]], [0, 0, 2])",
+    "B": "its.ragged.constant([[True], []])",
+    "SE": "its.SparseTensor([[0, 1]], [5.0], [2, 2])",
+    "F2": "its.constant([1.0, 2.0])",
+    "V": "its.constant([7])",
+}
+
+
 @pytest.mark.parametrize("text", FILLED.split("|"))
 def test_what_fills_and_what_is_listed_has_tensorflows_dtype(text: str):
-    def work(its: Any) -> Any:
-        named = {
-            "its": its,
-            "R": its.ragged.constant([[1, 2], [3]]),
-            "RF": its.ragged.constant([[1.0, 2], [3]]),
-            "RS": its.ragged.constant([["a"], ["b", "c"]]),
-            "S": its.SparseTensor([[0, 1], [1, 0]], [5, 6], [3, 2]),
-            "SF": its.SparseTensor([[0, 1], [1, 0]], [5.0, 6], [2, 2]),
-            "S0": its.SparseTensor(its.zeros([1, 0], its.int64), [5], its.zeros([0], its.int64)),
-            "F": its.constant(1.5),
-            "N": its.constant(1),
-            "R2": its.RaggedTensor.from_row_splits([[1, 2], [3, 4]], [0, 0, 2]),
-            "B": its.ragged.constant([[True], []]),
-            "SE": its.SparseTensor([[0, 1]], [5.0], [2, 2]),
-            "F2": its.constant([1.0, 2.0]),
-            "V": its.constant([7]),
-            "np": np,
-        }
-        return eval(text, named)
-
-    assert outcome(lambda: work(ptf)) == outcome(lambda: work(tf))
+    assert evaluated(text, ptf, FILLED_NAMES) == evaluated(text, tf, FILLED_NAMES)
 
 
 def test_a_fraction_does_not_fill_whole_numbers_though_tensorflow_cuts_it():

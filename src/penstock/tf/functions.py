@@ -94,25 +94,28 @@ def _deciding_dtype(values: tuple[Any, ...], first: int | None) -> str | None:
 
 def packed_alone(values: Any) -> Any:
     """One tensor, as TensorFlow packs a list without tensors."""
-    is_list = type(values) in (list, tuple) and first_in(values) is None and not is_among((values,))
-    return packed_list(values) if is_list else alike_in_lists(values)
+    return packed_list(values) if _is_without_tensors(values) else alike_in_lists(values)
 
 
 def _stackable(values: Any) -> Any:
     """A list to stack: without tensors it is one tensor, as TensorFlow packs it, where its parts are of one shape."""
-    if type(values) not in (list, tuple) or first_in(values) is not None or is_among((unwrap(values),)):
+    if not _is_without_tensors(values):
         return alike_in_lists(values)
     return list(packed_list(values)) if len({np.shape(value) for value in values}) == 1 else values
 
 
 def _joinable(values: Any) -> Any:
     """Lists to join, without tensors in them, in the dtype of the first."""
-    if type(values) not in (list, tuple) or first_in(values) is not None:
+    if not _is_without_tensors(values):
         return alike_in_lists(values)
     if not values or not all(isinstance(value, list) for value in values):
         return values
     first = packed_list(values[0])
     return [first, *(packed(value, first.dtype) for value in values[1:])]
+
+
+def _is_without_tensors(values: Any) -> bool:
+    return type(values) in (list, tuple) and first_in(values) is None and not is_among((unwrap(values),))
 
 
 _LISTED: Final = {"stack": _stackable, "concat": _joinable, "ensure_shape": packed_alone}

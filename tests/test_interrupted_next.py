@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dis
 import sys
-from collections.abc import Callable, Iterator
-from types import CodeType, FrameType
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ import penstock as ps
 from penstock.column.chunk import Chunk
 from penstock.run.iterator import RowIterator
 
-# The interpreter looks at signals when a function begins, when a call has returned, and when a loop jumps back.
-_LOOKS = ("RESUME", "CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from interrupts import interrupted_at, needs_known_byte_code
+
 _OWN = {
     RowIterator.__next__.__code__,
     RowIterator._pull.__code__,
@@ -25,57 +25,12 @@ _OWN = {
 }
 
 
-class Interrupter:
-    """A trace function that raises KeyboardInterrupt at the n-th place where a signal may be looked at."""
-
-    def __init__(self, n: int) -> None:
-        self.n, self.seen = n, 0
-        self.last: dict[FrameType, int] = {}
-
-    def __call__(self, frame: FrameType, event: str, _: Any) -> Interrupter | None:
-        if event == "call":
-            if frame.f_code not in _OWN:
-                return None  # a call that is interrupted anywhere is the same to its caller
-            self._come_by()
-            frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        if event == "opcode":
-            before = self.last.get(frame)
-            self.last[frame] = frame.f_lasti
-            if before is not None and _name(frame.f_code, before).startswith(_LOOKS):
-                self._come_by()
-        return self
-
-    def _come_by(self) -> None:
-        self.seen += 1
-        if self.seen == self.n:
-            raise KeyboardInterrupt
-
-
-def _name(code: CodeType, offset: int) -> str:
-    return dis.opname[code.co_code[offset]]
-
-
-def interrupted_at(n: int, rows: Iterator[Any]) -> tuple[list[Any], bool]:
-    """The next row, or none where `next` was interrupted at its n-th place, and whether it was."""
-    trace = Interrupter(n)
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        return [next(rows)], False
-    except KeyboardInterrupt:
-        return [], True
-    except StopIteration:
-        return [], False
-    finally:
-        sys.settrace(before)
-
-
 def rows_of(ds: ps.Dataset) -> tuple[list[Any], int]:
     """All rows, where every `next` is interrupted at each of its places until it comes through; and how often."""
     rows, given, interrupts = iter(ds), [], 0
     while True:
         n = 1
-        while (taken := interrupted_at(n, rows))[1]:
+        while (taken := interrupted_at(n, rows, _OWN))[1]:
             assert rows.get_state()["rows"] == len(given)
             n += 1
         interrupts += n - 1
@@ -95,10 +50,7 @@ PIPELINES: dict[str, Callable[[], ps.Dataset]] = {
 }
 
 
-@pytest.mark.skipif(
-    sys.implementation.name != "cpython" or sys.version_info >= (3, 14),
-    reason="knows the byte code of CPython up to 3.13",
-)
+@needs_known_byte_code
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_an_interrupt_anywhere_in_next_loses_no_row_and_doubles_none(pipeline: str):
     ds = PIPELINES[pipeline]()

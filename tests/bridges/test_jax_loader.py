@@ -121,28 +121,6 @@ def test_an_error_comes_in_place_of_its_row_and_the_rows_after_it_come():
         next(rows)
 
 
-def test_a_row_that_an_interrupt_took_comes_again():
-    class Interrupting:
-        """As Ctrl-C does, at the third row that goes to a device."""
-
-        def __init__(self, place):
-            self.place, self.calls = place, 0
-
-        def __call__(self, row):
-            self.calls += 1
-            if self.calls == 3:
-                raise KeyboardInterrupt
-            return self.place(row)
-
-    loader = ps.jax.DataLoader(ps.Dataset.range(6), ahead=1)
-    loader._place = Interrupting(loader._place)
-    rows = iter(loader)
-    assert int(next(rows)) == 0
-    with pytest.raises(KeyboardInterrupt):
-        next(rows)
-    assert [int(row) for row in rows] == [1, 2, 3, 4, 5]
-
-
 def test_a_refused_state_leaves_the_iterator_where_it_is():
     rows = iter(ps.jax.DataLoader(ps.Dataset.range(6)))
     next(rows)

@@ -232,7 +232,7 @@ def test_a_thread_begins_where_it_is_worth_it_and_changes_no_batch_and_no_positi
     monkeypatch.setattr(overlap, "_WORTH_SECONDS", -1.0)
     first, states, batches = loader(), [], []
     for batch in first:
-        assert (first._current._ahead is not None) == (len(batches) >= 2)
+        assert (first._current._given._making._ahead is not None) == (len(batches) >= 2)
         batches.append(batch.tolist())
         states.append(first.state_dict())
     assert batches == whole
@@ -340,27 +340,3 @@ def test_rows_behind_a_shuffle_buffer_have_no_numbers_and_a_map_dataset_says_so_
     with pytest.raises(FailedPreconditionError, match=r"rows of map.* cannot be reached by number"):
         ps.torch.MapDataset(shuffled)
     assert sorted(map(int, ps.torch.MapDataset(ps.Dataset.range(9).shuffle(seed=1)))) == list(range(9))
-
-
-@pytest.mark.parametrize("prefetch", [-1, 0])
-def test_an_interrupt_while_a_batch_becomes_tensors_loses_none(monkeypatch, prefetch):
-    from penstock.bridges import torch_loader
-
-    calls = iter(range(9))
-    tensors_of = torch_loader.tensors_of
-
-    def interrupted(*args, **kwargs):
-        if next(calls) == 1:
-            raise KeyboardInterrupt
-        return tensors_of(*args, **kwargs)
-
-    monkeypatch.setattr(torch_loader, "tensors_of", interrupted)
-    loader = ps.torch.DataLoader(ps.Dataset.range(8).batch(2), prefetch=prefetch)
-    batches = iter(loader)
-    assert next(batches).tolist() == [0, 1]
-    with pytest.raises(KeyboardInterrupt):
-        next(batches)
-    state = batches.state_dict()
-    assert [batch.tolist() for batch in batches] == [[2, 3], [4, 5], [6, 7]]
-    loader.load_state_dict(state)
-    assert [batch.tolist() for batch in loader] == [[2, 3], [4, 5], [6, 7]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
-from threading import Lock
 from typing import Any, final
 
 import jax
@@ -13,6 +12,7 @@ from penstock.bridges.jax_arrays import Placing
 from penstock.dataset import Dataset
 from penstock.graph.plan import plan_of
 from penstock.nodes.arguments import whole_number
+from penstock.run.given import Failed, Given, Later
 from penstock.run.iterator import RowIterator
 from penstock.run.position import State
 
@@ -88,48 +88,13 @@ class ArrayIterator(Iterator[Any]):
     """
 
     def __init__(self, rows: RowIterator, place: Callable[[Any], Any], ahead: int) -> None:
-        self._rows, self._place, self._ahead = rows, place, ahead
-        self._lock = Lock()
-        self._stand()
-
-    def _stand(self) -> None:
-        self._waiting: deque[tuple[Any, Callable[[], State]]] = deque()
-        self._later: Callable[[], State] = self._rows.later_state()
+        self._rows = rows
+        self._given = Given(_Placed(rows, place, ahead))
 
     def __next__(self) -> Any:
-        with self._lock:
-            self._fill()
-            if not self._waiting:
-                raise StopIteration
-            row, self._later = self._waiting.popleft()
-        if isinstance(row, _Failed):
-            try:
-                raise row.error
-            finally:
-                del row  # a frame of its traceback that names the error would keep the edges alive
-        return row
-
-    def _fill(self) -> None:
-        while len(self._waiting) <= self._ahead:
-            try:
-                row = self._next_row()
-            except StopIteration:
-                return
-            except BaseException:
-                # Such as Ctrl-C: the row that was made meanwhile is made again.
-                self._rows.set_state((self._waiting[-1][1] if self._waiting else self._later)())
-                raise
-            self._waiting.append((row, self._rows.later_state()))
-            if isinstance(row, _Failed):
-                return
-
-    def _next_row(self) -> Any:
-        try:
-            return self._place(next(self._rows))
-        except StopIteration:
-            raise
-        except Exception as error:  # noqa: BLE001  (raised where its row is asked for)
-            return _Failed(error)
+        for row in self._given:  # `return next(...)` could be interrupted before it returns
+            return row
+        raise StopIteration
 
     @property
     def element_spec(self) -> Any:
@@ -138,17 +103,14 @@ class ArrayIterator(Iterator[Any]):
 
     def get_state(self) -> State:
         """Where this iterator stands: after the rows it has given out. The same as that of the dataset's iterator."""
-        with self._lock:
-            return self._later()
+        return self._given.later()()
 
     def set_state(self, state: Any, *, strict: bool | None = None, allow: Collection[str] = ()) -> None:
         """Stand again where `state` was taken, by an iterator such as this or of the dataset itself.
 
         Takes and raises what `RowIterator.set_state` does. A refused state leaves this iterator where it is.
         """
-        with self._lock:
-            self._rows.set_state(state, strict=strict, allow=allow)
-            self._stand()
+        self._given.set_state(state, strict=strict, allow=allow)
 
     def state_dict(self) -> State:
         """Where this iterator stands; `get_state` by PyTorch's name."""
@@ -159,11 +121,40 @@ class ArrayIterator(Iterator[Any]):
         self.set_state(state_dict)
 
     def __repr__(self) -> str:
-        return f"ArrayIterator({self._rows!r}, {len(self._waiting)} of them ahead)"
+        return f"ArrayIterator({self._rows!r}, some of them ahead)"
 
 
-class _Failed:
-    """An error in place of a row."""
+class _Placed:
+    """Rows with their arrays on the way to the devices, some of them ahead."""
 
-    def __init__(self, error: Exception) -> None:
-        self.error = error
+    def __init__(self, rows: RowIterator, place: Callable[[Any], Any], ahead: int) -> None:
+        self._rows, self._place, self._ahead = rows, place, ahead
+        self._waiting: deque[tuple[Any, Later]] = deque()
+        self.later_state = rows.later_state
+
+    def set_state(self, state: Any, **options: Any) -> None:
+        self._rows.set_state(state, **options)
+        self._waiting.clear()
+
+    def next(self) -> tuple[Any, Later]:
+        while len(self._waiting) <= self._ahead and not self._has_failed:
+            try:
+                row = self._next_row()
+            except StopIteration:
+                break
+            self._waiting.append((row, self._rows.later_state()))
+        if not self._waiting:
+            raise StopIteration
+        return self._waiting.popleft()
+
+    @property
+    def _has_failed(self) -> bool:
+        return bool(self._waiting) and isinstance(self._waiting[-1][0], Failed)
+
+    def _next_row(self) -> Any:
+        try:
+            return self._place(next(self._rows))
+        except StopIteration:
+            raise
+        except Exception as error:  # noqa: BLE001  (raised where its row is asked for)
+            return Failed(error)

@@ -18,6 +18,7 @@ from penstock.graph.node import END
 from penstock.graph.plan import Plan, plan_of
 from penstock.nodes.with_options import most_threads_of
 from penstock.run.edge import Edge
+from penstock.run.given import Given, Later
 from penstock.run.iterator import RowIterator
 from penstock.spec import Spec, flatten
 
@@ -89,15 +90,16 @@ class Iterator(tf.train.experimental.PythonState):  # type: ignore[misc]
     def __init__(self, dataset: Dataset) -> None:
         self._plan = plan_of(dataset, "ps.tensorflow.Iterator")
         self._crossing = Crossing(self._plan.spec, "ps.tensorflow.Iterator")
-        self._rows = RowIterator(self._plan, most_threads_of(self._plan))
+        rows = RowIterator(self._plan, most_threads_of(self._plan))
+        self._given = Given(_Tensors(rows, self._crossing, self._plan.spec))
 
     def __iter__(self) -> Iterator:
         return self
 
     def __next__(self) -> Any:
-        values = flatten(next(self._rows))
-        leaves = zip(values, self._plan.spec.leaves, strict=True)
-        return self._crossing.packed([tensor_of(value, leaf) for value, leaf in leaves])
+        for row in self._given:  # `return next(...)` could be interrupted before it returns
+            return row
+        raise StopIteration
 
     def get_next(self) -> Any:
         """The next row as tensors.
@@ -116,7 +118,7 @@ class Iterator(tf.train.experimental.PythonState):  # type: ignore[misc]
 
     def get_state(self) -> dict[str, Any]:
         """Where it stands, as a small JSON-able dict; see `RowIterator.get_state`."""
-        return self._rows.get_state()
+        return self._given.later()()
 
     def set_state(
         self,
@@ -135,7 +137,7 @@ class Iterator(tf.train.experimental.PythonState):  # type: ignore[misc]
         Raises:
             ArgumentError: It is no state, or of another pipeline, of which the message names all differences.
         """
-        self._rows.set_state(state, strict=strict, allow=allow)
+        self._given.set_state(state, strict=strict, allow=allow)
 
     def serialize(self) -> str:
         """What `tf.train.Checkpoint` saves: the state as JSON."""
@@ -157,6 +159,22 @@ class Iterator(tf.train.experimental.PythonState):  # type: ignore[misc]
             kept.keep(self)
         else:
             tf.py_function(lambda: kept.keep(self), [], [])
+
+
+class _Tensors:
+    """Rows as tensors."""
+
+    def __init__(self, rows: RowIterator, crossing: Crossing, spec: Spec) -> None:
+        self._rows, self._crossing, self._spec = rows, crossing, spec
+        self.later_state = rows.later_state
+
+    def set_state(self, state: Any, **options: Any) -> None:
+        self._rows.set_state(state, **options)
+
+    def next(self) -> tuple[Any, Later]:
+        leaves = zip(flatten(next(self._rows)), self._spec.leaves, strict=True)
+        row = self._crossing.packed([tensor_of(value, leaf) for value, leaf in leaves])
+        return row, self.later_state()
 
 
 class _Kept(tf.train.experimental.PythonState):  # type: ignore[misc]

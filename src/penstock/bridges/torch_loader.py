@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from penstock.errors import ArgumentError, FailedPreconditionError
 from penstock.graph.node import END
 from penstock.nodes.arguments import whole_number
 from penstock.run.ahead import Ahead
+from penstock.run.given import Given, Later
 from penstock.run.iterator import RowIterator
 from penstock.run.overlap import Overlap
 from penstock.spec import map_structure
@@ -106,10 +108,10 @@ class DataLoader:
         self, epoch: int, state: Any = None, strict: bool | None = None, allow: Collection[str] = ()
     ) -> _Batches:
         group = self._group
-        rows = iter(of_pass(part_of(self._batches, group, self._ends), epoch))
-        if state is not None:
-            rows.set_state(state, strict=strict, allow=allow)
-        return _Batches(rows, epoch, group, self._convert, self._prefetch, self._overlap)
+        # Not a function that knows this loader, which knows the pass: threads end as soon as both are dropped.
+        opened = partial(_opened, self._batches, group, self._ends, epoch)
+        made = _Made(opened, self._convert, state, strict=strict, allow=allow)
+        return _Batches(made, epoch, group, self._prefetch, self._overlap)
 
     def state_dict(self) -> PassState:
         """Where the pass stands that was begun last, as a small JSON-able dict."""
@@ -153,6 +155,10 @@ class DataLoader:
         self._current, self._is_new = self._begin(epoch, one_or_all, strict, allow), True
 
 
+def _opened(batches: Dataset, group: Group, ends: Ends, epoch: int) -> RowIterator:
+    return iter(of_pass(part_of(batches, group, ends), epoch))
+
+
 def _can_pin(asked: bool) -> bool:
     """Whether to pin: where it was asked for and there is CUDA; a warning where there is none, as of PyTorch's own."""
     if not asked or torch.cuda.is_available():
@@ -182,14 +188,9 @@ def _device_of(device: torch.device | str | None) -> torch.device | None:
 class _Batches(Iterator[Any]):
     """The batches of a pass."""
 
-    def __init__(
-        self, rows: RowIterator, epoch: int, share: Share, convert: _Convert, prefetch: int, overlap: Overlap
-    ) -> None:
-        self.epoch, self._share, self._prefetch = epoch, share, prefetch
-        self._overlap, self._asked_at, self._given_at = overlap, 0.0, 0.0
-        self._made = _Made(rows, convert)
-        self._ahead: Ahead | None = None
-        self._later: Callable[[], Any] = rows.later_state()
+    def __init__(self, made: _Made, epoch: int, share: Share, prefetch: int, overlap: Overlap) -> None:
+        self.epoch, self._share = epoch, share
+        self._given = Given(_Ready(made, prefetch, overlap))
         self._finished = False
         self._process = os.getpid()
 
@@ -200,23 +201,41 @@ class _Batches(Iterator[Any]):
             raise FailedPreconditionError(
                 "DataLoader: this pass was begun in another process, whose threads are not here. Begin one by iter()."
             )
-        try:
-            self._later, batch = self._next()
-        except Exception:
-            self._later = self._made.later_state()  # the rows go on after the error, so does a state
-            raise
+        for batch in self._given:  # `return next(...)` could be interrupted before it returns
+            return batch
+        self._finished = True
+        raise StopIteration
+
+    def state_dict(self) -> PassState:
+        return pass_state(self.epoch, self._share, self._given.later()(), finished=self._finished)
+
+
+class _Ready:
+    """Batches, made by a thread from where that is worth it."""
+
+    def __init__(self, made: _Made, prefetch: int, overlap: Overlap) -> None:
+        self._made, self._prefetch, self._overlap = made, prefetch, overlap
+        self._making, self._given_at = 0.0, 0.0
+        self._ahead: Ahead | None = None
+
+    def later_state(self) -> Later:
+        return self._made.later_state()
+
+    def set_state(self, state: Any, **options: Any) -> None:
+        self._made, self._ahead = self._made.again(state, **options), None
+
+    def next(self) -> tuple[Any, Later]:
+        later, batch = self._next()
         if batch is END:
-            self._finished, self._ahead = True, None
+            self._ahead = None
             raise StopIteration
-        return batch
+        return batch, later
 
     def _next(self) -> Any:
         if not self._prefetch:
             return self._made.next()
         if self._prefetch < 0 and not self._is_worth_a_thread():
-            made = self._made.next()
-            self._given_at = perf_counter()
-            return made
+            return self._timed()
         if self._ahead is None:
             self._ahead = Ahead(self._made, _FEW if self._prefetch < 0 else self._prefetch)
         try:
@@ -227,39 +246,40 @@ class _Batches(Iterator[Any]):
 
     def _is_worth_a_thread(self) -> bool:
         """Note how long the batch before took to be made and used, if there was one, and judge by all of them."""
-        if not self._overlap.is_worth_it:
-            before, self._asked_at = self._asked_at, perf_counter()
-            if self._given_at:
-                self._overlap.note(self._given_at - before, self._asked_at - self._given_at)
+        if self._given_at and not self._overlap.is_worth_it:
+            self._overlap.note(self._making, perf_counter() - self._given_at)
         return self._overlap.is_worth_it
 
-    def state_dict(self) -> PassState:
-        return pass_state(self.epoch, self._share, self._later(), finished=self._finished)
+    def _timed(self) -> Any:
+        self._given_at = 0.0  # of a batch that fails nothing is noted
+        asked_at = perf_counter()
+        made = self._made.next()
+        self._given_at = perf_counter()
+        self._making = self._given_at - asked_at
+        return made
 
 
 class _Made:
-    """Batches, and the positions after them."""
+    """Batches of rows, which `opened` gives from the start, and the positions after them."""
 
-    def __init__(self, rows: RowIterator, convert: _Convert) -> None:
-        self._rows, self._convert = rows, convert
-        # The position after a row, and the row, until it is converted: an interrupt meanwhile must not lose it.
-        self._taken: tuple[Callable[[], Any], Any] | None = None
+    def __init__(
+        self, opened: Callable[[], RowIterator], convert: _Convert, state: Any = None, **options: Any
+    ) -> None:
+        self._opened, self._convert = opened, convert
+        self._rows = opened()
+        if state is not None:
+            self._rows.set_state(state, **options)
 
-    def later_state(self) -> Callable[[], Any]:
+    def again(self, state: Any, **options: Any) -> _Made:
+        """The same from a state on, of other rows: of these a thread may be taking some."""
+        return _Made(self._opened, self._convert, state, **options)
+
+    def later_state(self) -> Later:
         return self._rows.later_state()
 
     def next(self) -> Any:
-        if self._taken is None:
-            row = next(self._rows, END)
-            self._taken = self.later_state(), row
-        later, row = self._taken
-        try:
-            batch = row if row is END else self._convert(row)
-        except Exception:
-            self._taken = None
-            raise
-        self._taken = None
-        return later, batch
+        row = next(self._rows, END)
+        return self.later_state(), row if row is END else self._convert(row)
 
 
 class _Convert:

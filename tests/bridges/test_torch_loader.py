@@ -1,6 +1,8 @@
 """`ps.torch.DataLoader`: batches, passes, positions, ranks, errors, threads."""
 
+import copy
 import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -340,3 +342,29 @@ def test_rows_behind_a_shuffle_buffer_have_no_numbers_and_a_map_dataset_says_so_
     with pytest.raises(FailedPreconditionError, match=r"rows of map.* cannot be reached by number"):
         ps.torch.MapDataset(shuffled)
     assert sorted(map(int, ps.torch.MapDataset(ps.Dataset.range(9).shuffle(seed=1)))) == list(range(9))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda loader: pickle.loads(pickle.dumps(loader))])
+def test_a_copy_of_a_loader_goes_on_as_it_does(copied):
+    def made():
+        return ps.torch.DataLoader(numbers(7).shuffle(4, seed=1), 2, prefetch=1)
+
+    loader = made()
+    epochs = [lists(loader) for _ in range(2)]
+    loader = made()
+    batches = iter(loader)
+    next(batches)
+    other = copied(loader)
+    assert other.state_dict() == loader.state_dict()
+    assert lists(other) == epochs[1]
+    other.load_state_dict(loader.state_dict())
+    last = copied(other)
+    assert lists(last) == lists(batches) == epochs[0][1:]
+    assert lists(copied(last)) == lists(last) == epochs[1]
+
+
+def test_a_function_of_a_loader_that_cannot_be_pickled_is_named_when_a_process_is_spawned():
+    loader = ps.torch.DataLoader(numbers(7).map(lambda n: n + 1))
+    process = torch.multiprocessing.get_context("spawn").Process(target=print, args=(loader,))
+    with pytest.raises(ArgumentTypeError, match=r"DataLoader: map_func of Map is .*Define it by def"):
+        process.start()

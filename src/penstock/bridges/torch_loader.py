@@ -15,6 +15,7 @@ from penstock.bridges.torch_shares import (
     Ends,
     Group,
     Share,
+    check_pickled,
     dataset_of,
     group_of,
     of_pass,
@@ -91,6 +92,17 @@ class DataLoader:
         self._is_new = False
         self._epoch = self._current.epoch + 1
         return self._current
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and other processes: the pass that runs stays here, and its position goes along."""
+        check_pickled("DataLoader", self.dataset)
+        return {**self.__dict__, "_current": self._current and self._current.state_dict()}
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        self.__dict__.update(parts, _current=None)
+        if parts["_current"] is not None:
+            self.load_state_dict(parts["_current"])
+        self._is_new, self._epoch = parts["_is_new"], parts["_epoch"]
 
     def __len__(self) -> int:
         """Batches of this rank in an epoch.

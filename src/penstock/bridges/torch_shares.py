@@ -115,8 +115,8 @@ def check_pickled(where: str, ds: Dataset) -> None:
             value = getattr(node, part.name)
             if callable(value) and not _is_pickled(value):
                 help = (
-                    "Define it by def at the top of a module, start workers by fork, or use ps.torch.DataLoader, which "
-                    "needs no processes."
+                    "Define it by def at the top of a module, start workers by fork, or make a ps.torch.DataLoader "
+                    "where it is used, which needs no processes."
                 )
                 want = "a function that pickle can write into a process that is spawned"
                 name = f"{part.name} of {type(node).__name__}"

@@ -34,7 +34,7 @@ from penstock.records.features import (
 )
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader
 from penstock.records.infer import infer_schema
-from penstock.records.schema import BYTES, FLOAT, INT64, Field, Kind, Schema
+from penstock.records.schema import BYTES, FLOAT, INT64, UNSET, Field, Kind, Schema
 from penstock.records.sidecar import Sidecar, read_schema_sidecar
 from penstock.records.tfds import read_tfds_schema
 from penstock.records.tfds_info import read_tfds_counts
@@ -187,7 +187,11 @@ def _given(features: Features) -> Schema | None:
     if features is None or features == "infer":
         return None
     if isinstance(features, Schema):
-        return features
+        fields, lists = (
+            tuple(_with_default(_possible(field)) for field in group)
+            for group in (features.fields, features.lists)
+        )
+        return replace(features, fields=fields, lists=lists)
     if features is bytes:
         return Schema("bytes")
     if not isinstance(features, Mapping) or not features:
@@ -226,10 +230,21 @@ def _field(name: Any, feature: Any) -> Field:
 def _fixed_field(name: str, feature: FixedLenFeature) -> Field:
     kind, shape = _kind(feature.dtype), tuple(feature.shape)
     field = _possible(Field(name, kind, shape))
-    if feature.default_value is None:
+    return _with_default(replace(field, default=feature.default_value))
+
+
+def _with_default(field: Field) -> Field:
+    """With values that stand for a missing feature as the native plan takes them."""
+    is_empty = isinstance(field.default, tuple) and not field.default
+    if field.default is None or (is_empty and not field.is_fixed):
         return field
-    default = default_values(feature.default_value, KIND_CODES[kind], prod(shape))
-    return replace(field, default=default)
+    if not field.is_fixed or field.raw or field.kind == UNSET:
+        want = "() where sizes differ, no value for raw bytes or a field that is never set"
+        raise ArgumentError("open", f"default of {field.name!r}", got=field.default, want=want)
+    values = default_values(
+        field.default, KIND_CODES[field.kind], prod(size for size in field.shape if size is not None)
+    )
+    return replace(field, default=values)
 
 
 def _kind(dtype: np.dtype[Any]) -> Kind:

@@ -189,14 +189,17 @@ def _logical(field: Field, values: Any, row_of: Callable[[int], int]) -> NDArray
         return np.asarray(values)
     if dtype.kind in "Mm" or dtype == np.uint64:
         return np.asarray(values.view(dtype))
-    with np.errstate(over="ignore"):  # told below
+    with np.errstate(over="ignore", invalid="ignore"):  # told below
         cast = values.astype(dtype)
-    wrong = None
-    if values.dtype == np.int64 and dtype.kind in "iub":
-        wrong = cast != values
-    elif dtype == np.float16:
-        wrong = np.isinf(cast) != np.isinf(values)
-    if wrong is not None and wrong.any():
+        if values.dtype == np.int64:
+            wrong = cast.astype(np.int64) != values
+        elif dtype.kind in "iub":
+            wrong = cast != values
+        elif dtype == np.float16:
+            wrong = np.isinf(cast) != np.isinf(values)
+        else:
+            return np.asarray(cast)
+    if wrong.any():
         at = int(wrong.argmax())
         raise Misfit(
             row_of(at), field.name, f"holds {values[at].item()}, wanted a number that {dtype} can hold"

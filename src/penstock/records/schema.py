@@ -6,13 +6,15 @@ user (dtype, shape). The two differ: a uint8 image may be stored as one bytes va
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from operator import index
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.frozen import frozen
 from penstock.spec import LeafSpec, RaggedSpec, Shape, Spec, TensorSpec, string, text
 
@@ -64,10 +66,54 @@ class Field:
     default: Any = None
 
     def __post_init__(self) -> None:
-        if self.dtype is None:
-            object.__setattr__(self, "dtype", STORED_DTYPE[self.kind])
-        if self.raw and self.kind != BYTES:
-            raise ArgumentError("Field", "raw", got=self.raw, want="False unless the kind is bytes")
+        _require_text(self.name)
+        if self.kind not in get_args(Kind):
+            want = f"one of {', '.join(map(repr, get_args(Kind)))}"
+            raise ArgumentError("Field", f"kind of {self.name!r}", got=self.kind, want=want)
+        try:
+            spec = TensorSpec(self.shape, STORED_DTYPE[self.kind] if self.dtype is None else self.dtype)
+        except ArgumentError as error:
+            named = f"{error.name} of {self.name!r}"
+            raise type(error)("Field", named, got=error.got, want=error.want) from None
+        object.__setattr__(self, "shape", spec.shape)
+        object.__setattr__(self, "dtype", spec.dtype)
+        if len(spec.shape) > MOST_AXES:
+            raise ArgumentError(
+                "Field", f"shape of {self.name!r}", got=spec.shape, want=f"at most {MOST_AXES} axes"
+            )
+        for name in ("optional", "raw"):
+            if not isinstance(getattr(self, name), bool):
+                got = getattr(self, name)
+                raise ArgumentTypeError("Field", f"{name} of {self.name!r}", got=got, want="True or False")
+        self._check_storage(spec.dtype)
+        self._check_partitions()
+
+    def _check_storage(self, dtype: np.dtype[Any]) -> None:
+        """`view` of other bytes as this dtype would be unsafe."""
+        is_bytes, is_unsized = dtype in (string, text), dtype.itemsize == 0 or dtype.kind in "SU"
+        if self.raw:
+            fits = self.kind == BYTES and not (is_bytes or is_unsized or dtype.hasobject)
+            want = "one whose values are of one size, in a list of bytes"
+        elif self.kind in (BYTES, UNSET):
+            fits, want = is_bytes, "string or text; or raw=True, for an array as one bytes value"
+        else:
+            # Those of ml_dtypes are of NumPy's kind V, as are structured ones.
+            is_small = dtype.kind == "V" and dtype.type is not np.void
+            fits = is_small or dtype.kind in ("biufMm" if self.kind == INT64 else "biufc")
+            want = f"one of numbers, as the values are in a list of {self.kind}"
+        if not fits:
+            raise ArgumentError("Field", f"dtype of {self.name!r}", got=dtype, want=want)
+
+    def _check_partitions(self) -> None:
+        try:
+            rank = index(self.ragged_rank)
+        except TypeError:
+            rank = -1
+        most = max(0, len(self.shape) - 1)
+        if not 0 <= rank <= most or (rank and None in self.shape[rank + 1 :]):
+            want = f"from 0 to {most}, with sizes that are known behind the axes that are ragged"
+            got = f"{self.ragged_rank!r} with the shape {self.shape}"
+            raise ArgumentError("Field", f"ragged_rank of {self.name!r}", got=got, want=want)
 
     @cached_property
     def spec(self) -> TensorSpec | RaggedSpec:
@@ -132,6 +178,20 @@ class Schema:
     origin: str = field(default="features", metadata={"changes_no_row": True})
     sampled: int = field(default=0, metadata={"changes_no_row": True})
 
+    def __post_init__(self) -> None:
+        if self.record not in get_args(RecordKind):
+            want = f"one of {', '.join(map(repr, get_args(RecordKind)))}"
+            raise ArgumentError("Schema", "record", got=self.record, want=want)
+        for name, holders in (("fields", ("Example", "SequenceExample")), ("lists", ("SequenceExample",))):
+            object.__setattr__(self, name, _fields(name, getattr(self, name)))
+            if getattr(self, name) and self.record not in holders:
+                want = f"none where a record is {self.record!r}"
+                raise ArgumentError("Schema", name, got=getattr(self, name), want=want)
+        for step in self.lists:
+            if step.ragged_rank or step.is_shaped:
+                want = "that of a step: sizes that all steps share, or one axis that differs before sizes above 0"
+                raise ArgumentError("Schema", f"shape of the list {step.name!r}", got=step.shape, want=want)
+
     @property
     def spec(self) -> Spec:
         """The spec of a row: a dict by feature, `{"context": ..., "feature_lists": ...}`, or the record's bytes."""
@@ -161,6 +221,31 @@ class Schema:
         if self.origin == "inferred":
             return f"inferred from {self.sampled} record{'' if self.sampled == 1 else 's'}"
         return "as given" if self.origin == "features" else f"from {self.origin}"
+
+
+def _require_text(name: Any) -> None:
+    if not isinstance(name, str):
+        raise ArgumentTypeError("Field", "name", got=name, want="a str")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ArgumentError("Field", "name", got=name, want="text that UTF-8 can hold") from None
+
+
+def _fields(name: str, given: Any) -> tuple[Field, ...]:
+    """Fields whose features, with those beside them that hold shapes and lengths, have a name each."""
+    fields = tuple(given) if isinstance(given, Iterable) else ()
+    if not isinstance(given, Iterable) or not all(isinstance(one, Field) for one in fields):
+        raise ArgumentTypeError("Schema", name, got=given, want="a tuple of ps.Field")
+    features: set[str] = set()
+    for one in fields:
+        for feature in (one.name, *one.partition_names, *([one.shape_name] if one.is_shaped else [])):
+            if feature in features:
+                raise ArgumentError(
+                    "Schema", name, got=f"two of {feature!r}", want="one field for each feature"
+                )
+            features.add(feature)
+    return fields
 
 
 def step_spec(field: Field) -> LeafSpec:

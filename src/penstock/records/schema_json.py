@@ -7,14 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from penstock.records.schema import MOST_AXES, Field, RecordKind, Schema
-from penstock.spec import Shape, string, text
+from penstock.errors import ArgumentError
+from penstock.records.schema import Field, RecordKind, Schema
+from penstock.spec import string, text
 from penstock.spec.small_dtypes import small_dtype
 
 __all__ = ["MalformedError", "schema_from_json", "schema_to_json"]
 
-_RECORDS: Final = ("Example", "SequenceExample", "Event", "ExampleListWithContext", "bytes")
-_KINDS: Final = ("bytes", "float", "int64", "unset")
 _MOST_NESTED: Final = 16
 # NumPy knows these by name only when the package that defines them has been imported.
 _FLOAT8: Final = ("e3m4", "e4m3", "e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")
@@ -76,44 +75,31 @@ def schema_from_json(document: Any, origin: str) -> Schema:
         MalformedError: It is not one.
         FailedPreconditionError: A dtype is one of `ml_dtypes`, which is not installed.
     """
-    record: RecordKind = _one_of(_member(document, "record", str), _RECORDS, "record")
-    fields = tuple(_field_from_json(part) for part in _member(document, "fields", list))
-    lists = tuple(_field_from_json(part) for part in document.get("lists", []))
-    for group in (fields, lists):
-        if len({field.name for field in group}) != len(group):
-            raise MalformedError("a name stands twice among the fields")
-    return Schema(record, fields, lists, origin=origin)
+    fields, lists = _member(document, "fields", list), document.get("lists", [])
+    if not isinstance(lists, list):
+        raise MalformedError("lists is of another type")
+    record: RecordKind = _member(document, "record", str)
+    try:
+        return Schema(
+            record, tuple(map(_field_from_json, fields)), tuple(map(_field_from_json, lists)), origin=origin
+        )
+    except ArgumentError as error:
+        raise MalformedError(str(error)) from error
 
 
 def _field_from_json(document: Any) -> Field:
     name = _member(document, "name", str)
-    kind = _one_of(_member(document, "kind", str), _KINDS, f"kind of {name!r}")
     content = document.get("content")
-    field = Field(
+    return Field(
         name,
-        kind,
-        _shape(_member(document, "shape", list), name),
+        _member(document, "kind", str),
+        tuple(None if size is None else _size(size, name) for size in _member(document, "shape", list)),
         _dtype(document.get("dtype"), name, 0),
-        optional=_flag(document, "optional"),
-        raw=_flag(document, "raw"),
+        optional=document.get("optional", False),
+        raw=document.get("raw", False),
         ragged_rank=_size(document.get("ragged_rank", 0), name),
         content=content if isinstance(content, str) else None,
     )
-    _check_storage(field)
-    return field
-
-
-def _check_storage(field: Field) -> None:
-    """Whether values of this dtype can be stored in this way; `view` on other bytes would be unsafe."""
-    dtype = field.spec.dtype
-    is_bytes = dtype in (string, text)
-    fits = is_bytes != field.raw if field.kind in ("bytes", "unset") else not is_bytes and dtype.names is None
-    if not fits or dtype.hasobject or (field.raw and (dtype.itemsize == 0 or dtype.kind in "SU")):
-        raise MalformedError(f"{field.name!r} holds {dtype} in a {field.kind} list")
-    if field.ragged_rank and (
-        field.ragged_rank >= len(field.shape) or None in field.shape[field.ragged_rank + 1 :]
-    ):
-        raise MalformedError(f"{field.name!r} has ragged_rank {field.ragged_rank} and shape {field.shape}")
 
 
 def _dtype(value: Any, name: str, depth: int) -> np.dtype[Any]:
@@ -149,22 +135,9 @@ def _structured_part(part: Any, name: str, depth: int) -> tuple[Any, ...]:
     return (part[0], inner) if sizes is None else (part[0], inner, sizes)
 
 
-def _shape(sizes: list[Any], name: str) -> Shape:
-    if len(sizes) > MOST_AXES:
-        raise MalformedError(f"shape of {name!r} has {len(sizes)} axes")
-    return tuple(None if size is None else _size(size, name) for size in sizes)
-
-
 def _size(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 40:
         raise MalformedError(f"{name!r} has the size {value!r}")
-    return value
-
-
-def _flag(document: dict[str, Any], name: str) -> bool:
-    value = document.get(name, False)
-    if not isinstance(value, bool):
-        raise MalformedError(f"{name} is {value!r}")
     return value
 
 
@@ -172,9 +145,3 @@ def _member(document: Any, name: str, wanted: Callable[..., Any]) -> Any:
     if not isinstance(document, dict) or not isinstance(document.get(name), wanted):  # type: ignore[arg-type]
         raise MalformedError(f"{name} is missing or of another type")
     return document[name]
-
-
-def _one_of(value: str, known: tuple[str, ...], what: str) -> Any:
-    if value not in known:
-        raise MalformedError(f"{what} is {value!r}")
-    return value

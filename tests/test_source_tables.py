@@ -333,6 +333,32 @@ def test_a_whole_number_among_floats_in_json_lines_is_read_only_where_float64_ho
     assert same(list(iterator), [{"a": np.array([2.0**53 + 2, 1e300])}])
 
 
+@pytest.mark.parametrize("text", [f"{2**53 + 1}.0", f"-{2**53 + 1}.", f"[0.5, {2**53 + 1}.00]"])
+def test_a_whole_number_that_is_written_as_a_float_is_not_rounded_either(tmp_path, text):
+    path = lines(tmp_path / "a.jsonl", f'{{"a": {text}}}'.replace(".}", ".0}"))
+    with pytest.raises(
+        InvalidArgumentError, match=r"'a' is -?9007199254740993\.0+, which float64 would round"
+    ):
+        from_jsonl(path)
+    held = lines(tmp_path / "b.jsonl", f'{{"a": {2**53 + 2}.0}}', '{"a": 9007199254740992.5}')
+    assert [row["a"] for row in RowIterator(Plan(from_jsonl(held)))] == [2.0**53 + 2, 2.0**53]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 2}null', '{"a": 2}{"a": 3}', '{"a": 2} {"a": 3} {"a": 4}', '{"a":\n2}']
+)
+def test_a_line_that_is_not_one_object_is_told_with_its_place(tmp_path, text):
+    path = lines(tmp_path / "a.jsonl", '{"a": 1}', text, '{"a": 5}')
+    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 9: "):
+        from_jsonl(path)
+    iterator = RowIterator(Plan(from_jsonl(path, inference_bytes=5)))
+    assert next(iterator)["a"] == 1
+    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 9: "):
+        next(iterator)
+    if "\n" not in text:
+        assert [row["a"].item() for row in iterator] == [5]
+
+
 @pytest.mark.parametrize("text", ["null", 'null{"a": 1}', "  null"])
 def test_a_json_line_that_is_null_is_told_with_its_place(tmp_path, text):
     with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 1: .* it is null, wanted an object"):

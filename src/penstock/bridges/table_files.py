@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import RawIOBase
 from itertools import chain
-from math import isinf
 from typing import Any
 
 from penstock.bridges.arrow import record_batches
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, DependencyError, InvalidArgumentError, PenstockError
+from penstock.ops.rounded import is_rounded
 
 __all__ = ["read_csv", "read_parquet", "reading", "write_parquet"]
 
@@ -21,7 +20,6 @@ _BATCH_ROWS = 8192
 _ZEROS_BEFORE = r"^[+-]?0[0-9]"
 # From here on not every whole number is a float64.
 _SPARSE = 2.0**53
-_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 _NOT_WHOLE = r"^-?[0-9]*[^0-9-]|^-?$"
 # The words that Arrow takes for a missing number; among floats NaN is a number all the same.
 _MISSING_FLOAT = r"^(#N/A( N/A)?|#NA|-?1\.#(IND|QNAN)|N/A|NA|NULL|n/a|null)?$"
@@ -130,10 +128,7 @@ def _rounded(pc: Any, cells: Any, values: Any) -> str | None:
     """The first text for which float64 has another whole number, or an infinite one; None where there is none."""
     large = pc.fill_null(pc.greater_equal(pc.abs(values), _SPARSE), False)
     for text, value in zip(cells.filter(large).to_pylist(), values.filter(large).to_pylist(), strict=True):
-        if isinf(value):
-            if any(sign.isdigit() for sign in text):
-                return str(text[:40])
-        elif _WHOLE.fullmatch(text) and int(text) != int(value):
+        if is_rounded(text.encode(), value):
             return str(text[:40])
     return None
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +15,11 @@ from penstock.frozen import frozen
 from penstock.graph.recipe import recorded
 from penstock.ops.csv_cells import Cells
 from penstock.ops.parsing import NotNumberError, number_of, numbers_of
+from penstock.ops.rounded import is_rounded
 from penstock.spec import string
 
-__all__ = ["CsvColumn", "UnreadError", "column_of_cells", "is_rounded", "value_of"]
+__all__ = ["CsvColumn", "UnreadError", "column_of_cells", "value_of"]
 
-_WHOLE: Final = re.compile(rb"([+-]?[0-9]{1,4000})(?:\.0{0,400})?")
-_DIGIT: Final = re.compile(rb"[0-9]")
 _TYPE_NAMES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 
 
@@ -90,16 +88,6 @@ def value_of(text: bytes, dtype: np.dtype[Any], *, is_exact: bool = False) -> An
     if is_exact and is_rounded(text.strip(), value):
         raise ValueError
     return value
-
-
-def is_rounded(text: bytes, value: Any) -> bool:
-    """Whether a text is a whole number, also as 7.0, and the value that stands for it another; or is infinite for one
-    that is not.
-    """
-    if not np.isfinite(value):
-        return _DIGIT.search(text) is not None
-    whole = _WHOLE.fullmatch(text)
-    return whole is not None and int(value) != int(whole[1])
 
 
 def _is_missing(data: NDArray[np.uint8], starts: IntArray, ends: IntArray, na_value: bytes) -> BoolArray:

@@ -12,7 +12,8 @@ import numpy as np
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.graph.plan import Plan
 from penstock.ops.csv_arguments import CSV_DTYPES
-from penstock.ops.csv_values import CsvColumn, is_rounded
+from penstock.ops.csv_values import CsvColumn
+from penstock.ops.rounded import is_rounded
 from penstock.run.iterator import RowIterator
 from penstock.sources.csv_rows import CsvFormat, CsvRows, first_row
 from penstock.spec import string

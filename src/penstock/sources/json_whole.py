@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from penstock.ops.rounded import is_rounded
+
 __all__ = ["RoundedError", "check_whole", "with_uint64"]
 
 # From here on not every whole number is a float64.
@@ -64,7 +66,7 @@ def _is_large(arrow: Any, column: Any) -> bool:
 
 
 def _values(text: str) -> Iterator[Any]:
-    decoder, at = json.JSONDecoder(), 0
+    decoder, at = json.JSONDecoder(parse_float=_exact), 0
     while at < len(text):
         if text[at] in _BETWEEN:
             at += 1
@@ -76,6 +78,17 @@ def _values(text: str) -> Iterator[Any]:
         yield row
 
 
+class _Unheld(str):
+    """A whole number, written as 7.0 is, that float64 does not hold."""
+
+    __slots__ = ()
+
+
+def _exact(text: str) -> float | _Unheld:
+    value = float(text)
+    return _Unheld(text) if is_rounded(text.encode(), value) else value
+
+
 def _check(arrow: Any, kind: Any, value: Any, name: str) -> None:
     if isinstance(value, list):
         for item in value:
@@ -83,8 +96,11 @@ def _check(arrow: Any, kind: Any, value: Any, name: str) -> None:
     elif isinstance(value, dict):
         for part in kind:
             _check(arrow, part.type, value.get(part.name), f"{name}/{part.name}")
-    elif type(value) is int and arrow.types.is_float64(kind) and not _is_float(value):
-        found = str(value) if abs(value) < 10**40 else "a whole number of more than 40 digits"
+    elif arrow.types.is_float64(kind) and (
+        type(value) is _Unheld or (type(value) is int and not _is_float(value))
+    ):
+        is_short = len(value) <= 40 if isinstance(value, str) else abs(value) < 10**40
+        found = str(value) if is_short else "a whole number of more than 40 digits"
         raise RoundedError(
             f"{name!r} is {found}, which float64 would round; put it in quotes, to have it as text"
         )

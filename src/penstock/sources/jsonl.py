@@ -230,8 +230,17 @@ def _parsed(arrow: Any, block: bytes, options: Any) -> Any:
         table = arrow.json.read_json(arrow.BufferReader(block), read_options=whole, parse_options=options)
     except arrow.ArrowException as error:
         # pyarrow counts rows from where it began to read.
-        raise _Unfit(re.sub(r" in row \d+$", "", str(error).removeprefix("JSON parse error: "))) from error
+        said = re.sub(r" in row \d+$", "", str(error).removeprefix("JSON parse error: "))
+        raise _Unfit(said.rstrip(".")) from error
+    n_lines = _count_lines(block)
+    if len(table) != n_lines:
+        raise _Unfit(f"lines up to its end: {n_lines}, objects in them: {len(table)}, wanted one in each")
     return table.combine_chunks().to_batches()[0]
+
+
+def _count_lines(block: bytes) -> int:
+    """Those that are not blank."""
+    return sum(1 for line in block.split(b"\n") if line.strip())
 
 
 def _read_lines(file: ReadFile, start: int, size_bytes: int) -> bytes:

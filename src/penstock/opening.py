@@ -34,7 +34,7 @@ from penstock.records.features import (
 )
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader
 from penstock.records.infer import infer_schema
-from penstock.records.schema import BYTES, FLOAT, INT64, UNSET, Field, Kind, Schema
+from penstock.records.schema import BYTES, FLOAT, INT64, MOST_AXES, UNSET, Field, Kind, Schema
 from penstock.records.sidecar import Sidecar, read_schema_sidecar
 from penstock.records.tfds import read_tfds_schema
 from penstock.records.tfds_info import read_tfds_counts
@@ -201,6 +201,9 @@ def _given(features: Features) -> Schema | None:
 
 
 def _possible(field: Field) -> Field:
+    if len(field.shape) > MOST_AXES:
+        want = f"at most {MOST_AXES} axes"
+        raise ArgumentError("open", f"shape of {field.name!r}", got=field.shape, want=want)
     if prod(max(size, 1) for size in field.shape if size is not None) > _MOST_VALUES:
         want = f"at most {_MOST_VALUES} values together, as no record holds more"
         raise ArgumentError("open", f"shape of {field.name!r}", got=field.shape, want=want)

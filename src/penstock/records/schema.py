@@ -77,10 +77,6 @@ class Field:
             raise type(error)("Field", named, got=error.got, want=error.want) from None
         object.__setattr__(self, "shape", spec.shape)
         object.__setattr__(self, "dtype", spec.dtype)
-        if len(spec.shape) > MOST_AXES:
-            raise ArgumentError(
-                "Field", f"shape of {self.name!r}", got=spec.shape, want=f"at most {MOST_AXES} axes"
-            )
         for name in ("optional", "raw"):
             if not isinstance(getattr(self, name), bool):
                 got = getattr(self, name)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from penstock.errors import ArgumentError
-from penstock.records.schema import Field, RecordKind, Schema
+from penstock.records.schema import MOST_AXES, Field, RecordKind, Schema
 from penstock.spec import string, text
 from penstock.spec.small_dtypes import small_dtype
 
@@ -89,11 +89,13 @@ def schema_from_json(document: Any, origin: str) -> Schema:
 
 def _field_from_json(document: Any) -> Field:
     name = _member(document, "name", str)
-    content = document.get("content")
+    content, sizes = document.get("content"), _member(document, "shape", list)
+    if len(sizes) > MOST_AXES:
+        raise MalformedError(f"shape of {name!r} has {len(sizes)} axes")
     return Field(
         name,
         _member(document, "kind", str),
-        tuple(None if size is None else _size(size, name) for size in _member(document, "shape", list)),
+        tuple(None if size is None else _size(size, name) for size in sizes),
         _dtype(document.get("dtype"), name, 0),
         optional=document.get("optional", False),
         raw=document.get("raw", False),

@@ -23,6 +23,7 @@ from penstock.fs.paths import Paths, expand
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, source
 from penstock.nodes.arguments import names
 from penstock.sources.arrow import arrow_chunk, pyarrow, schema_chunk
+from penstock.sources.parquet_footer import FooterError, columns_with_missing
 from penstock.spec import RaggedSpec, Spec, TensorSpec, pack
 
 __all__ = ["Parquet", "from_parquet"]
@@ -226,16 +227,9 @@ class _File:
 
     def with_missing(self) -> set[str]:
         """Columns of which some row group says that values are missing, or does not say that none are."""
-        missing = set()
-        for group in filter(self.rows, range(self.groups)):
-            row_group = self._footer.row_group(group)
-            for i in range(row_group.num_columns):
-                column = row_group.column(i)
-                told = column.statistics
-                if told is None or not told.has_null_count or told.null_count > 0:
-                    path = column.path_in_schema
-                    missing |= {path, _INSIDE_LISTS.sub("", path)}
-        return missing
+        with self._failing("its footer cannot be read"):
+            found = columns_with_missing(self.path)
+        return found | {_INSIDE_LISTS.sub("", path) for path in found}
 
     def chunks(self, group: int, skip: int) -> Iterator[Chunk]:
         """The rows of a row group from `skip` on."""
@@ -244,6 +238,7 @@ class _File:
         with self._failing(f"row group {group} cannot be read"):
             batches = self._file.iter_batches(rows, row_groups=[group], columns=list(self.names))
             for batch in batches:
+                batch.validate(full=True)  # pages have no checksum, and text is taken as UTF-8 from here on
                 if skip >= batch.num_rows:
                     skip -= batch.num_rows
                     continue
@@ -257,7 +252,7 @@ class _File:
         except ArgumentError as error:
             found = f"{error.name} is {error.got}, wanted {error.want}."
             raise InvalidArgumentError(found, path=self.path) from error
-        except (self._arrow.ArrowException, OSError) as error:
+        except (self._arrow.ArrowException, FooterError, UnicodeDecodeError, OSError) as error:
             help = "Write the file again, or leave it out of paths."
             raise DataLossError(
                 f"{what} ({str(error).strip()}).", kind="parquet", path=self.path, help=help

@@ -487,3 +487,28 @@ def test_dropout_without_a_seed_goes_on_with_the_numbers_that_were_due(tmp_path:
     for step in (3, 3, 5):
         train(InterruptAt(step))
     np.testing.assert_allclose(np.concatenate(train()[0]), np.concatenate(whole[0]), rtol=1e-5)
+
+
+@pytest.fixture
+def in_bfloat16():
+    before = keras.config.floatx()
+    keras.config.set_floatx("bfloat16")
+    yield
+    keras.config.set_floatx(before)
+
+
+@pytest.mark.usefixtures("in_bfloat16")
+def test_weights_and_metrics_of_bfloat16_go_on(tmp_path: Path):
+    def train(step: int = 0) -> tuple[list[Any], list[float]]:
+        trained = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1, kernel_initializer="ones")])
+        trained.compile(optimizer="adam", loss="mse", metrics=["mae"])
+        batches = ps.keras.adapter(points())
+        backup = ps.keras.BackupDataState(batches, tmp_path / "backups", every=2, delete=not step)
+        logs = Logs()
+        with contextlib.suppress(Interrupted):
+            trained.fit(batches, epochs=2, callbacks=[backup, logs, InterruptAt(step)], verbose=0)
+        return [values(weight) for weight in trained.weights], list(logs.of_epochs.get(1, {}).values())
+
+    whole = train()
+    train(3)
+    assert train() == whole

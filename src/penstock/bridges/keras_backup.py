@@ -324,7 +324,14 @@ def _read_arrays(path: Path) -> _Arrays:
 
 def _assign(variables: Iterable[Any], arrays: _Arrays) -> None:
     for variable, array in zip(variables, arrays, strict=True):
-        variable.assign(array)
+        variable.assign(_as_of(variable, array))
+
+
+def _as_of(variable: Any, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array; files of NumPy forget that numbers were bfloat16 or smaller floats, and keep their bits."""
+    if array.dtype.kind != "V":
+        return array
+    return array.view(np.asarray(keras.ops.convert_to_numpy(variable)).dtype)
 
 
 def _read_state(path: Path) -> Any:

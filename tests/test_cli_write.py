@@ -492,3 +492,21 @@ def test_a_feature_without_a_name_comes_back_from_parquet(tmp_path):
         {"": 1, "value": 3},
         {"": 2, "value": 4},
     ]
+
+
+@pytest.mark.parametrize("target", ["a.csv", "a.jsonl", "a.parquet", "a.npz", "a.tfrecord"])
+@pytest.mark.parametrize("verb", ["convert", "repair"])
+def test_what_a_killed_run_has_left_goes_with_the_next_one(tmp_path, verb: str, target: str):
+    write(tmp_path / "in.tfrecord", {"x": np.arange(3)})
+    old, young = (tmp_path / f".{target}.{digit * 16}.penstock-tmp" for digit in "01")
+    for path in (old, young, other := tmp_path / f".b.csv.{'2' * 16}.penstock-tmp"):
+        path.write_bytes(b"half")
+    for path in (old, other):
+        os.utime(path, (1, 1))
+    if verb == "convert" and target == "a.tfrecord":
+        (tmp_path / "in.csv").write_text("x\n1\n")
+        source = "in.csv"
+    else:
+        source = "in.tfrecord"
+    assert run([verb, str(tmp_path / source), str(tmp_path / target)]) == 0
+    assert [path.exists() for path in (old, young, other)] == [False, True, True]

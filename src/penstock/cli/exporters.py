@@ -28,6 +28,7 @@ from penstock.dataset import Dataset
 from penstock.errors import AlreadyExistsError, InvalidArgumentError
 from penstock.fs.files import AtomicWriter
 from penstock.fs.paths import TEMPORARY_SUFFIX
+from penstock.fs.temporary import remove_abandoned
 from penstock.records.schema import BYTES, Schema
 from penstock.show.media import IMAGE_ENDINGS, what_is
 from penstock.show.render import json_value
@@ -64,7 +65,9 @@ def write_data(dataset: Dataset, path: str, format: str, *, overwrite: bool) -> 
         "parquet": write_parquet,
     }
     with AtomicWriter(path, overwrite) as writer:
-        return writers[format](dataset, _Sink(writer))
+        n_rows = writers[format](dataset, _Sink(writer))
+    remove_abandoned(writer.folder, [os.path.basename(writer.path)])
+    return n_rows
 
 
 class _Sink(io.RawIOBase):

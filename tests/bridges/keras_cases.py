@@ -512,3 +512,22 @@ def test_weights_and_metrics_of_bfloat16_go_on(tmp_path: Path):
     whole = train()
     train(3)
     assert train() == whole
+
+
+def test_a_run_that_weighs_classes_goes_on(tmp_path: Path):
+    def train(step: int = 0) -> list[Any]:
+        x = np.random.default_rng(7).standard_normal((ROWS, 4)).astype(np.float32)
+        rows = ps.Dataset.from_tensor_slices((x, (x[:, 1] > 0).astype(np.int64))).shuffle(20, seed=7)
+        trained = keras.Sequential(
+            [keras.Input((4,)), keras.layers.Dense(1, "sigmoid", kernel_initializer="ones")]
+        )
+        trained.compile(optimizer="adam", loss="binary_crossentropy")
+        batches = ps.keras.adapter(rows.batch(8), class_weight={0: 1.0, 1: 4.0})
+        backup = ps.keras.BackupDataState(batches, tmp_path / "backups", every=2)
+        with contextlib.suppress(Interrupted):
+            trained.fit(batches, epochs=2, callbacks=[backup, InterruptAt(step)], verbose=0)
+        return [values(weight) for weight in trained.weights]
+
+    whole = train()
+    train(3)
+    assert train() == whole

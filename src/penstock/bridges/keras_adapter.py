@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import keras
 import numpy as np
 
+from penstock.bridges.keras_weights import with_class_weights
 from penstock.column.chunk import Chunk
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentTypeError, FailedPreconditionError, UnknownLengthError
@@ -32,7 +33,7 @@ except ImportError as error:  # Keras has no public name for it
 __all__ = ["BatchAdapter", "Place", "adapter"]
 
 
-def adapter(dataset: Dataset) -> BatchAdapter:
+def adapter(dataset: Dataset, *, class_weight: Mapping[int, float] | None = None) -> BatchAdapter:
     """The batches of a dataset for `model.fit`, `evaluate` and `predict`, on every backend of Keras.
 
     Each epoch of a fit is the next pass over the dataset, shuffled anew where the dataset is. A second `fit` goes on
@@ -44,12 +45,15 @@ def adapter(dataset: Dataset) -> BatchAdapter:
 
     Args:
         dataset: Its rows are batches: `x`, `(x, y)` or `(x, y, sample_weight)`, each an array, a dict or a tuple.
+        class_weight: What `fit` takes by that name for a dataset itself: of rows `(x, y)` the weights of their classes.
 
     Raises:
+        ArgumentError: Rows have no classes to be weighed.
         ArgumentTypeError: It is no `ps.Dataset`, its rows are no batches, or are ragged or sparse on a backend other
             than TensorFlow.
     """
-    return BatchAdapter(dataset)
+    plan_of(dataset, "ps.keras.adapter")
+    return BatchAdapter(dataset if class_weight is None else with_class_weights(dataset, class_weight))
 
 
 class Place(NamedTuple):

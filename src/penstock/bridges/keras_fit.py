@@ -6,7 +6,6 @@ from functools import wraps
 from typing import Any
 
 from penstock.bridges.keras_adapter import BatchAdapter, adapter
-from penstock.bridges.keras_weights import with_class_weights
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError
 
@@ -33,11 +32,11 @@ def accept_datasets() -> None:
             _require_none("y", y, "a dataset holds its own targets")
             _require_none("sample_weight", sample_weight, "a dataset holds its own: (x, y, weights)")
         if isinstance(x, BatchAdapter):
-            _require_none("class_weight", class_weight, "give fit the dataset itself to weigh its classes")
+            _require_none("class_weight", class_weight, "give it to ps.keras.adapter(ds, class_weight=...)")
             return x
         if not isinstance(x, Dataset):
             return choose(x, y, sample_weight, *args, class_weight=class_weight, **kwargs)
-        return choose(adapter(x if class_weight is None else with_class_weights(x, class_weight)))
+        return choose(adapter(x, class_weight=class_weight))
 
     get_data_adapter.of_penstock = True  # type: ignore[attr-defined]
     data_adapters.get_data_adapter = get_data_adapter

@@ -333,9 +333,9 @@ def test_a_whole_number_among_floats_in_json_lines_is_read_only_where_float64_ho
     assert same(list(iterator), [{"a": np.array([2.0**53 + 2, 1e300])}])
 
 
-@pytest.mark.parametrize("text", [f"{2**53 + 1}.0", f"-{2**53 + 1}.", f"[0.5, {2**53 + 1}.00]"])
+@pytest.mark.parametrize("text", [f"{2**53 + 1}.0", f"-{2**53 + 1}.0", f"[0.5, {2**53 + 1}.00]"])
 def test_a_whole_number_that_is_written_as_a_float_is_not_rounded_either(tmp_path, text):
-    path = lines(tmp_path / "a.jsonl", f'{{"a": {text}}}'.replace(".}", ".0}"))
+    path = lines(tmp_path / "a.jsonl", f'{{"a": {text}}}')
     with pytest.raises(
         InvalidArgumentError, match=r"'a' is -?9007199254740993\.0+, which float64 would round"
     ):

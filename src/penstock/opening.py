@@ -186,28 +186,35 @@ def _given(features: Features) -> Schema | None:
     """The schema that the user states, or None."""
     if features is None or features == "infer":
         return None
-    if isinstance(features, Schema):
-        fields, lists = (
-            tuple(_with_default(_possible(field)) for field in group)
-            for group in (features.fields, features.lists)
-        )
-        return replace(features, fields=fields, lists=lists)
     if features is bytes:
         return Schema("bytes")
-    if not isinstance(features, Mapping) or not features:
+    if isinstance(features, Schema):
+        stated = features
+    elif isinstance(features, Mapping) and features:
+        stated = Schema("Example", tuple(_field(name, feature) for name, feature in features.items()))
+    else:
         want = "a dict of feature specs, a Schema, or bytes"
         raise ArgumentTypeError("open", "features", got=features, want=want)
-    return Schema("Example", tuple(_possible(_field(name, feature)) for name, feature in features.items()))
+    fields, lists = (tuple(map(_readable, group)) for group in (stated.fields, stated.lists))
+    return replace(stated, fields=fields, lists=lists)
 
 
-def _possible(field: Field) -> Field:
+def _readable(field: Field) -> Field:
+    """A field that a record can hold, with its default as the native plan takes it."""
     if len(field.shape) > MOST_AXES:
         want = f"at most {MOST_AXES} axes"
         raise ArgumentError("open", f"shape of {field.name!r}", got=field.shape, want=want)
     if prod(max(size, 1) for size in field.shape if size is not None) > _MOST_VALUES:
         want = f"at most {_MOST_VALUES} values together, as no record holds more"
         raise ArgumentError("open", f"shape of {field.name!r}", got=field.shape, want=want)
-    return field
+    is_empty = isinstance(field.default, tuple) and not field.default
+    if field.default is None or (is_empty and not field.is_fixed):
+        return field
+    if not field.is_fixed or field.raw or field.kind == UNSET:
+        want = "() where sizes differ, no value for raw bytes or a field that is never set"
+        raise ArgumentError("open", f"default of {field.name!r}", got=field.default, want=want)
+    count = prod(size for size in field.shape if size is not None)
+    return replace(field, default=default_values(field.default, KIND_CODES[field.kind], count))
 
 
 def _field(name: Any, feature: Any) -> Field:
@@ -218,7 +225,7 @@ def _field(name: Any, feature: Any) -> Field:
         raw = feature.dtype not in (string, text) and _kind(feature.dtype) == BYTES
         return Field(name, _kind(feature.dtype), feature.shape, feature.dtype, feature.optional, raw)
     if isinstance(feature, FixedLenFeature):
-        return _fixed_field(name, feature)
+        return Field(name, _kind(feature.dtype), tuple(feature.shape), default=feature.default_value)
     if isinstance(feature, FixedLenSequenceFeature):
         if not feature.allow_missing:
             want, help = "True", "Unsupported: FixedLenSequenceFeature requires allow_missing to be True."
@@ -228,26 +235,6 @@ def _field(name: Any, feature: Any) -> Field:
         return Field(name, _kind(feature.dtype), (None,), default=())
     want = "a FixedLenFeature, FixedLenSequenceFeature, VarLenFeature, plain RaggedFeature or TensorSpec"
     raise ArgumentTypeError("open", f"features[{name!r}]", got=feature, want=want)
-
-
-def _fixed_field(name: str, feature: FixedLenFeature) -> Field:
-    kind, shape = _kind(feature.dtype), tuple(feature.shape)
-    field = _possible(Field(name, kind, shape))
-    return _with_default(replace(field, default=feature.default_value))
-
-
-def _with_default(field: Field) -> Field:
-    """With values that stand for a missing feature as the native plan takes them."""
-    is_empty = isinstance(field.default, tuple) and not field.default
-    if field.default is None or (is_empty and not field.is_fixed):
-        return field
-    if not field.is_fixed or field.raw or field.kind == UNSET:
-        want = "() where sizes differ, no value for raw bytes or a field that is never set"
-        raise ArgumentError("open", f"default of {field.name!r}", got=field.default, want=want)
-    values = default_values(
-        field.default, KIND_CODES[field.kind], prod(size for size in field.shape if size is not None)
-    )
-    return replace(field, default=values)
 
 
 def _kind(dtype: np.dtype[Any]) -> Kind:

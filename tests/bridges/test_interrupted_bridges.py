@@ -84,45 +84,39 @@ def test_an_interrupt_anywhere_in_next_loses_no_row_and_no_error_and_doubles_non
     assert given == [[0, 1, 2], [3, 4, 5], third, [9, 10]]
 
 
-@of_each_bridge
-def test_a_handler_keeps_the_state_from_the_middle_of_next(bridge: str):
+def signalled_in_next(bridge: str, handler: Callable[[Any], None]) -> None:
+    """Take all rows, in the middle of which a signal comes; its handler gets the iterator."""
     rows: Any = None
-    states = []
 
     def signalled(n: Any) -> Any:
         if int(n) == 5:
             os.kill(os.getpid(), signal.SIGUSR1)
         return int(n)
 
-    before = signal.signal(signal.SIGUSR1, lambda *_: states.append(given_in(rows)))
+    before = signal.signal(signal.SIGUSR1, lambda *_: handler(rows))
     try:
         rows = BRIDGES[bridge](ps.Dataset.range(8).map(signalled).batch(2))
         assert [np.asarray(batch).tolist() for batch in rows] == [[0, 1], [2, 3], [4, 5], [6, 7]]
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+@of_each_bridge
+def test_a_handler_keeps_the_state_from_the_middle_of_next(bridge: str):
+    states: list[int] = []
+    signalled_in_next(bridge, lambda rows: states.append(given_in(rows)))
     assert states
     assert states[0] <= 2
 
 
 @pytest.mark.parametrize("bridge", ["torch, no thread", "jax, none ahead", "tensorflow"])
 def test_a_handler_that_takes_a_row_in_the_middle_of_next_is_told_so(bridge: str):
-    rows: Any = None
     told = []
 
-    def handler(*_: Any) -> None:
+    def handler(rows: Any) -> None:
         with pytest.raises(ps.errors.FailedPreconditionError, match="is making its next row") as error:
             next(rows)
         told.append(error)
 
-    def signalled(n: Any) -> Any:
-        if int(n) == 5:
-            os.kill(os.getpid(), signal.SIGUSR1)
-        return int(n)
-
-    before = signal.signal(signal.SIGUSR1, handler)
-    try:
-        rows = BRIDGES[bridge](ps.Dataset.range(8).map(signalled).batch(2))
-        assert [np.asarray(batch).tolist() for batch in rows] == [[0, 1], [2, 3], [4, 5], [6, 7]]
-    finally:
-        signal.signal(signal.SIGUSR1, before)
+    signalled_in_next(bridge, handler)
     assert told

@@ -28,7 +28,7 @@ from penstock.dataset import Dataset
 from penstock.errors import AlreadyExistsError, InvalidArgumentError
 from penstock.fs.files import AtomicWriter
 from penstock.fs.paths import TEMPORARY_SUFFIX
-from penstock.fs.temporary import remove_abandoned
+from penstock.fs.temporary import remove_abandoned_of
 from penstock.records.schema import BYTES, Schema
 from penstock.show.media import IMAGE_ENDINGS, what_is
 from penstock.show.render import json_value
@@ -66,7 +66,7 @@ def write_data(dataset: Dataset, path: str, format: str, *, overwrite: bool) -> 
     }
     with AtomicWriter(path, overwrite) as writer:
         n_rows = writers[format](dataset, _Sink(writer))
-    remove_abandoned(writer.folder, [os.path.basename(writer.path)])
+    remove_abandoned_of(writer.path)
     return n_rows
 
 

@@ -18,7 +18,7 @@ from penstock.errors import (
 from penstock.fs.disk import Data, the_disk
 from penstock.fs.files import NO_LINKS, AtomicWriter, ReadFile
 from penstock.fs.paths import TEMPORARY_SUFFIX, kind_of, no_way_to
-from penstock.fs.temporary import remove_abandoned
+from penstock.fs.temporary import remove_abandoned_of
 
 __all__ = [
     "create_exclusively",
@@ -131,7 +131,7 @@ def replace_file(path: str, data: Data, *, durable: bool = True, tidy: bool = Fa
     with AtomicWriter(path, overwrite=True, durable=durable) as writer:
         writer.write(data)
     if tidy:
-        remove_abandoned(writer.folder, [os.path.basename(writer.path)])
+        remove_abandoned_of(writer.path)
 
 
 def is_temporary(name: str) -> bool:

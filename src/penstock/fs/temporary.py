@@ -15,7 +15,7 @@ from penstock.fs.disk import the_disk
 from penstock.fs.locks import is_held
 from penstock.fs.paths import TEMPORARY_SUFFIX
 
-__all__ = ["new_token", "remove_abandoned", "temporary_name"]
+__all__ = ["new_token", "remove_abandoned", "remove_abandoned_of", "temporary_name"]
 
 _NAME_SIGNS: Final = 180  # what is left of 255 with dots, token and suffix, were every sign of some bytes
 _TEMPORARY: Final = re.compile(rf"\.(?P<name>.+)\.(?P<token>[0-9a-f]{{16}}){re.escape(TEMPORARY_SUFFIX)}")
@@ -52,6 +52,11 @@ def remove_abandoned(folder: str, names: Iterable[str]) -> None:
             if all(map(_is_abandoned, paths)):
                 for path in paths:
                     the_disk().unlink(path)
+
+
+def remove_abandoned_of(path: str) -> None:
+    """Remove what writes of this file have left that were killed, as `remove_abandoned` does of several."""
+    remove_abandoned(os.path.dirname(path), [os.path.basename(path)])
 
 
 def _is_abandoned(path: str) -> bool:

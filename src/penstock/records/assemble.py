@@ -191,10 +191,10 @@ def _logical(field: Field, values: Any, row_of: Callable[[int], int]) -> NDArray
         return np.asarray(values.view(dtype))
     with np.errstate(over="ignore", invalid="ignore"):  # told below
         cast = values.astype(dtype)
-        if values.dtype == np.int64:
-            wrong = cast.astype(np.int64) != values
-        elif dtype.kind in "iub":
+        if dtype.kind in "iub":
             wrong = cast != values
+        elif values.dtype == np.int64:
+            wrong = cast.astype(np.int64) != values
         elif dtype == np.float16:
             wrong = np.isinf(cast) != np.isinf(values)
         else:

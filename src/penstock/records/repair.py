@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from penstock.errors import FailedPreconditionError
-from penstock.fs.temporary import remove_abandoned
+from penstock.fs.temporary import remove_abandoned_of
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
 from penstock.records.repair_sidecar import planned_sidecar, written_with
 from penstock.records.verify import FileReport, report_of
@@ -79,7 +79,7 @@ def repair_file(
             with written_with(planned, records, reader.compression):
                 writer.close()
             report = report_of(reader, records, time.perf_counter() - started)
-    remove_abandoned(os.path.dirname(writer.path), [os.path.basename(writer.path)])
+    remove_abandoned_of(writer.path)
     return report
 
 

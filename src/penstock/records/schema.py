@@ -230,8 +230,8 @@ def _require_text(name: Any) -> None:
 
 def _fields(name: str, given: Any) -> tuple[Field, ...]:
     """Fields whose features, with those beside them that hold shapes and lengths, have a name each."""
-    fields = tuple(given) if isinstance(given, Iterable) else ()
-    if not isinstance(given, Iterable) or not all(isinstance(one, Field) for one in fields):
+    fields = tuple(given) if isinstance(given, Iterable) else (None,)
+    if not all(isinstance(one, Field) for one in fields):
         raise ArgumentTypeError("Schema", name, got=given, want="a tuple of ps.Field")
     features: set[str] = set()
     for one in fields:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, Final
@@ -118,7 +118,7 @@ class JsonLines(Node):
 def _count(path: str) -> int:
     """Rows of a file, by reading it."""
     with open(path, "rb") as file:
-        return sum(1 for line in file if line.strip())
+        return _count_filled(file)
 
 
 class _Unfit(Exception):
@@ -232,15 +232,15 @@ def _parsed(arrow: Any, block: bytes, options: Any) -> Any:
         # pyarrow counts rows from where it began to read.
         said = re.sub(r" in row \d+$", "", str(error).removeprefix("JSON parse error: "))
         raise _Unfit(said.rstrip(".")) from error
-    n_lines = _count_lines(block)
+    n_lines = _count_filled(block.split(b"\n"))
     if len(table) != n_lines:
         raise _Unfit(f"lines up to its end: {n_lines}, objects in them: {len(table)}, wanted one in each")
     return table.combine_chunks().to_batches()[0]
 
 
-def _count_lines(block: bytes) -> int:
-    """Those that are not blank."""
-    return sum(1 for line in block.split(b"\n") if line.strip())
+def _count_filled(lines: Iterable[bytes]) -> int:
+    """Lines that are not blank."""
+    return sum(1 for line in lines if line.strip())
 
 
 def _read_lines(file: ReadFile, start: int, size_bytes: int) -> bytes:

@@ -23,8 +23,9 @@ from penstock.fs.paths import Paths, expand
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, source
 from penstock.nodes.arguments import names
 from penstock.sources.arrow import arrow_chunk, pyarrow, schema_chunk
-from penstock.sources.parquet_footer import FooterError, columns_with_missing
+from penstock.sources.parquet_footer import columns_with_missing
 from penstock.spec import RaggedSpec, Spec, TensorSpec, pack
+from penstock.store.tf_wire import MalformedError
 
 __all__ = ["Parquet", "from_parquet"]
 
@@ -238,10 +239,10 @@ class _File:
         with self._failing(f"row group {group} cannot be read"):
             batches = self._file.iter_batches(rows, row_groups=[group], columns=list(self.names))
             for batch in batches:
-                batch.validate(full=True)  # pages have no checksum, and text is taken as UTF-8 from here on
                 if skip >= batch.num_rows:
                     skip -= batch.num_rows
                     continue
+                batch.validate(full=True)  # pages have no checksum, and text is taken as UTF-8 from here on
                 yield arrow_chunk(self._arrow, batch.slice(skip).select(list(self.names)))
                 skip = 0
 
@@ -252,7 +253,7 @@ class _File:
         except ArgumentError as error:
             found = f"{error.name} is {error.got}, wanted {error.want}."
             raise InvalidArgumentError(found, path=self.path) from error
-        except (self._arrow.ArrowException, FooterError, UnicodeDecodeError, OSError) as error:
+        except (self._arrow.ArrowException, MalformedError, UnicodeDecodeError, OSError) as error:
             help = "Write the file again, or leave it out of paths."
             raise DataLossError(
                 f"{what} ({str(error).strip()}).", kind="parquet", path=self.path, help=help

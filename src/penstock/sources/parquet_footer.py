@@ -11,8 +11,9 @@ from struct import unpack
 from typing import Any, Final
 
 from penstock.fs.files import ReadFile
+from penstock.store.tf_wire import MalformedError, read_varint
 
-__all__ = ["FooterError", "columns_with_missing"]
+__all__ = ["columns_with_missing"]
 
 _TRUE, _FALSE, _STRUCT = 1, 2, 12
 _END_BYTES: Final = 8  # the length of the footer, and PAR1
@@ -25,10 +26,6 @@ _PATH, _STATISTICS = 3, 12
 _NULL_COUNT: Final = 3
 
 
-class FooterError(ValueError):
-    """The footer is not as the format says; the message tells why."""
-
-
 def columns_with_missing(path: str) -> set[str]:
     """Columns of which some row group with rows says that values are missing, or does not say that none are.
 
@@ -36,7 +33,7 @@ def columns_with_missing(path: str) -> set[str]:
         Their paths, with Parquet's names of the levels that lists take, joined by dots.
 
     Raises:
-        FooterError: The file has no footer that can be read.
+        MalformedError: The file has no footer that can be read.
         OSError: The file cannot be read.
     """
     with ReadFile(path) as file:
@@ -65,7 +62,7 @@ def _columns(footer: dict[int, Any]) -> Iterator[list[Any]]:
 
 def _last(file: ReadFile, stop: int, nbytes: int) -> bytes:
     if nbytes > stop:
-        raise FooterError(f"{nbytes} bytes are said to lie before byte {stop}")
+        raise MalformedError(f"{nbytes} bytes are said to lie before byte {stop}")
     file.seek(stop - nbytes)
     return file.read_bytes(nbytes)
 
@@ -73,7 +70,7 @@ def _last(file: ReadFile, stop: int, nbytes: int) -> bytes:
 def _member(message: Any, number: int, kind: type) -> Any:
     value = message.get(number) if isinstance(message, dict) else None
     if not isinstance(value, kind):
-        raise FooterError(f"field {number} of a message is not there, or of another type")
+        raise MalformedError(f"field {number} of a message is not there, or of another type")
     return value
 
 
@@ -96,7 +93,7 @@ class _Reader:
     def _value(self, kind: int, depth: int) -> Any:
         read = _VALUES.get(kind)
         if read is None or depth > _MOST_NESTED:
-            raise FooterError(f"a field of type {kind}, {depth} deep, at byte {self._at}")
+            raise MalformedError(f"a field of type {kind}, {depth} deep, at byte {self._at}")
         return read(self, depth)
 
     def _list(self, depth: int) -> list[Any]:
@@ -113,25 +110,20 @@ class _Reader:
 
     def _byte(self) -> int:
         if self._at >= len(self._data):
-            raise FooterError(f"it ends at byte {self._at}, within a message")
+            raise MalformedError(f"it ends at byte {self._at}, within a message")
         self._at += 1
         return self._data[self._at - 1]
 
     def _bytes(self, count: int) -> bytes:
         part = self._data[self._at : self._at + count]
         if len(part) < count:
-            raise FooterError(f"it ends at byte {len(self._data)}, within a message")
+            raise MalformedError(f"it ends at byte {len(self._data)}, within a message")
         self._at += count
         return part
 
     def _varint(self) -> int:
-        value = shift = 0
-        while (byte := self._byte()) > 0x7F:
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if shift > 63:
-                raise FooterError(f"a number at byte {self._at} is too long")
-        return value | byte << shift
+        value, self._at = read_varint(self._data, self._at)
+        return value
 
     def _zigzag(self) -> int:
         value = self._varint()

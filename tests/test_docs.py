@@ -59,7 +59,11 @@ def run_alone(page: Path, folder: Path) -> None:
     program = folder / "page.py"
     program.write_text("\n".join(text for language, text in blocks(page) if language == "python"))
     done = subprocess.run(
-        [sys.executable, "-W", "default", str(program)], capture_output=True, text=True, check=False, cwd=folder
+        [sys.executable, "-W", "default", str(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -131,6 +131,13 @@ def test_a_function_gets_arrays_of_its_own():
     assert same(list(kept), [row for row in ROWS if row.ndim])
 
 
+def test_a_function_that_keeps_the_axes_says_so_by_output_signature():
+    with pytest.raises(FunctionError, match=r"output_signature=ps\.UnrankedSpec\('int8'\)"):
+        list(dataset().map(lambda x: x + 1))
+    made = list(dataset().map(lambda x: x + 1, output_signature=ps.UnrankedSpec("int8")))
+    assert all(same(row, np.add(given, 1)) for row, given in zip(made, ROWS, strict=True))
+
+
 @pytest.mark.parametrize("dtype", [np.int8, ps.string, ps.text])
 def test_a_column_gives_any_of_its_rows(dtype: Any):
     values = ROWS if dtype == np.int8 else [b"a", np.array([[b"b", b""]], object), np.zeros((0, 3), object)]

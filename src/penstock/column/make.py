@@ -192,7 +192,8 @@ def _misfit(values: Sequence[Any], spec: LeafSpec, leaf: str, start: int) -> Spe
     if isinstance(spec, TensorSpec) and np.ndim(values[i]) != len(spec.shape):
         help += (
             " What gives rows of several numbers of axes: squeeze without axis=, and decode_image without "
-            "expand_animations=False where there are GIF or WebP files."
+            "expand_animations=False where there are GIF or WebP files. Where they are meant to, say so: "
+            f"output_signature=ps.UnrankedSpec({str(spec.dtype)!r})."
         )
     return SpecError(f"found {_shown(values[i])}, wanted {spec}.", row=start + i, leaf=leaf, help=help)
 

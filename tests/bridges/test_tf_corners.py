@@ -74,6 +74,35 @@ SAME = {
     "floats are counted cut off": lambda its: its.math.bincount(np.array([1.0, 2.9, 2.0])),
     "text is read as UTF-8": lambda its: its.io.decode_raw("aé", its.uint8),
     "texts are read as UTF-8": lambda its: its.io.decode_raw(["ab", "cd"], its.uint16),
+    "the 1-norm of a matrix": lambda its: its.norm(its.constant([[3.0, 4], [6, 8]]), 1, [0, 1]),
+    "its norm by rows": lambda its: its.norm(
+        its.constant([[3.0, 4], [6, 8]]), np.inf, [-2, -1], keepdims=True
+    ),
+    "that of Frobenius": lambda its: its.norm(its.constant([[3.0, -4], [6, 8]]), "fro", (0, 1)),
+    "the 3-norm of vectors": lambda its: its.norm(its.constant([[1.0, 2], [2, 4]]), 3, 1),
+    "the norm of complex numbers": lambda its: its.norm(its.constant([3 + 4j, 0])),
+    "texts that are not empty": lambda its: its.math.count_nonzero(its.constant([["", "a"], ["b", "c"]]), 1),
+    "an axis that goes, named twice": lambda its: its.squeeze(its.constant([[1]]), [0, -2]),
+    "a list that has its shape": lambda its: its.ensure_shape([its.constant(1), 2], [2]),
+    "a list of any shape": lambda its: its.ensure_shape([1, 2], its.TensorShape(None)),
+    "a number that bfloat16 takes as infinity": lambda its: its.constant([1e300], its.bfloat16),
+    "products of bfloat16": lambda its: its.einsum(
+        "ij,jk->ik",
+        its.cast([[1.5, 2.25], [3.1, 4]], its.bfloat16),
+        its.cast([[1.1, 2], [3, 4.3]], its.bfloat16),
+    ),
+    "the largest bfloat16 of none": lambda its: its.math.unsorted_segment_max(
+        its.cast([1.1, 2, 3], its.bfloat16), [0, 0, 2], 4
+    ),
+    "the largest bfloat16 of rows": lambda its: its.reduce_max(
+        its.RaggedTensor.from_row_lengths(its.cast([1.1, 2, 3], its.bfloat16), [2, 0, 1]), axis=1
+    ),
+    "a picture of bfloat16 as bytes": lambda its: its.image.convert_image_dtype(
+        its.cast([[[0.1, 0.5, 1.0]]], its.bfloat16), its.uint8, saturate=True
+    ),
+    "bytes as a picture of bfloat16": lambda its: its.image.convert_image_dtype(
+        its.constant([[[1, 128, 255]]], its.uint8), its.bfloat16
+    ),
 }
 
 

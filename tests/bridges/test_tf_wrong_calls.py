@@ -50,6 +50,11 @@ REFUSED = [
     "tf.constant([1, 2, 3])[::0]",
     "tf.constant([1, 2]) + tf.constant([1, 2, 3])",
     "tf.constant([1, 2]) < [1, 2, 3]",
+    "tf.reduce_sum(tf.constant(1), 0)",
+    "tf.reduce_mean(tf.constant(1.0), -1)",
+    "tf.reduce_max(tf.constant(1), [0])",
+    "tf.reduce_any(tf.constant(True), 0)",
+    "tf.linspace(True, False, 3)",
 ]
 
 

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.image.pictures import on_samples
 from penstock.spec import TensorSpec
+from penstock.spec.small_dtypes import float_limits
 from penstock.trace import operation
 from penstock.trace.form import Arg
 
@@ -49,17 +50,21 @@ def convert_image_dtype(image: Any, dtype: DTypeLike, saturate: bool = False) ->
 
 def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
     found = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
-    if found.kind not in "iuf":
+    if _kind(found) not in "iuf":
         raise ArgumentTypeError(
             "convert_image_dtype", "dtype", got=dtype, want="a dtype of floats or whole numbers"
         )
     return found
 
 
+def _kind(dtype: np.dtype[Any]) -> str:
+    return "f" if dtype.kind == "V" else dtype.kind  # bfloat16 and its like are floats
+
+
 def converted(samples: NDArray[Any], dtype: np.dtype[Any], saturate: bool = False) -> NDArray[Any]:
     """The samples in another dtype; the way is chosen by the two types, as formats.md 4.4 has it."""
-    kinds = samples.dtype.kind, dtype.kind
-    if samples.dtype.kind not in "iuf":
+    kinds = _kind(samples.dtype), _kind(dtype)
+    if kinds[0] not in "iuf":
         raise ArgumentError(
             "convert_image_dtype", "dtype of image", got=samples.dtype, want="floats or whole numbers"
         )
@@ -71,9 +76,8 @@ def converted(samples: NDArray[Any], dtype: np.dtype[Any], saturate: bool = Fals
         with np.errstate(all="ignore"):  # what does not fit is anything
             return _cast(samples * samples.dtype.type(np.iinfo(dtype).max + 0.5), dtype, saturate)
     if kinds[1] == "f":
-        floats: NDArray[Any] = np.multiply(
-            samples, dtype.type(1.0 / np.iinfo(samples.dtype).max), dtype=dtype
-        )
+        floats: NDArray[Any] = samples.astype(dtype)
+        floats *= dtype.type(1.0 / np.iinfo(samples.dtype).max)
         return floats
     most, new_most = int(np.iinfo(samples.dtype).max), int(np.iinfo(dtype).max)
     if most > new_most:
@@ -92,9 +96,9 @@ def _cast(samples: NDArray[Any], dtype: np.dtype[Any], saturate: bool) -> NDArra
 def _range_within(old: np.dtype[Any], new: np.dtype[Any]) -> tuple[Any, Any]:
     """The smallest and the largest value of a type of whole numbers that another type has too."""
     bounds = np.iinfo(new)
-    if old.kind != "f":
+    if _kind(old) != "f":
         known = np.iinfo(old)
         return old.type(max(bounds.min, known.min)), old.type(min(bounds.max, known.max))
-    most = np.finfo(old).max
+    most = float_limits(old).max
     low, high = old.type(max(bounds.min, -float(most))), old.type(min(bounds.max, float(most)))
     return low, np.nextafter(high, old.type(0)) if float(high) > bounds.max else high

@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike
 
+from penstock.errors import InvalidArgumentError
 from penstock.math.functions import floats
 from penstock.ops.face import face, refused
-from penstock.ops.operands import axes_of, dtype_of, is_floating, numbers
+from penstock.ops.operands import axes_of, dtype_of, is_floating, is_text, numbers, tensor
 
 __all__ = [
     "argmax",
@@ -45,7 +46,7 @@ def reduce_sum(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> 
     (array([4, 6], dtype=int32), np.uint8(254))
     """
     value = _numeric("math.reduce_sum", input_tensor)
-    return np.sum(value, axis=axes_of(axis), dtype=value.dtype, keepdims=keepdims)
+    return np.sum(value, axis=_along(value, axis), dtype=value.dtype, keepdims=keepdims)
 
 
 @face
@@ -56,7 +57,7 @@ def reduce_prod(input_tensor: Any, axis: Axis = None, keepdims: bool = False) ->
     np.int32(6)
     """
     value = _numeric("math.reduce_prod", input_tensor)
-    return np.prod(value, axis=axes_of(axis), dtype=value.dtype, keepdims=keepdims)
+    return np.prod(value, axis=_along(value, axis), dtype=value.dtype, keepdims=keepdims)
 
 
 @face
@@ -69,7 +70,8 @@ def reduce_mean(input_tensor: Any, axis: Axis = None, keepdims: bool = False) ->
     >>> reduce_mean([1, 2]), reduce_mean([1.0, 2.0])
     (np.int32(1), np.float32(1.5))
     """
-    value, axes = _numeric("math.reduce_mean", input_tensor), axes_of(axis)
+    value = _numeric("math.reduce_mean", input_tensor)
+    axes = _along(value, axis)
     if is_floating(value):
         if isinstance(value, np.ndarray) and not value.size:  # of which NumPy warns
             none = np.sum(value, axis=axes, keepdims=keepdims)
@@ -112,8 +114,9 @@ def _extreme(
 ) -> Any:
     array = _numeric(where, value)
     if isinstance(array, np.ndarray) and not array.size:
-        return function(array, axis=axes_of(axis), keepdims=keepdims, initial=_end_of(array.dtype, last=last))
-    return function(array, axis=axes_of(axis), keepdims=keepdims)
+        end = _end_of(array.dtype, last=last)
+        return function(array, axis=_along(array, axis), keepdims=keepdims, initial=end)
+    return function(array, axis=_along(array, axis), keepdims=keepdims)
 
 
 def _end_of(dtype: np.dtype[Any], *, last: bool) -> Any:
@@ -132,7 +135,8 @@ def reduce_all(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> 
     >>> reduce_all([True, False])
     np.False_
     """
-    return np.all(_truth("math.reduce_all", input_tensor), axis=axes_of(axis), keepdims=keepdims)
+    value = _truth("math.reduce_all", input_tensor)
+    return np.all(value, axis=_along(value, axis), keepdims=keepdims)
 
 
 @face
@@ -142,7 +146,8 @@ def reduce_any(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> 
     >>> reduce_any([True, False])
     np.True_
     """
-    return np.any(_truth("math.reduce_any", input_tensor), axis=axes_of(axis), keepdims=keepdims)
+    value = _truth("math.reduce_any", input_tensor)
+    return np.any(value, axis=_along(value, axis), keepdims=keepdims)
 
 
 @face
@@ -153,7 +158,7 @@ def reduce_variance(input_tensor: Any, axis: Axis = None, keepdims: bool = False
     np.float32(1.0)
     """
     value = floats("math.reduce_variance", input_tensor)
-    return np.var(value, axis=axes_of(axis), keepdims=keepdims)
+    return np.var(value, axis=_along(value, axis), keepdims=keepdims)
 
 
 @face
@@ -164,7 +169,7 @@ def reduce_std(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> 
     np.float32(1.0)
     """
     value = floats("math.reduce_std", input_tensor)
-    return np.std(value, axis=axes_of(axis), keepdims=keepdims)
+    return np.std(value, axis=_along(value, axis), keepdims=keepdims)
 
 
 @face
@@ -214,14 +219,23 @@ def _place(
 
 @face
 def count_nonzero(input: Any, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike = np.int64) -> Any:
-    """How many items along axes are not 0.
+    """How many items along axes are not 0; of byte strings, how many are not empty.
 
     >>> count_nonzero([1, 0, 2])
     np.int64(2)
     """
-    is_there = np.not_equal(numbers("math.count_nonzero", "input", input), 0)
+    value = tensor("math.count_nonzero", "input", input)
+    is_there = np.not_equal(value, b"" if is_text(value) else 0)
     wanted = dtype_of("math.count_nonzero", "dtype", dtype)
-    return np.sum(is_there, axis=axes_of(axis), dtype=wanted, keepdims=keepdims)
+    return np.sum(is_there, axis=_along(value, axis), dtype=wanted, keepdims=keepdims)
+
+
+def _along(value: Any, axis: Axis) -> Any:
+    """The axes as NumPy takes them; of a value without axes it takes 0 and -1 too."""
+    axes = axes_of(axis)
+    if axes not in (None, ()) and not value.ndim:
+        raise InvalidArgumentError(f"reduce: axis is {axis}, but the value has no axes.")
+    return axes
 
 
 def _numeric(where: str, value: Any) -> Any:

@@ -11,6 +11,7 @@ from penstock.errors import ArgumentTypeError
 from penstock.ops.face import face
 from penstock.ops.operands import dtype_name, dtype_of, is_text, numbers, tensor
 from penstock.spec import string
+from penstock.spec.small_dtypes import float_limits
 
 __all__ = ["cast", "saturate_cast"]
 
@@ -86,8 +87,8 @@ def _limits(found: np.dtype[Any], wanted: np.dtype[Any]) -> tuple[Any, Any]:
 
 
 def _range(dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    if dtype.kind == "f":
-        limits = np.finfo(dtype)
+    if dtype.kind in "fV":
+        limits = float_limits(dtype)
         return float(limits.min), float(limits.max)
     whole = np.iinfo(dtype)
     return whole.min, whole.max

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import InvalidArgumentError
+from penstock.ops.operands import tensor
 from penstock.trace.operations import Operation, on_chunks, register
 from penstock.trace.value import Traced, record
 
@@ -23,7 +24,7 @@ def ensure_shape(x: Any, shape: Sequence[int | None] | int | None) -> Any:
     here on: batches are then arrays, and the spec of the rows tells them.
 
     Args:
-        x: An array of any dtype.
+        x: An array of any dtype, or a list.
         shape: Its sizes, None for any; a number is that of its only axis, and None is any shape.
 
     Raises:
@@ -34,6 +35,7 @@ def ensure_shape(x: Any, shape: Sequence[int | None] | int | None) -> Any:
     >>> ds.map(lambda x: ps.ensure_shape(ps.io.decode_raw(x, np.uint8), [4])).element_spec
     TensorSpec(shape=(4,), dtype=uint8)
     """
+    x = tensor("ensure_shape", "x", x) if isinstance(x, list | tuple) else x
     if shape is None:
         return x
     shape = (shape,) if isinstance(shape, int | np.integer) else shape

@@ -88,7 +88,10 @@ def squeeze(input: Any, axis: int | Sequence[int] | None = None) -> Any:
     array([[1],
            [2]], dtype=int32)
     """
-    return _value(np.squeeze(_tensor("squeeze", input), axes_of(axis) if axis != [] else None))
+    value, axes = _tensor("squeeze", input), axes_of(axis)
+    if isinstance(axes, tuple):  # what is named twice goes once
+        axes = tuple({place + value.ndim * (place < 0) for place in axes}) or None
+    return _value(np.squeeze(value, axes))
 
 
 @face

@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock.errors import FailedPreconditionError
 
-__all__ = ["small_dtype"]
+__all__ = ["float_limits", "small_dtype"]
 
 
 def small_dtype(name: str) -> np.dtype[Any]:
@@ -26,3 +26,12 @@ def small_dtype(name: str) -> np.dtype[Any]:
         raise FailedPreconditionError(f"load: the rows hold {name}, which needs ml_dtypes. {help}") from None
     dtype: np.dtype[Any] = np.dtype(getattr(package, name))
     return dtype
+
+
+def float_limits(dtype: np.dtype[Any]) -> Any:
+    """What `np.finfo` tells of a dtype of floats, also of one of the package's.
+
+    >>> float(float_limits(np.dtype("float16")).max)
+    65504.0
+    """
+    return np.finfo(dtype) if dtype.kind == "f" else import_module("ml_dtypes").finfo(dtype)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import ArgumentError, InvalidArgumentError
-from penstock.ops.operands import axis_of, pair
+from penstock.ops.operands import axis_of, is_known, pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
 from penstock.tf.tensors import require_matrices
@@ -173,7 +173,12 @@ def einsum(equation: str, *inputs: Any) -> Any:
     >>> einsum("ij,j->i", np.eye(2), np.array([3.0, 4.0])).tolist()
     [3.0, 4.0]
     """
-    return np.einsum(equation, *(tensor_of("einsum", "inputs", one) for one in inputs))
+    values = [tensor_of("einsum", "inputs", one) for one in inputs]
+    small = {one.dtype for one in values if is_known(one) and one.dtype.kind == "V"}
+    if not small:
+        return np.einsum(equation, *values)
+    # NumPy has no sums of bfloat16; TensorFlow adds up in float32 too.
+    return np.einsum(equation, *(one.astype(np.float32) for one in values)).astype(small.pop())
 
 
 def tensordot(a: Any, b: Any, axes: Any) -> Any:
@@ -186,23 +191,51 @@ def tensordot(a: Any, b: Any, axes: Any) -> Any:
 
 
 def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002
-    """The length of a vector: of all items, or along axes.
+    """The length of vectors, of all items as one or along an axis; or the size of matrices, along two axes.
+
+    Args:
+        tensor: Floats.
+        ord: Of vectors "euclidean", a number above 0 or infinity; of matrices "euclidean" or "fro", 1, 2 or infinity.
+        axis: One for vectors, a list of two for matrices, None for one vector of all items.
+        keepdims: Whether the axes stay, of size 1.
 
     Raises:
-        ArgumentError: `ord` is not "euclidean", 1, 2 or infinity.
+        ArgumentError: Another `ord`, or a list of another length.
 
-    >>> float(norm(np.array([3.0, 4.0])))
-    5.0
+    >>> float(norm(np.array([3.0, 4.0]))), float(norm(np.array([[1.0, 2.0], [3.0, 4.0]]), 1, [0, 1]))
+    (5.0, 6.0)
     """
     value = tensor_of("norm", "tensor", tensor)
-    along: dict[str, Any] = {"axis": tuple(axis) if isinstance(axis, list) else axis, "keepdims": keepdims}
+    if isinstance(axis, list | tuple):
+        return _size_of_matrices(value, ord, tuple(axis), keepdims)
+    along: dict[str, Any] = {"axis": axis, "keepdims": keepdims}
     if ord in ("euclidean", 2):
-        return np.sqrt(np.sum(np.square(np.abs(value)), **along))
-    if ord == 1:
-        return np.sum(np.abs(value), **along)
+        return _euclidean(value, **along)
+    if not isinstance(ord, int | float) or not ord > 0:
+        raise ArgumentError("norm", "ord", got=ord, want="'euclidean', a number above 0 or infinity")
     if ord == np.inf:
         return np.max(np.abs(value), **along)
-    raise ArgumentError("norm", "ord", got=ord, want="'euclidean', 1, 2 or infinity")
+    if ord == 1:
+        return np.sum(np.abs(value), **along)
+    return np.power(np.sum(np.power(np.abs(value), ord), **along), 1 / ord)
+
+
+def _euclidean(value: Any, **along: Any) -> Any:
+    return np.sqrt(np.sum(value * np.conjugate(value), **along))
+
+
+def _size_of_matrices(value: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:  # noqa: A002
+    if len(axes) != 2 or axes[0] == axes[1]:
+        raise ArgumentError("norm", "axis", got=list(axes), want="one axis, or a list of two")
+    if ord in ("euclidean", "fro"):
+        return _euclidean(value, axis=axes, keepdims=keepdims)
+    if ord == 2:
+        return np.linalg.norm(value, 2, axes, keepdims)
+    if ord not in (1, np.inf):
+        raise ArgumentError("norm", "ord", got=ord, want="'euclidean', 'fro', 1, 2 or infinity")
+    first, second = axes if ord == 1 else axes[::-1]
+    most = np.max(np.sum(np.abs(value), axis=first, keepdims=True), axis=second, keepdims=True)
+    return most if keepdims else np.squeeze(most, axes)
 
 
 def meshgrid(*args: Any, indexing: str = "xy") -> list[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock.spec import string as ps_string
 from penstock.spec import text as ps_text
-from penstock.spec.small_dtypes import small_dtype
+from penstock.spec.small_dtypes import float_limits, small_dtype
 
 __all__ = ["DTYPES", "DType", "as_dtype", "numpy_dtype"]
 
@@ -82,7 +82,7 @@ class DType:
         return self._limits().max
 
     def _limits(self) -> Any:
-        return np.finfo(self.dtype) if self.is_floating else np.iinfo(self.dtype)
+        return float_limits(self.dtype) if self.is_floating else np.iinfo(self.dtype)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DType):

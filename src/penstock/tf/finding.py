@@ -314,8 +314,8 @@ def bincount(
     if axis == -1 and np.ndim(values) == 2:
         return _counted_by_row(values, weights, minlength, maxlength, kind, binary_output)
     numbers = np.asarray(values).reshape(-1)
-    if numbers.dtype.kind == "f":  # cut off at the point
-        numbers = np.asarray(cast(numbers, np.int32))
+    # Floats are cut off at the point; of unsigned numbers NumPy takes none.
+    numbers = np.asarray(cast(numbers, np.int32 if numbers.dtype.kind == "f" else np.int64))
     by = None if weights is None else np.asarray(tensor_of("bincount", "weights", weights)).reshape(-1)
     if numbers.size and numbers.min() < 0:
         raise InvalidArgumentError("bincount: Input arr must be non-negative!")

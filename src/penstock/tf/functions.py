@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentTypeError, InvalidArgumentError, PenstockError
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError, PenstockError
 from penstock.graph.adapted import by_itself
 from penstock.ops.face import as_ours
 from penstock.spec import is_structure, map_structure
@@ -213,6 +213,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
 
     Raises:
         ArgumentTypeError: The value has another dtype than that asked for, or no form as a tensor.
+        ArgumentError: It is None.
     """
     if isinstance(value, Tensor):
         if dtype is not None and value.dtype != dtype:
@@ -221,6 +222,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         return value
     if isinstance(value, RaggedTensor | SparseTensor):
         return value
+    if value is None:
+        raise ArgumentError("convert_to_tensor", "value", got=None, want="numbers, text, bytes or an array")
     has_tensors = first_in(value) is not None
     values = unwrap(alike_in_lists(list(value) if isinstance(value, tuple | range) else value))
     if isinstance(values, Traced):

@@ -96,7 +96,10 @@ def packed(values: Any, dtype: Any) -> Any:
             return whole_numbers(values, kind.dtype)
     if kind.name == "string":
         return texts(values)
-    return np.asarray(values).astype(kind.dtype)[()]
+    if kind.dtype.kind == "V" and not hasattr(values, "__array__"):
+        values = np.asarray(values, np.float64)  # of numbers beyond 64 bits NumPy makes objects
+    with np.errstate(over="ignore"):
+        return np.asarray(values).astype(kind.dtype)[()]
 
 
 def _number(value: Any) -> Any:

@@ -24,9 +24,17 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
     values = [pack_value(value) for value in (first, last, delta)]
     if not any(isinstance(value, Traced) for value in values):
         _require_way(*values)
+    return np.arange(*values, dtype=_kind_of(values) if dtype is None else as_dtype(dtype).dtype)
+
+
+def _kind_of(values: list[Any]) -> np.dtype[Any]:
+    """The widest dtype of numbers, of those that `range` knows without being told."""
+    for value in values:
+        if value.dtype.kind not in "if" or value.dtype.itemsize < (4 if value.dtype.kind == "i" else 2):
+            want = "int32, int64 or floats where dtype= is not given"
+            raise ArgumentTypeError("range", "dtype", got=str(value.dtype), want=want, help="Pass dtype=.")
     floats = [value for value in values if value.dtype.kind == "f"]
-    kind = np.result_type(*(floats or values)) if dtype is None else as_dtype(dtype).dtype
-    return np.arange(*values, dtype=kind)
+    return np.result_type(*(floats or values))
 
 
 def _require_way(first: Any, last: Any, delta: Any) -> None:
@@ -50,6 +58,8 @@ def linspace(start: Any, stop: Any, num: int) -> Any:
     array([0. , 0.5, 1. ], dtype=float32)
     """
     first = pack_value(start)
+    if first.dtype == np.bool_:
+        raise ArgumentTypeError("linspace", "start", got=start, want="a number")
     # Of whole numbers below 32 bits `/` makes float32.
     whole = np.dtype(np.float32 if first.dtype.itemsize < 4 else np.float64)
     kind = whole if first.dtype.kind in "iu" else first.dtype

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.math.functions import floats
 from penstock.ops.operands import numbers
+from penstock.spec.small_dtypes import float_limits
 from penstock.trace.value import Traced
 
 __all__ = [
@@ -119,13 +120,13 @@ def _by_root(sums: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
 def _least(dtype: np.dtype[Any], of_floats: float | None = None) -> Any:
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
-    return np.finfo(dtype).min if of_floats is None else of_floats
+    return float_limits(dtype).min if of_floats is None else of_floats
 
 
 def _most(dtype: np.dtype[Any], of_floats: float | None = None) -> Any:
     if dtype.kind in "iu":
         return np.iinfo(dtype).max
-    return np.finfo(dtype).max if of_floats is None else of_floats
+    return float_limits(dtype).max if of_floats is None else of_floats
 
 
 def segment_sum(data: Any, segment_ids: Any) -> Any:

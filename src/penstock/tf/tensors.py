@@ -582,7 +582,7 @@ def wrap_leaf(value: Any) -> Any:
 
 
 def unwrap(value: Any) -> Any:
-    """A tree with row values in place of tensors, NumPy's dtypes in place of ours, and tuples for shapes."""
+    """A tree with row values in place of tensors, NumPy's dtypes in place of ours, and tuples (or None) for shapes."""
     if isinstance(value, Tensor):
         return value._value
     if isinstance(value, str | bytes | int | float | np.ndarray | np.generic | Traced):
@@ -601,7 +601,9 @@ def _unwrapped(value: Any) -> Any:
         return inner()
     if isinstance(value, DType):
         return value.dtype
-    return tuple(value) if isinstance(value, TensorShape) else value
+    if isinstance(value, TensorShape):
+        return None if value.rank is None else tuple(value)
+    return value
 
 
 def _leaves(tree: Any) -> Iterator[Any]:

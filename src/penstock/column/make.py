@@ -189,7 +189,9 @@ def _filler(spec: TensorSpec | RaggedSpec) -> Any:
 def _misfit(values: Sequence[Any], spec: LeafSpec, leaf: str, start: int) -> SpecError:
     i = next(i for i, value in enumerate(values) if _MAKERS[type(spec)]([value], spec) is None)
     help = "A function has to give every row the dtype and the axes of its first."
-    if isinstance(spec, TensorSpec) and np.ndim(values[i]) != len(spec.shape):
+    if values[i] is None:
+        help += " Where it may give None, say so: output_signature=, with optional=True in the spec of such a value."
+    elif isinstance(spec, TensorSpec) and np.ndim(values[i]) != len(spec.shape):
         help += (
             " What gives rows of several numbers of axes: squeeze without axis=, and decode_image without "
             "expand_animations=False where there are GIF or WebP files. Where they are meant to, say so: "

@@ -144,9 +144,13 @@ _ANY: Final = 7
 
 
 class SpecUnknown(Exception):
-    """Raised by `Node.spec` where only a row can tell it; with what is known of sizes besides, as leaf specs."""
+    """Raised by `Node.spec` where only a row can tell it.
 
-    def __init__(self, known: Any = None) -> None:
+    Attributes:
+        known: Gives, once a row was made, what is known besides of sizes and of what may be missing, as leaf specs.
+    """
+
+    def __init__(self, known: Callable[[], Any] = lambda: None) -> None:
         super().__init__()
         self.known = known
 

@@ -114,7 +114,7 @@ class Plan:
         except (FailedPreconditionError, FunctionError):
             return None
 
-    def _seen_spec(self, known: Any) -> Spec | None:
+    def _seen_spec(self, known: Callable[[], Any]) -> Spec | None:
         """The spec of the first row, with sizes that are known; where there is none, that of what a function makes of
         a row of zeros.
         """
@@ -123,9 +123,9 @@ class Plan:
             for row in sampled.of(self):
                 opened = None if sampled.opened is None else sampled.opened.spec_now
                 if opened is None:
-                    return spec_of(row).loosened(known)
-                known = opened.structure if self._is_over_datasets() else known
-                return _with_missing(spec_of(row), opened).loosened(known)
+                    return spec_of(row).loosened(known())
+                sizes = opened.structure if self._is_over_datasets() else known()
+                return _with_missing(spec_of(row), opened).loosened(sizes)
         except FunctionError:
             zeros = self._spec_of_zeros(known)
             if zeros is None:
@@ -140,7 +140,7 @@ class Plan:
         leaves = [leaf for plan in self.inputs for leaf in plan.spec.leaves]
         return bool(leaves) and all(isinstance(leaf, DatasetSpec) for leaf in leaves)
 
-    def _spec_of_zeros(self, known: Any) -> Spec | None:
+    def _spec_of_zeros(self, known: Callable[[], Any]) -> Spec | None:
         zeros = [zero_row(part.spec) for part in self.inputs]
         if None in zeros:
             return None
@@ -148,7 +148,7 @@ class Plan:
         rows = [iter(zero.to_list()) for zero in zeros if zero is not None]
         try:
             for row in sampled.over(self, rows):
-                return spec_of(row).loosened(known)
+                return spec_of(row).loosened(known())
         except PenstockError:  # of the user's function, which may refuse zeros
             return None
         return None if sampled.opened is None else self._spec_of_opened(sampled.opened)

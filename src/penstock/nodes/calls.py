@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import starmap
 from pathlib import PurePath
 from time import perf_counter
@@ -22,6 +22,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.graph.state import DREW_UNCOUNTED
 from penstock.nodes.effects import trace_without_effects
+from penstock.nodes.passed_on import may_lack, passed_on, with_passed_on
 from penstock.nodes.sizes import bounded_rows
 from penstock.spec import NoneSpec, Spec, map_structure
 from penstock.trace import Trace, Untraceable, agrees, call
@@ -58,6 +59,8 @@ _CHUNK_BYTES: Final = 4 << 20
 # After so many rows on which a function has failed, no more are tried for the spec of its results.
 _MOST_TRIED: Final = 4096
 
+_ANY_ROWS: Final = Spec(())
+
 
 class CallsBySpec(Generic[_C]):
     """What a node works out of its function for the rows it has met, once for each spec; it stays in its process."""
@@ -93,6 +96,7 @@ class Calls:
     rows: Spec
     result: Spec | None = None
     _is_checked: bool = field(default=False, init=False)
+    _passed_on: Any = field(default=None, init=False)
     seen: Spec | None = field(default=None, init=False)
 
     @cached_property
@@ -125,7 +129,20 @@ class Calls:
             return self.traced.spec
         if self.seen is not None:
             return self.seen
-        raise SpecUnknown(self.traced.sketch)
+        raise SpecUnknown(partial(self._known, self.traced.sketch))
+
+    def _known(self, sketch: Any) -> Any:
+        return with_passed_on(sketch, self._passed_on)
+
+    def tried(self, row: Any) -> Any:
+        """What the function makes of a row, to learn the spec of its results."""
+        return self.learned(row, call(self.function, row), partial(call, self.function))
+
+    def learned(self, row: Any, result: Any, function: Callable[[Any], Any]) -> Any:
+        """A result as a row, of which it is noted what it has from the row; `function` makes others of other rows."""
+        if self._passed_on is None and may_lack(self.rows):
+            self._passed_on = passed_on(row, result, self.rows, function)
+        return normal_function_result(result)
 
     def how(self) -> str:
         """How it runs, for `Dataset.explain`."""
@@ -193,11 +210,16 @@ class Calls:
             if not self.is_settled:
                 with suppress(PenstockError):  # the input has changed and has no such rows any more
                     self.seen = plan.spec
+        elif not self.is_settled and not self.is_traced and may_lack(self.rows):
+            with suppress(PenstockError):  # it is raised in the place of its row
+                self.seen = plan.spec
 
     def _distrust(self) -> None:
-        if self.is_traced:
+        made = self.traced
+        if isinstance(made, Trace):
             reason = "traced, it gives other results than called with a row (is it random?)"
-            self.__dict__["traced"] = Untraceable(reason, None, None)
+            lacking = map_structure(lambda leaf: leaf if leaf.optional else NoneSpec(), made.spec.structure)
+            self.__dict__["traced"] = Untraceable(reason, None, None, lacking)
 
     def recorded(self, head: Callable[[], Chunk | None]) -> Trace | None:
         """The function as a trace, where it runs as one."""
@@ -292,9 +314,9 @@ class InOrder(Calls):
         return Untraceable("each call needs what the one before it gave", None, None)
 
     @classmethod
-    def of(cls, where: str, function: Callable[..., Any]) -> Self:
-        """The function; the rows that it takes do not matter."""
-        return cls(where, function, Spec(()))
+    def of(cls, where: str, function: Callable[..., Any], rows: Spec = _ANY_ROWS) -> Self:
+        """The function; of the rows that it takes only matters which leaves they may lack."""
+        return cls(where, function, rows)
 
 
 def noted(nbytes: int, n: int) -> int:

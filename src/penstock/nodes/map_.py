@@ -181,7 +181,7 @@ class Map(Node):
         return None if maps is None else AsOne(maps.n, Plan(maps, line[maps.n - 1].inputs))
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        return sampled(lambda row: normal_function_result(call(self.function, row)), rows, "map")
+        return sampled(self.calls(rows.spec).tried, rows, "map")
 
     def before(self, state: State, row: int, *n: int) -> Before:
         return state, (row,)

@@ -76,7 +76,7 @@ class Scan(Node):
 
     def calls(self, rows: Spec) -> InOrder:
         """The function over rows of a spec; it keeps what the results are."""
-        return self._calls.of(rows, lambda: InOrder.of("scan", self.scan_func))
+        return self._calls.of(rows, lambda: InOrder.of("scan", self.scan_func, rows))
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
         return self.calls(rows).how()
@@ -115,13 +115,13 @@ class Scan(Node):
         for i, row in enumerate(chunk):
             try:
                 state, result = self.call(state, row)
-                results.append(result)
+                results.append(normal_function_result(result))
             except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
                 errors.append((i, function_error(error, "scan", first + i)))
         return state, results_of(calls.packed(results, errors, first), chunk)
 
     def call(self, state: Any, row: Any) -> tuple[Any, Any]:
-        """The next state and the row, both packed.
+        """The next state, packed, and the row as the function gave it.
 
         Raises:
             ArgumentTypeError: The function returns no pair, or a state of another dtype or structure.
@@ -131,7 +131,7 @@ class Scan(Node):
             raise ArgumentTypeError("scan", "result of scan_func", got=made, want="a pair (state, row)")
         after = pack_row(made[0])
         relax(spec_of(state), spec_of(after), where="scan, state")
-        return after, normal_function_result(made[1])
+        return after, made[1]
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         state = self.initial_state
@@ -140,15 +140,16 @@ class Scan(Node):
                 state, result = self.call(state, row)
             except Exception as error:
                 raise function_error(error, "scan", i) from error
-            yield result
+            yield normal_function_result(result)
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        state = self.initial_state
+        state, calls = self.initial_state, self.calls(rows.spec)
 
         def made(row: Any) -> Any:
             nonlocal state
-            state, result = self.call(state, row)
-            return result
+            before = state
+            state, result = self.call(before, row)
+            return calls.learned(row, result, lambda other: self.call(before, other)[1])
 
         return sampled(made, rows, "scan")
 

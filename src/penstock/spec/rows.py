@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
-from penstock.spec.leaves import LeafSpec, RaggedSpec, SparseSpec, TensorSpec, UnrankedSpec
+from penstock.spec.leaves import LeafSpec, NoneSpec, RaggedSpec, SparseSpec, TensorSpec, UnrankedSpec
 from penstock.spec.structure import flatten, form, map_structure, pack, paths
 
 __all__ = ["Spec"]
@@ -76,7 +76,8 @@ class Spec:
         """The spec of rows like one that was seen: of arrays only the number of axes is taken to be the same in all.
 
         Args:
-            known: What is known of the sizes besides, as specs in the same structure; used where this row fits it.
+            known: What is known of the sizes besides, and of what may be missing, as specs in the same structure; used
+                where this row fits it.
 
         >>> Spec(TensorSpec((2, 3), int)).loosened()
         Spec(structure=TensorSpec(shape=(None, None), dtype=int64))
@@ -85,7 +86,7 @@ class Spec:
         """
         if known is not None and form(known) == form(self.structure):
             pairs = zip(self.leaves, flatten(known), self.loosened().leaves, strict=True)
-            return Spec(pack(self.structure, [_known_sizes(*pair) for pair in pairs]))
+            return Spec(pack(self.structure, [_known(*pair) for pair in pairs]))
 
         def loose(leaf: LeafSpec) -> LeafSpec:
             if isinstance(leaf, RaggedSpec):
@@ -101,14 +102,17 @@ class Spec:
         return paths(self.structure)
 
 
-def _known_sizes(seen: LeafSpec, known: LeafSpec, loose: LeafSpec) -> LeafSpec:
-    """The spec of a leaf with the sizes that are known, where the row that was seen has these."""
-    if not (isinstance(seen, TensorSpec | SparseSpec) and type(seen) is type(known) is type(loose)):
+def _known(seen: LeafSpec, known: LeafSpec, loose: LeafSpec) -> LeafSpec:
+    """The spec of a leaf with what is known of it, where the row that was seen is of that."""
+    if known.optional and isinstance(seen, NoneSpec):
+        return known
+    kinds = (TensorSpec, SparseSpec, RaggedSpec)
+    if not (isinstance(seen, kinds) and isinstance(loose, kinds) and type(seen) is type(known)):
         return loose
     if seen.dtype != known.dtype or len(seen.shape) != len(known.shape):
         return loose
     fits = all(want in (None, size) for size, want in zip(seen.shape, known.shape, strict=True))
-    return replace(loose, shape=known.shape) if fits else loose
+    return replace(loose, shape=known.shape if fits else loose.shape, optional=known.optional)
 
 
 def _in_native_order(leaf: Any) -> Any:

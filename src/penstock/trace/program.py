@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.errors import InvalidArgumentError
 from penstock.frozen import frozen
-from penstock.spec import LeafSpec, TensorSpec
+from penstock.spec import LeafSpec, TensorSpec, string, text
 from penstock.trace.flat import flat_run, is_flat, shared_lengths
 from penstock.trace.form import COUNT, Arg, Form, Kind
 from penstock.trace.fused import fused
@@ -27,7 +27,7 @@ from penstock.trace.steps import Step
 from penstock.trace.texts import of_texts
 from penstock.trace.untraceable import Unfit
 
-__all__ = ["Program", "output_spec", "used_by"]
+__all__ = ["Program", "output_spec", "passed_on_spec", "used_by"]
 
 
 @frozen
@@ -74,6 +74,7 @@ class Program:
         self._flat = _flat_instructions(self._body, steps, forms) if self._keys else None
         self._made = [i for i in outputs if i in set(body)]
         self._specs = {i: output_spec(forms[i]) for i in outputs if steps[i] is not None}
+        self._texts = {i for i in outputs if steps[i] is None and passed_on_spec(leaves[i]) != leaves[i]}
         # Leaves that are passed on, and outputs whose array is their column, need no more work.
         self._outputs = [(i, steps[i] is None, self._is_plain(i)) for i in outputs]
 
@@ -89,10 +90,17 @@ class Program:
             else:
                 largest = max(largest, _execute(self._body, values))
         made = [
-            columns[i] if is_leaf else FixedColumn(values[i]) if is_plain else self._column(values[i], i, n)
+            self._passed_on(columns[i], i)
+            if is_leaf
+            else FixedColumn(values[i])
+            if is_plain
+            else self._column(values[i], i, n)
             for i, is_leaf, is_plain in self._outputs
         ]
-        return list(map(_in_native_order, made)), largest
+        return [_changed(column, _in_native_order) for column in made], largest
+
+    def _passed_on(self, column: Column, i: int) -> Column:
+        return _changed(column, _as_bytes) if i in self._texts else column
 
     def _is_plain(self, i: int) -> bool:
         known = i in self._specs and None not in self._specs[i].shape
@@ -149,16 +157,30 @@ class Program:
         return joined([self._rows(value, i, n)], self._specs[i], None)
 
 
-def _in_native_order(column: Any) -> Any:
-    """The column with numbers in the machine's byte order, as those are of rows that are made one by one."""
+def _in_native_order(column: Column) -> Column:
+    """Numbers in the machine's byte order, as those are of rows that are made one by one."""
     if isinstance(column, FixedColumn) and not column.values.dtype.isnative:
         return replace(column, values=column.values.astype(column.values.dtype.newbyteorder("=")))
+    return column
+
+
+def _as_bytes(column: Column) -> Column:
+    return replace(column, dtype=string) if isinstance(column, BytesColumn) else column
+
+
+def _changed(column: Any, change: Callable[[Column], Column]) -> Any:
+    """The column with its innermost ones changed."""
     for part in ("inner", "flat"):
         within = getattr(column, part, None)
         if within is not None:
-            native = _in_native_order(within)
-            return column if native is within else replace(column, **{part: native})
-    return column
+            changed = _changed(within, change)
+            return column if changed is within else replace(column, **{part: changed})
+    return change(column)
+
+
+def passed_on_spec(leaf: LeafSpec) -> LeafSpec:
+    """The spec of a leaf of a row that a function passes on: text becomes its UTF-8, as all that functions return."""
+    return replace(leaf, dtype=string) if isinstance(leaf, TensorSpec) and leaf.dtype == text else leaf
 
 
 def output_spec(form: Form) -> TensorSpec:

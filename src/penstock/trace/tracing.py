@@ -26,7 +26,7 @@ from penstock.trace.form import Form, Kind
 from penstock.trace.intercept import recording
 from penstock.trace.operations import operation_named
 from penstock.trace.optional import guarded
-from penstock.trace.program import Program, output_spec, used_by
+from penstock.trace.program import Program, output_spec, passed_on_spec, used_by
 from penstock.trace.randomness import setter_back, states
 from penstock.trace.recorder import Recorder, Ways
 from penstock.trace.steps import Ref, Step, fill, parts
@@ -152,7 +152,7 @@ def _leaf_spec(leaf: Any, spec: Spec, recorder: Recorder) -> LeafSpec:
     if not isinstance(leaf, Ref):
         return TensorSpec(np.shape(leaf), string if isinstance(leaf, bytes) else leaf.dtype)
     if leaf.index < len(spec.leaves):
-        return spec.leaves[leaf.index]
+        return passed_on_spec(spec.leaves[leaf.index])
     return output_spec(recorder.forms[leaf.index])
 
 

@@ -105,3 +105,21 @@ def test_arguments_are_checked_when_the_dataset_is_made():
         ds.rejection_resample(3, [1, 1])
     with pytest.raises(ArgumentTypeError, match="result of class_func"):
         ds.rejection_resample(lambda x: x / 2, [1, 1])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint32, np.int64])
+def test_the_class_has_the_dtype_that_a_traced_function_gives(dtype):
+    ds = ps.Dataset.range(20).rejection_resample(lambda x: (x % 2).astype(dtype), [0.5, 0.5], seed=1)
+    assert ds.element_spec == (ps.TensorSpec((), dtype), ps.TensorSpec((), np.int64))
+    assert {label.dtype for label, _ in ds} == {np.dtype(dtype)}
+
+
+def test_the_class_keeps_its_dtype_where_the_function_is_not_what_was_traced():
+    calls = []
+
+    def changing(x):
+        calls.append(x)
+        return (x + len(calls)).astype(np.int8) % np.int8(2)
+
+    ds = ps.Dataset.range(20).rejection_resample(changing, [0.5, 0.5], seed=1)
+    assert {label.dtype for label, _ in ds} == {ds.element_spec[0].dtype}

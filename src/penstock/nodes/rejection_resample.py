@@ -73,7 +73,7 @@ def rejection_resample(
         seed: With it the same rows are kept in every process. Each epoch of a `repeat` keeps others.
 
     Returns:
-        Pairs of the class, an int64, and the row.
+        Pairs of the class and the row. The class has the dtype that the function gives where it is traced, else int64.
 
     Raises:
         ArgumentError: Shares below 0, of no class, or not as many as there are classes.
@@ -156,7 +156,7 @@ class RejectionResample(Seeded):
         return {"class_func": self.classes(rows)}
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
-        return Spec((TensorSpec((), np.int64), self.form.spec(rows).structure))
+        return Spec((TensorSpec((), self.classes(rows).dtype), self.form.spec(rows).structure))
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
         return f"classes {self.classes(rows).how()}"
@@ -191,7 +191,8 @@ class RejectionResample(Seeded):
         is_kept, state = self._draw(classes[good], state)
         kept = good[is_kept]
         resampled = self.form.chunk(chunk).gather(kept)
-        made = Chunk((FixedColumn(classes[kept]), resampled.structure), len(kept)).came_from(resampled)
+        labels = FixedColumn(classes[kept].astype(calls.dtype, copy=False))
+        made = Chunk((labels, resampled.structure), len(kept)).came_from(resampled)
         if not errors:
             return state, made if len(made) else None
         before = np.searchsorted(kept, [place for place, _ in errors]).tolist()
@@ -252,10 +253,11 @@ class RejectionResample(Seeded):
             label = calls.of_row(row, i)
             counts[label] += 1
             if int(_native.philox(*self.pair, i, 1)[0]) / 2**32 < chances[label]:
-                yield np.int64(label), self.form.row(row)
+                yield calls.dtype.type(label), self.form.row(row)
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        return ((np.int64(0), self.form.row(row)) for row in rows)
+        label = self.classes(rows.spec).dtype.type(0)
+        return ((label, self.form.row(row)) for row in rows)
 
     @classmethod
     def examples(cls) -> list[Node]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,16 @@ class WholeNumbers(Calls):
     @property
     def is_traced(self) -> bool:
         return isinstance(self.traced, Trace) and _is_whole_spec(self.traced.spec)
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the numbers where a trace tells it, else int64; it stays where the trace is given up."""
+        traced = self.traced
+        return (
+            traced.spec.structure.dtype
+            if isinstance(traced, Trace) and self.is_traced
+            else np.dtype(np.int64)
+        )
 
     @staticmethod
     def check(plan: Plan, numbers_over: Callable[[Spec], WholeNumbers]) -> None:

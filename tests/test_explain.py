@@ -1,5 +1,7 @@
 """What a pipeline says of itself: explain, profile, options."""
 
+import numpy as np
+
 from penstock.dataset import Dataset
 from penstock.nodes.with_options import Options, ThreadingOptions
 
@@ -34,6 +36,28 @@ def test_profile_counts_rows_and_time_of_every_node(monkeypatch):
 
 def test_profile_stops_after_the_rows_asked_for():
     assert Dataset.counter().profile(rows=12).rows == 12
+
+
+def _branching(x):
+    return x if x > 3 else -x
+
+
+def test_profile_advises_only_what_is_not_there_yet():
+    numbers = Dataset.range(5000)
+
+    def advice(ds):
+        report = ds.profile(600)
+        calls = [usage for usage in report.nodes if usage.call.startswith("map(")]
+        calls[0].busy_seconds += report.seconds  # whatever this machine was slow at
+        return report.advice
+
+    plain = advice(numbers.map(_branching))
+    assert "row by row: branches on" in plain and "workers='process'" in plain
+    assert "workers=" not in advice(numbers.map(_branching, num_parallel_calls=2))
+    assert "AUTOTUNE lets other cores help, and prefetch()" in advice(numbers.map(np.square))
+    threads = numbers.map(np.square, num_parallel_calls=2)
+    assert "prefetch()" in advice(threads) and "AUTOTUNE" not in advice(threads)
+    assert "only less work in it, or more cores" in advice(threads.batch(10).prefetch(2))
 
 
 def test_later_options_override_earlier_ones():

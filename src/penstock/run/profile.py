@@ -27,6 +27,7 @@ class Usage:
         call: The node, as the call that makes it.
         how: How it runs, as `explain` says it.
         depth: Its distance from the last node.
+        threads: Threads that do its work at most.
         rows: Rows that it gave.
         busy_seconds: Time in its own code, in all threads, without that of its inputs.
         wait_seconds: Time that it waited for threads which make its rows ahead.
@@ -35,6 +36,7 @@ class Usage:
     call: str
     how: str
     depth: int
+    threads: int = 1
     rows: int = 0
     busy_seconds: float = 0.0
     wait_seconds: float = 0.0
@@ -68,7 +70,8 @@ class Profile:
         outside = 1 - sum(usage.busy_seconds + usage.wait_seconds for usage in self.nodes) / self.seconds
         if outside > 0.5:
             return "Most of the time was spent by whoever takes the rows, not by the pipeline; larger batches help."
-        return f"{slowest.call} takes {share:.0%} of the working time; {_remedy(slowest)}."
+        is_ahead = any(usage.call.startswith("prefetch(") for usage in self.nodes)
+        return f"{slowest.call} takes {share:.0%} of the working time; {_remedy(slowest, is_ahead)}."
 
     def __str__(self) -> str:
         head = f"{self.rows:,} rows in {self.seconds:.2f} s ({self.rows / self.seconds:,.0f} rows/s)"
@@ -83,14 +86,23 @@ class Profile:
         return "\n".join([head, *table, self.advice])
 
 
-def _remedy(slowest: Usage) -> str:
+def _remedy(slowest: Usage, is_ahead: bool) -> str:
+    """What would help, but for what is there already."""
     if slowest.how.startswith("row by row"):
-        return (
+        calls = "num_parallel_calls=ps.AUTOTUNE helps one that waits, workers='process' one that computes"
+        whole = (
             f"its function runs {slowest.how}: written with NumPy functions only it would run on whole chunks"
         )
-    if slowest.how.startswith("traced"):
-        return "num_parallel_calls=ps.AUTOTUNE lets other cores help, and prefetch() lets it run beside the training"
-    return "prefetch() lets it run beside the training"
+        return whole if slowest.threads > 1 else f"{whole}; as it is, {calls}"
+    more = []
+    if slowest.how.startswith("traced") and slowest.threads == 1:
+        more.append("num_parallel_calls=ps.AUTOTUNE lets other cores help")
+    if not is_ahead:
+        more.append("prefetch() lets it run beside the training")
+    return (
+        ", and ".join(more)
+        or "it runs beside the training already: only less work in it, or more cores, would help"
+    )
 
 
 class _Meter:
@@ -167,7 +179,7 @@ class _Meter:
 
 def _usages(plan: Plan, depth: int) -> Iterator[tuple[Plan, Usage]]:
     how = plan.node.how_over(*plan.inputs)
-    yield plan, Usage(call_of(plan.node), how, depth)
+    yield plan, Usage(call_of(plan.node), how, depth, plan.node.threads())
     for part in plan.inputs:
         yield from _usages(part, depth + 1)
 

@@ -90,6 +90,7 @@ ROWS = Chunk(
         "t": FixedColumn(RANDOM.integers(0, 9, (5, 2, 3, 4)).astype(np.uint8)),
         "one": FixedColumn(RANDOM.normal(size=(5, 1, 4, 1))),
         "s": BytesColumn.of([b"cat", b"", b"Dog 1 ", b"cat", b"\x00\x01"]),
+        "text": BytesColumn.of(["cat", "", "é 1", "cat", "😀"], dtype=ps.text),
         "raw": BytesColumn.of([bytes([i, 0, 1, i + 1] * 3) for i in range(5)]),
         "blob": BytesColumn.of([bytes(range(4 * i)) for i in (3, 0, 1, 3, 2)]),
         "r": ragged([2, 5, 1, 2, 3]),
@@ -720,6 +721,7 @@ CASES = {
         ps.strings.unicode_encode(ps.strings.unicode_decode(r["s"], "latin-1"), "UTF-16-BE"),
         ps.strings.unicode_encode(r["k"], "UTF-8", "ignore"),
     ),
+    "utf8": lambda r: (r["text"] == "cat", r["text"] != "é 1", ps.strings.upper(r["text"])),
     "bytes.among": lambda r: (
         r["s"] == np.array([b"cat", b"", b"other"], object),
         np.array([[b"cat"], [b"Dog 1 "]], object) != r["s"],

@@ -12,7 +12,7 @@ from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.ops.face import refused
 from penstock.spec import TensorSpec, string
-from penstock.trace.value import Traced, is_known, is_string, record
+from penstock.trace.value import Traced, in_utf8, is_known, is_string, record
 
 __all__ = [
     "alike",
@@ -42,7 +42,7 @@ def tensor(where: str, name: str, value: Any) -> Any:
         ArgumentTypeError: It is ragged, sparse, None, or nothing that a row can hold.
     """
     if isinstance(value, Traced):
-        return value
+        return in_utf8(value)
     if isinstance(value, list | tuple):
         return _of_list(where, name, list(value))
     packed = pack_value(value)

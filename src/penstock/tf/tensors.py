@@ -89,7 +89,7 @@ class Tensor:
             form = value.recorder.forms[value.index]
             if form.kind in (Kind.ROWS, Kind.TEXTS, Kind.SIZE):
                 return TensorShape(form.shape)
-            return TensorShape(None if form.kind in (Kind.OPAQUE, Kind.UNTOLD) else ())
+            return TensorShape(None if form.kind in (Kind.OPAQUE, Kind.UNICODE, Kind.UNTOLD) else ())
         return TensorShape(np.shape(value))
 
     @property
@@ -384,7 +384,7 @@ def _is_known(tensor: Any) -> bool:
     """Whether the dtype of a value is known: of what a function is only passed on it is not."""
     if not isinstance(tensor, Traced):
         return True
-    return tensor.recorder.forms[tensor.index].kind not in (Kind.OPAQUE, Kind.PARTS)
+    return tensor.recorder.forms[tensor.index].kind not in (Kind.OPAQUE, Kind.UNICODE, Kind.PARTS)
 
 
 def _is_array_of_text(value: Any) -> bool:

@@ -17,11 +17,24 @@ import numpy as np
 from penstock.frozen import frozen
 from penstock.spec import Shape, TensorSpec, string
 
-__all__ = ["COUNT", "FAILED", "SIZES", "Arg", "Form", "Kind", "form_of_spec", "sample_of", "untold_form"]
+__all__ = [
+    "COUNT",
+    "FAILED",
+    "SIZES",
+    "UTF8",
+    "Arg",
+    "Form",
+    "Kind",
+    "form_of_spec",
+    "sample_of",
+    "untold_form",
+]
 
 SIZES: Final = (7, 64, 2, 41, 0)
 COUNT: Final = "count"
 """The operation that makes a size of a whole number which rows hold."""
+UTF8: Final = "utf8"
+"""The operation that makes byte strings of text."""
 
 _STRING_BYTES: Final = 16  # of a sample string for each unit of a size, so that any dtype divides it
 _STRING: Final = np.array(bytes(_STRING_BYTES), object)  # in sample arrays of strings
@@ -43,6 +56,7 @@ class Kind(Enum):
     SIZE = "size"  # one Python or NumPy value for all rows that are run together
     STRINGS = "strings"  # a BytesColumn
     TEXTS = "texts"  # a column of arrays of byte strings
+    UNICODE = "text"  # a column of text, str to functions: compared with str, and its UTF-8 to operations
     PARTS = "parts"  # several values, given by one operation
     OPAQUE = "opaque"  # a column that is only passed on
     UNTOLD = "untold"  # of a dtype, in a shape that only a row can tell; no trace runs that has one

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.column.bytes import BytesColumn
-from penstock.trace.form import Arg
+from penstock.spec import string
+from penstock.trace.form import UTF8, Arg
 from penstock.trace.operations import Build, Operation, Run, apply, register
 from penstock.trace.untraceable import Unfit
 
@@ -89,6 +92,7 @@ def _among(string: Any, data: Any, offsets: Any, shape: Any) -> Run:
 
 
 register(Operation("bytes.among", _among_row, _among, on_columns=True))
+register(Operation(UTF8, str.encode, lambda _: partial(replace, dtype=string), on_columns=True))
 
 _OPERATORS = {
     "eq": (operator.eq, _equals(True)),

@@ -9,9 +9,20 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import PenstockError
-from penstock.spec import LeafSpec, TensorSpec, string
+from penstock.spec import LeafSpec, TensorSpec, string, text
 from penstock.trace.constants import constant_key, with_dtypes
-from penstock.trace.form import COUNT, FAILED, SIZES, Arg, Form, Kind, form_of_spec, sample_of, untold_form
+from penstock.trace.form import (
+    COUNT,
+    FAILED,
+    SIZES,
+    UTF8,
+    Arg,
+    Form,
+    Kind,
+    form_of_spec,
+    sample_of,
+    untold_form,
+)
 from penstock.trace.operations import Operation, Run, operation_named
 from penstock.trace.steps import Ref, Step, fill
 from penstock.trace.untraceable import Unfit, Untraceable
@@ -142,7 +153,11 @@ class Recorder:
         for index in step.inputs:
             if self.forms[index].kind is Kind.OPAQUE:
                 raise self.fail(
-                    f"uses {self.names[index]}, which can only be passed on (ragged, text or optional)"
+                    f"uses {self.names[index]}, which can only be passed on (ragged, arrays of text, or optional)"
+                )
+            if self.forms[index].kind is Kind.UNICODE and operation.name != UTF8:
+                raise self.fail(
+                    f"uses {self.names[index]}, text, otherwise than by == and the functions of ps.strings"
                 )
             if self.forms[index].kind is Kind.TEXTS and not operation.texts:
                 raise self.fail(f"{operation.name} takes no arrays of byte strings")
@@ -299,5 +314,9 @@ def _samples_of(result: Any) -> Any:
 def _leaf_form(leaf: LeafSpec) -> Form:
     if not isinstance(leaf, TensorSpec) or leaf.optional:
         return Form(Kind.OPAQUE, ())
+    if leaf.dtype == text and not leaf.shape:
+        return Form(
+            Kind.UNICODE, tuple(sample.decode() for sample in form_of_spec(TensorSpec((), string)).samples)
+        )
     is_known = (leaf.dtype.kind in _NUMBERS and leaf.dtype.names is None) or leaf.dtype == string
     return form_of_spec(leaf) if is_known else Form(Kind.OPAQUE, ())

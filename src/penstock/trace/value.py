@@ -8,14 +8,25 @@ from typing import Any, NoReturn
 import numpy as np
 
 from penstock.spec import TensorSpec
-from penstock.trace.form import COUNT, Kind
+from penstock.trace.form import COUNT, UTF8, Kind
 from penstock.trace.functions import METHODS, name_of_function
 from penstock.trace.operations import is_registered
 from penstock.trace.recorder import Recorder
 from penstock.trace.steps import Ref, fill, parts
 from penstock.trace.untraceable import Unfit
 
-__all__ = ["Traced", "counted", "is_known", "is_string", "record", "sizes_told", "told", "untold", "value_of"]
+__all__ = [
+    "Traced",
+    "counted",
+    "in_utf8",
+    "is_known",
+    "is_string",
+    "record",
+    "sizes_told",
+    "told",
+    "untold",
+    "value_of",
+]
 
 
 def record(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -34,6 +45,13 @@ def record(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def is_string(value: Traced) -> bool:
     """Whether a traced value is a byte string or an array of them."""
     return value.recorder.forms[value.index].kind in (Kind.STRINGS, Kind.TEXTS)
+
+
+def in_utf8(value: Traced) -> Traced:
+    """A traced value as operations take it: of text its UTF-8."""
+    is_text = value.recorder.forms[value.index].kind is Kind.UNICODE
+    made: Traced = record(UTF8, (value,), {}) if is_text else value
+    return made
 
 
 def is_known(value: Any) -> bool:
@@ -318,9 +336,25 @@ def _binary(name: str) -> Callable[..., Any]:
     def operator(self: Traced, other: Any) -> Any:
         if name in ("eq", "ne") and _is_among(self, other):
             return among(self, other, is_equal=name == "eq")
+        if name in ("eq", "ne") and _are_text(self, other):
+            return record(f"bytes.{name}", (in_utf8(self), _utf8_of(other)), {})
         return record(_for_kind(self, name), (self, other), {})
 
     return operator
+
+
+def _are_text(*values: Any) -> bool:
+    """Whether all are text, of which what is the same in UTF-8 is equal."""
+    kinds = [one._kind is Kind.UNICODE if isinstance(one, Traced) else _has_utf8(one) for one in values]  # noqa: SLF001
+    return all(kinds)
+
+
+def _has_utf8(value: Any) -> bool:
+    return type(value) is str and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def _utf8_of(value: Any) -> Any:
+    return in_utf8(value) if isinstance(value, Traced) else value.encode()
 
 
 def _reflected(name: str) -> Callable[..., Any]:

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import starmap
 from pathlib import PurePath
 from time import perf_counter
 from typing import Any, Final, Generic, Literal, Self, TypeVar
 
-import numpy as np
-
 from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
-from penstock.column.packing import normal_function_result, spec_of
-from penstock.errors import ArgumentTypeError, FunctionError, PenstockError, SpecError
+from penstock.column.packing import normal_function_result
+from penstock.errors import PenstockError, SpecError
 from penstock.graph.node import END, Failing, Rows, SpecUnknown, State, _End
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.graph.state import DREW_UNCOUNTED
 from penstock.nodes.effects import trace_without_effects
 from penstock.nodes.passed_on import may_lack, passed_on, with_passed_on
+from penstock.nodes.results import (
+    called,
+    freed,
+    function_error,
+    is_nothing,
+    normal,
+    result_spec,
+    results_of,
+)
 from penstock.nodes.sizes import bounded_rows
 from penstock.spec import NoneSpec, Spec, map_structure
 from penstock.trace import Trace, Untraceable, agrees, call
@@ -35,12 +41,9 @@ __all__ = [
     "Calls",
     "CallsBySpec",
     "InOrder",
-    "function_error",
     "has_spec",
     "noted",
     "pulled",
-    "results_of",
-    "sampled",
 ]
 
 _T = TypeVar("_T")
@@ -55,9 +58,6 @@ HOW: Final = (None, TRACED, BY_ROW, DREW_UNCOUNTED)
 _PACE_SECONDS: Final = 0.008
 _PLAIN_ROWS: Final = 8192
 _CHUNK_BYTES: Final = 4 << 20
-
-# After so many rows on which a function has failed, no more are tried for the spec of its results.
-_MOST_TRIED: Final = 4096
 
 _ANY_ROWS: Final = Spec(())
 
@@ -111,7 +111,7 @@ class Calls:
             return Untraceable(reason.reason, reason.file, reason.line, reason.sketch)
         if self.result is not None and made.spec != self.result:
             return Untraceable("its result is not what output_signature says", None, None)
-        if self.result is None and _is_nothing(made.spec):
+        if self.result is None and is_nothing(made.spec):
             return Untraceable("its result holds no value", None, None)
         return made
 
@@ -263,7 +263,7 @@ class Calls:
 
     def called(self, chunk: Chunk, first: int) -> tuple[list[Any], list[tuple[int, Exception]]]:
         """What the function returns for every row, and the errors of rows for which it failed, with their places."""
-        return _called(self.function, chunk, first, self.where)
+        return called(self.function, chunk, first, self.where)
 
     def packed(self, results: list[Any], failed: list[tuple[int, Exception]], first: int) -> Chunk | Failing:
         """The rows that a function returned, and the errors of others with their places."""
@@ -280,16 +280,16 @@ class Calls:
             spec = (
                 traced.spec
                 if isinstance(traced, Trace)
-                else _result_spec(normal_function_result(results[0]), self.where, traced and traced.sketch)
+                else result_spec(normal_function_result(results[0]), self.where, traced and traced.sketch)
             )
             self.seen = spec
         try:
-            return chunk_of(_normal(results), spec, start=first)
+            return chunk_of(normal(results), spec, start=first)
         except SpecError:
             if self.result is not None:
                 raise
             # Python numbers of the first row have chosen the dtype, such as int32; NumPy's are welcome that fit it.
-            return chunk_of([_freed(normal_function_result(row)) for row in results], spec, start=first)
+            return chunk_of([freed(normal_function_result(row)) for row in results], spec, start=first)
 
     def _packed_singly(
         self, results: list[Any], failed: list[tuple[int, Exception]], first: int
@@ -324,17 +324,6 @@ def noted(nbytes: int, n: int) -> int:
     return max(1, _CHUNK_BYTES // max(1, nbytes // n))
 
 
-def results_of(made: Chunk | Failing, rows: Chunk) -> Chunk | Failing:
-    """What was made of rows, one of each, with their origins where they are followed."""
-    if rows.origins is None:
-        return made
-    rows = rows.made_of(rows.origins.mixed())
-    if isinstance(made, Chunk):
-        return made.came_from(rows)
-    places = [place for place, _ in made.errors]
-    return Failing(None if made.rows is None else made.rows.came_from(rows, places), made.errors)
-
-
 def has_spec(rows: Rows) -> bool:
     """Whether the rows of an edge have a spec: False where there are none that could tell it.
 
@@ -361,95 +350,6 @@ def pulled(calls_over: Callable[[Spec], _C], rows: Rows) -> tuple[_C, Chunk] | L
     calls = calls_over(rows.spec)
     chunk = calls.pull(rows)
     return END if chunk is END else (calls, chunk)
-
-
-def _called(
-    function: Callable[..., Any], chunk: Chunk, first: int, where: str
-) -> tuple[list[Any], list[tuple[int, Exception]]]:
-    """What a function returns for every row, and the errors of rows for which it failed, with their places."""
-    results: list[Any] = []
-    errors: list[tuple[int, Exception]] = []
-    if any(leaf.shape != () for leaf in chunk.spec.leaves):
-        chunk = chunk.gather(np.arange(len(chunk)))  # the function may write into its arrays
-    rows = iter(chunk)
-    call_all = starmap if type(chunk.template) is tuple else map
-    while len(results) + len(errors) < len(chunk):
-        try:
-            with np.errstate(all="ignore"):  # as traced functions run
-                results.extend(call_all(function, rows))
-            if len(results) + len(errors) < len(chunk):
-                raise RuntimeError("the function raised StopIteration")
-        except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
-            place = len(results) + len(errors)
-            errors.append((place, function_error(error, where, first + place)))
-    return results, errors
-
-
-def sampled(make: Callable[[Any], Any], rows: Iterable[Any], where: str) -> Iterator[Any]:
-    """What a function makes of rows, to learn its spec: rows on which it fails are passed over.
-
-    Raises:
-        FunctionError: It has failed on all of them, or on very many; the first error.
-    """
-    failed: FunctionError | None = None
-    has_made = False
-    for number, row in enumerate(rows):
-        try:
-            made = make(row)
-            if not has_made:
-                _result_spec(made, where)
-        except Exception as error:  # noqa: BLE001  (it is raised again, where it belongs)
-            failed = failed or function_error(error, where, number)
-            if not has_made and number >= _MOST_TRIED:
-                break
-            continue
-        has_made = True
-        yield made
-    if failed is not None and not has_made:
-        raise failed
-
-
-def _result_spec(result: Any, where: str, known: Any = None) -> Spec:
-    """The spec of results, of which this one was the first, with what is known of their sizes.
-
-    Raises:
-        ArgumentTypeError: It holds no value, so that it is no row.
-    """
-    spec = spec_of(result).loosened(known)
-    if _is_nothing(spec):
-        help = "A function that does not return, or only by a print, gives None: return the row."
-        raise ArgumentTypeError(where, "result of the function", got=result, want="a row", help=help)
-    return spec
-
-
-def _is_nothing(spec: Spec) -> bool:
-    return all(isinstance(leaf, NoneSpec) for leaf in spec.leaves)
-
-
-def function_error(error: Exception, where: str, row: int) -> FunctionError:
-    """The error for a row on which a user's function failed, with its own as the cause."""
-    made = FunctionError(f"{type(error).__name__}: {error}", node=where, row=row)
-    made.__cause__ = error
-    return made
-
-
-def _freed(row: Any) -> Any:
-    """A row whose numbers lose nothing as Python's, so that they take the dtype of their column."""
-
-    def free(value: Any) -> Any:
-        if isinstance(value, np.integer):
-            return int(value)
-        return float(value) if isinstance(value, np.float64) and np.float32(value) == value else value
-
-    return map_structure(free, row)
-
-
-def _normal(results: list[Any]) -> Sequence[Any]:
-    """Results as rows; numbers as they are, since columns take them at once."""
-    kinds = set(map(type, results))
-    if len(kinds) == 1 and issubclass(kinds.pop(), np.generic | int | float | bytes | np.ndarray):
-        return results
-    return [normal_function_result(result) for result in results]
 
 
 set_trace_reader(Trace.from_json)

@@ -17,9 +17,10 @@ from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
-from penstock.nodes.calls import HOW, Calls, CallsBySpec, function_error, pulled
+from penstock.nodes.calls import HOW, Calls, CallsBySpec, pulled
 from penstock.nodes.places import WithoutPlaces, at_places, with_places
 from penstock.nodes.processes import Group, calls_at_a_time, group_of, how_called, threads_for
+from penstock.nodes.results import function_error
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
 

@@ -30,10 +30,11 @@ from penstock.graph.node import (
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
-from penstock.nodes.calls import CallsBySpec, InOrder, function_error, sampled
+from penstock.nodes.calls import CallsBySpec, InOrder
 from penstock.nodes.inner import check_function
 from penstock.nodes.owned import owned
 from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, called_at, with_places
+from penstock.nodes.results import function_error, sampled
 from penstock.nodes.whole import WholeNumbers
 from penstock.spec import Spec, relax
 from penstock.trace import call

@@ -38,7 +38,6 @@ from penstock.graph.node import (
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import whole_number
-from penstock.nodes.calls import function_error
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
@@ -51,6 +50,7 @@ from penstock.nodes.places import (
     called_at,
     with_places,
 )
+from penstock.nodes.results import function_error
 from penstock.nodes.same_form import First, is_first, like_first
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.nodes.whole import WholeNumbers, holding

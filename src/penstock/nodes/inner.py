@@ -9,7 +9,7 @@ from penstock.errors import ArgumentTypeError
 from penstock.frozen import frozen
 from penstock.graph.named import seeded_here
 from penstock.graph.plan import Plan
-from penstock.nodes.calls import function_error
+from penstock.nodes.results import function_error
 from penstock.trace import call
 
 __all__ = ["check_function", "inner_plan", "seeded_call"]

@@ -30,19 +30,12 @@ from penstock.graph.node import (
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import AsOne, Plan
 from penstock.nodes.arguments import signature
-from penstock.nodes.calls import (
-    HOW,
-    Calls,
-    CallsBySpec,
-    function_error,
-    pulled,
-    results_of,
-    sampled,
-)
+from penstock.nodes.calls import HOW, Calls, CallsBySpec, pulled
 from penstock.nodes.maps import joined_maps
 from penstock.nodes.pieces import in_pieces
 from penstock.nodes.places import at_places, with_places
 from penstock.nodes.processes import calls_at_a_time, group_of, how_called, threads_for
+from penstock.nodes.results import function_error, results_of, sampled
 from penstock.spec import LeafSpec, Spec
 from penstock.trace import call
 

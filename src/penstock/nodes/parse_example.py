@@ -19,7 +19,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, transform
 from penstock.graph.recipe import recorded
 from penstock.nodes.arguments import parallel_calls
-from penstock.nodes.calls import results_of
+from penstock.nodes.results import results_of
 from penstock.records.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,

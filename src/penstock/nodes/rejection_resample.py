@@ -32,10 +32,11 @@ from penstock.graph.node import (
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
-from penstock.nodes.calls import function_error, pulled
+from penstock.nodes.calls import pulled
 from penstock.nodes.drawn import Seeded, is_whole
 from penstock.nodes.inner import check_function
 from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, with_places
+from penstock.nodes.results import function_error
 from penstock.nodes.whole import WholeNumbers
 from penstock.spec import Spec, TensorSpec
 

@@ -14,10 +14,11 @@ from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.state import DREW_UNCOUNTED
-from penstock.nodes.calls import BY_ROW, CallsBySpec, InOrder, function_error, pulled, results_of, sampled
+from penstock.nodes.calls import BY_ROW, CallsBySpec, InOrder, pulled
 from penstock.nodes.inner import check_function
 from penstock.nodes.owned import owned
 from penstock.nodes.places import at_places, with_places
+from penstock.nodes.results import function_error, results_of, sampled
 from penstock.spec import Spec, flatten, pack, relax
 
 __all__ = ["Scan", "scan"]

@@ -16,7 +16,8 @@ from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentTypeError
 from penstock.graph.node import Rows
 from penstock.graph.plan import Plan
-from penstock.nodes.calls import Calls, function_error, has_spec
+from penstock.nodes.calls import Calls, has_spec
+from penstock.nodes.results import function_error
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
 

@@ -21,7 +21,8 @@ from penstock.column.chunk import Chunk
 from penstock.errors import InvalidArgumentError
 from penstock.graph.node import Failing
 from penstock.graph.placed import drawn_alone
-from penstock.nodes.calls import Calls, function_error
+from penstock.nodes.calls import Calls
+from penstock.nodes.results import function_error
 from penstock.spec import Spec
 
 __all__ = ["Answer", "Request", "SentError", "Shared", "live", "receive"]

@@ -1,0 +1,130 @@
+"""What the functions of users give: results as rows, their spec, and errors in the places of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import starmap
+from typing import Any, Final
+
+import numpy as np
+
+from penstock.column.chunk import Chunk
+from penstock.column.packing import normal_function_result, spec_of
+from penstock.errors import ArgumentTypeError, FunctionError
+from penstock.graph.node import Failing
+from penstock.spec import NoneSpec, Spec, map_structure
+
+__all__ = [
+    "called",
+    "freed",
+    "function_error",
+    "is_nothing",
+    "normal",
+    "result_spec",
+    "results_of",
+    "sampled",
+]
+
+# After so many rows on which a function has failed, no more are tried for the spec of its results.
+_MOST_TRIED: Final = 4096
+
+
+def function_error(error: Exception, where: str, row: int) -> FunctionError:
+    """The error for a row on which a user's function failed, with its own as the cause."""
+    made = FunctionError(f"{type(error).__name__}: {error}", node=where, row=row)
+    made.__cause__ = error
+    return made
+
+
+def called(
+    function: Callable[..., Any], chunk: Chunk, first: int, where: str
+) -> tuple[list[Any], list[tuple[int, Exception]]]:
+    """What a function returns for every row, and the errors of rows for which it failed, with their places."""
+    results: list[Any] = []
+    errors: list[tuple[int, Exception]] = []
+    if any(leaf.shape != () for leaf in chunk.spec.leaves):
+        chunk = chunk.gather(np.arange(len(chunk)))  # the function may write into its arrays
+    rows = iter(chunk)
+    call_all = starmap if type(chunk.template) is tuple else map
+    while len(results) + len(errors) < len(chunk):
+        try:
+            with np.errstate(all="ignore"):  # as traced functions run
+                results.extend(call_all(function, rows))
+            if len(results) + len(errors) < len(chunk):
+                raise RuntimeError("the function raised StopIteration")
+        except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
+            place = len(results) + len(errors)
+            errors.append((place, function_error(error, where, first + place)))
+    return results, errors
+
+
+def results_of(made: Chunk | Failing, rows: Chunk) -> Chunk | Failing:
+    """What was made of rows, one of each, with their origins where they are followed."""
+    if rows.origins is None:
+        return made
+    rows = rows.made_of(rows.origins.mixed())
+    if isinstance(made, Chunk):
+        return made.came_from(rows)
+    places = [place for place, _ in made.errors]
+    return Failing(None if made.rows is None else made.rows.came_from(rows, places), made.errors)
+
+
+def sampled(make: Callable[[Any], Any], rows: Iterable[Any], where: str) -> Iterator[Any]:
+    """What a function makes of rows, to learn its spec: rows on which it fails are passed over.
+
+    Raises:
+        FunctionError: It has failed on all of them, or on very many; the first error.
+    """
+    failed: FunctionError | None = None
+    has_made = False
+    for number, row in enumerate(rows):
+        try:
+            made = make(row)
+            if not has_made:
+                result_spec(made, where)
+        except Exception as error:  # noqa: BLE001  (it is raised again, where it belongs)
+            failed = failed or function_error(error, where, number)
+            if not has_made and number >= _MOST_TRIED:
+                break
+            continue
+        has_made = True
+        yield made
+    if failed is not None and not has_made:
+        raise failed
+
+
+def result_spec(result: Any, where: str, known: Any = None) -> Spec:
+    """The spec of results, of which this one was the first, with what is known of their sizes.
+
+    Raises:
+        ArgumentTypeError: It holds no value, so that it is no row.
+    """
+    spec = spec_of(result).loosened(known)
+    if is_nothing(spec):
+        help = "A function that does not return, or only by a print, gives None: return the row."
+        raise ArgumentTypeError(where, "result of the function", got=result, want="a row", help=help)
+    return spec
+
+
+def is_nothing(spec: Spec) -> bool:
+    """Whether results of a spec hold no value."""
+    return all(isinstance(leaf, NoneSpec) for leaf in spec.leaves)
+
+
+def normal(results: list[Any]) -> Sequence[Any]:
+    """Results as rows; numbers as they are, since columns take them at once."""
+    kinds = set(map(type, results))
+    if len(kinds) == 1 and issubclass(kinds.pop(), np.generic | int | float | bytes | np.ndarray):
+        return results
+    return [normal_function_result(result) for result in results]
+
+
+def freed(row: Any) -> Any:
+    """A row whose numbers lose nothing as Python's, so that they take the dtype of their column."""
+
+    def free(value: Any) -> Any:
+        if isinstance(value, np.integer):
+            return int(value)
+        return float(value) if isinstance(value, np.float64) and np.float32(value) == value else value
+
+    return map_structure(free, row)

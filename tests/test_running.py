@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -181,6 +182,40 @@ def test_an_interrupt_comes_at_once_and_no_row_is_lost(pipeline: str, tmp_path: 
         script.send_signal(2)
         assert script.stdout.readline() == "interrupted\n"  # while the row stalls: it waits for this
         assert script.stdout.read() == "all\n"
+        assert script.wait(60) == 0
+
+
+HEARD_ELSEWHERE = """
+import signal, sys, threading, time
+import penstock as ps
+
+def stalls(x):
+    if int(x) == 15:
+        print("stalled", flush=True)
+        time.sleep(600)
+    return int(x)
+
+threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # it comes to the other thread, and ends no wait here
+try:
+    list(eval(sys.argv[1]))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no masks of signals here")
+@pytest.mark.parametrize(
+    "pipeline", ["ps.Dataset.range(20).map(stalls, 2)", "ps.Dataset.range(20).map(stalls).prefetch(2)"]
+)
+def test_an_interrupt_that_wakes_no_wait_is_heard_all_the_same(pipeline: str):
+    command = [sys.executable, "-c", HEARD_ELSEWHERE, pipeline]
+    environment = os.environ | {"PYTHONPATH": "src"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as script:
+        assert script.stdout is not None
+        assert script.stdout.readline() == "stalled\n"
+        script.send_signal(signal.SIGINT)
+        assert script.stdout.readline() == "interrupted\n"
         assert script.wait(60) == 0
 
 

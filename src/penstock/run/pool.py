@@ -7,11 +7,14 @@ import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Event
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from penstock.run.threads import Left, start
 
 __all__ = ["Pool", "Ticket"]
+
+# A signal that comes just before a wait begins, or to another thread, is looked for only when the wait ends.
+_LOOK_UP_SECONDS: Final = 0.2
 
 
 class Ticket:
@@ -37,7 +40,8 @@ class Ticket:
 
     def result(self) -> Any:
         """Wait for the work; raises what it raised."""
-        self._done.wait()
+        while not self._done.wait(_LOOK_UP_SECONDS):
+            pass
         if self._error is not None:
             raise self._error
         return self._result

@@ -128,3 +128,15 @@ def test_scan_passes_on_what_is_missing():
     ds = table().scan(np.int64(0), lambda n, row: (n + 1, (n, row["a"])))
     assert ds.element_spec == (ps.TensorSpec((), np.int64), SOME)
     assert [a for _, a in ds] == [1, None, 3]
+
+
+def test_what_is_passed_on_unless_it_is_missing_is_there_in_every_row():
+    ds = table().map(lambda row: (row["a"] if row["a"] is not None else np.int64(0), row["b"]))
+    assert ds.element_spec[0] == ps.TensorSpec((), np.int64)
+    assert [a for a, _ in ds] == [1, 0, 3]
+
+
+def test_a_function_that_wants_what_is_missing_passes_it_on_where_it_is_there():
+    ds = table(ROWS[:1] * 3).map(lambda row: {"a": row["a"], "double": int(row["a"]) * 2})
+    assert ds.element_spec["a"] == SOME
+    assert [row["double"] for row in ds] == [2, 2, 2]

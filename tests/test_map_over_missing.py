@@ -100,6 +100,80 @@ def test_text_that_a_trace_passes_on_is_its_utf8_as_where_the_function_is_called
     assert next(iter(traced))["t"] == "é".encode()
 
 
+def many(n, seed):
+    """Rows that lack each of three values at random."""
+    random = np.random.default_rng(seed)
+    there = random.random((n, 3)) < 0.6
+    values = [(i, f"w{i}", i / 2) for i in range(n)]
+    rows = [
+        {**{k: v if ok else None for k, v, ok in zip("abc", row, oks, strict=True)}, "n": i}
+        for i, (row, oks) in enumerate(zip(values, there, strict=True))
+    ]
+    spec = {
+        "a": SOME,
+        "b": NAME,
+        "c": ps.TensorSpec((), np.float64, optional=True),
+        "n": ps.TensorSpec((), np.int64),
+    }
+    return ps.Dataset.from_generator(lambda: iter(rows), output_signature=spec), rows
+
+
+def picked(row):
+    return {"c": row["c"], "n": row["n"] * 2, "a": row["a"], "again": row["a"]}
+
+
+def renamed(row):
+    return {name.upper(): value for name, value in row.items()}
+
+
+def without_both(row):
+    """Something else where two values are missing together."""
+    lacks_both = row["a"] is None and row["b"] is None
+    return {"a": row["a"], "b": "both" if lacks_both else row["b"], "n": row["n"]}
+
+
+def last_of_three(row):
+    a, b, c = row["a"], row["b"], row["c"]
+    return (row["n"] if a is None and b is None and c is None else row["n"] + 1, b, a)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("function", [picked, renamed, without_both, last_of_three])
+def test_functions_that_pass_on_what_may_be_missing_are_traced_and_right_for_all_rows(function, seed):
+    ds, rows = many(300, seed)
+    found = ds.map(function)
+    assert "traced" in found.explain().splitlines()[2]
+    wanted = [function({**row, "n": np.int64(row["n"])}) for row in rows]
+
+    def plain(row):
+        values = row.values() if isinstance(row, dict) else row
+        return [value.decode() if isinstance(value, bytes) else value for value in values]
+
+    assert [plain(row) for row in found] == [plain(row) for row in wanted]
+    rest = iter(found)
+    for _ in range(137):
+        next(rest)
+    again = iter(found)
+    again.set_state(rest.get_state())
+    assert same(list(again), list(rest))
+
+
+def test_a_function_that_changes_something_where_a_value_is_missing_runs_row_by_row():
+    missed = []
+
+    def noted(row):
+        if row["a"] is None:
+            missed.append(int(row["n"]))
+        return row["a"]
+
+    ds, rows = many(50, 7)
+    found = ds.map(noted)
+    assert "row by row" in found.explain()
+    missed.clear()
+    assert list(found) == [row["a"] for row in rows]
+    assert missed[-3:] == [row["n"] for row in rows if row["a"] is None][-3:]
+
+
 def pd_frame():
     pd = pytest.importorskip("pandas")
     return pd.DataFrame({"t": ["é", "b"], "n": [1, 2]})

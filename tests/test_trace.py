@@ -217,11 +217,14 @@ def test_leaves_that_cannot_be_traced_may_be_passed_on():
         trace(lambda r: r["ragged"] + 1, spec)
 
 
-def test_an_optional_leaf_that_is_looked_at_is_not_traced():
+def test_a_trace_tells_which_leaves_that_may_be_missing_its_function_looks_at():
     spec = Spec({"a": TensorSpec((), np.int64, optional=True), "b": TensorSpec((), np.int64)})
-    with pytest.raises(Untraceable, match="looks at 'a', which may be missing"):
-        trace(lambda r: 0 if r["a"] is None else r["a"], spec)
+    filled, picked = lambda r: 0 if r["a"] is None else r["a"], lambda r: (r["b"] + 1, r["a"])
+    assert "looks at 'a', which may be missing" in trace(filled, spec).looked[0].reason
+    assert not trace(filled, spec).is_same_without(filled, {0})
+    assert trace(picked, spec).is_same_without(picked, {0})
     assert trace(lambda r: {**r, "b": r["b"] * 2}, spec).spec == spec
+    assert trace(lambda r: {**r, "b": r["b"] * 2}, spec).looked == {}
 
 
 def test_agreement_compares_the_first_rows():

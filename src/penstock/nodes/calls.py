@@ -19,6 +19,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.graph.state import DREW_UNCOUNTED
 from penstock.nodes.effects import trace_without_effects
+from penstock.nodes.lacking import Lacking
 from penstock.nodes.passed_on import may_lack, passed_on, with_passed_on
 from penstock.nodes.results import (
     called,
@@ -97,6 +98,7 @@ class Calls:
     result: Spec | None = None
     _is_checked: bool = field(default=False, init=False)
     _passed_on: Any = field(default=None, init=False)
+    _lacking: Lacking | None = field(default=None, init=False)
     seen: Spec | None = field(default=None, init=False)
 
     @cached_property
@@ -113,7 +115,8 @@ class Calls:
             return Untraceable("its result is not what output_signature says", None, None)
         if self.result is None and is_nothing(made.spec):
             return Untraceable("its result holds no value", None, None)
-        return made
+        self._lacking = Lacking(made, self.function)
+        return self._lacking.refused() or made
 
     @property
     def is_traced(self) -> bool:
@@ -224,7 +227,7 @@ class Calls:
     def recorded(self, head: Callable[[], Chunk | None]) -> Trace | None:
         """The function as a trace, where it runs as one."""
         made = self.traced
-        if not isinstance(made, Trace) or not self.is_traced:
+        if not isinstance(made, Trace) or not self.is_traced or made.looked:
             return None
         rows = None if self._is_checked else head()
         if rows is None or agrees(made, self.function, rows) or self._fails(rows):
@@ -234,7 +237,7 @@ class Calls:
     def over(self, chunk: Chunk, first: int) -> Chunk | Failing:
         """The results for the rows of a chunk, of which the first has this position."""
         made = self.traced
-        if not isinstance(made, Trace):
+        if not isinstance(made, Trace) or not self._holds(chunk):
             return self.by_row(chunk, first)
         if not self._is_checked:
             if not agrees(made, self.function, chunk) and not self._fails(chunk):
@@ -247,6 +250,9 @@ class Calls:
             raise
         except Exception:  # noqa: BLE001  (row by row it is raised again, where it belongs)
             return self.by_row(chunk, first)
+
+    def _holds(self, chunk: Chunk) -> bool:
+        return self._lacking is None or self._lacking.hold(chunk)
 
     def _fails(self, chunk: Chunk) -> bool:
         """Whether the function raises for one of the first rows, so that the trace could not be compared."""

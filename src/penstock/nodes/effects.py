@@ -10,7 +10,7 @@ import dis
 import sys
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,7 @@ from penstock.graph.uses import code_in, is_library, names_in
 from penstock.spec import Spec
 from penstock.trace import Trace, Untraceable, trace
 
-__all__ = ["trace_without_effects"]
+__all__ = ["is_same_without", "trace_without_effects"]
 
 # So many values are looked at, the nearest first, and arrays of so many bytes: a table or a vocabulary takes no time.
 _MOST: Final = 4000
@@ -55,6 +55,16 @@ def trace_without_effects(function: Callable[..., Any], spec: Spec) -> Trace:
         before.restore()
         raise
     return made
+
+
+def is_same_without(made: Trace, function: Callable[..., Any], missing: Collection[int]) -> bool:
+    """As `Trace.is_same_without`; False for a function that changes something then, which is as it was before."""
+    before = _Around(function)
+    same = made.is_same_without(function, missing)
+    if before.changed() is None:
+        return same
+    before.restore()
+    return False
 
 
 def _is_settled(function: Callable[..., Any], made: Trace) -> bool:

@@ -31,7 +31,7 @@ def joined_maps(line: Sequence[Plan]) -> Maps | None:
         try:
             own = plan.node.functions(plan.inputs[0].spec)["map_func"]
             assert isinstance(own, Calls), "that of a map"
-            if not own.is_traced:
+            if not isinstance(own.traced, Trace) or own.traced.looked:
                 break
         except (
             PenstockError

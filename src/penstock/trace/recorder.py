@@ -69,6 +69,8 @@ class Recorder:
         has_stopped: Whether something else than an untold value could not be traced.
         has_branched: Whether the function branched on a value.
         ways: Which way it goes where it branches; None where it may not.
+        looked: Of the leaves that may be missing those that it looks at, and where it does.
+        may_lack: Whether leaves are missing, so that results may be.
     """
 
     def __init__(self, leaves: list[LeafSpec], names: list[str]) -> None:
@@ -78,6 +80,8 @@ class Recorder:
         self.failure: Untraceable | None = None
         self.has_stopped = self.has_branched = False
         self.ways: Ways | None = None
+        self.looked: dict[int, Untraceable] = {}
+        self.may_lack = False
         self.is_running = True
         self._known: dict[str, int] = {}
 
@@ -97,10 +101,10 @@ class Recorder:
         self.note(reason)
         return self._append(Step("untold", ()), untold_form(dtype))
 
-    def stop(self, reason: str) -> None:
-        """Raise `fail`, unless the user's function has returned already."""
+    def look(self, index: int, reason: str) -> None:
+        """That the user's function, unless it has returned already, looks at a leaf that may be missing."""
         if self.is_running:
-            raise self.fail(reason)
+            self.looked.setdefault(index, Untraceable(reason))
 
     def add(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
         """The number of a step's result; that of an earlier step where it is the same one."""
@@ -151,6 +155,8 @@ class Recorder:
         if any(self.forms[index].kind is Kind.UNTOLD for index in step.inputs):
             return self._untold(operation, step)
         for index in step.inputs:
+            if index in self.looked:
+                raise self.fail(self.looked[index].reason)
             if self.forms[index].kind is Kind.OPAQUE:
                 raise self.fail(
                     f"uses {self.names[index]}, which can only be passed on (ragged, arrays of text, or optional)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, reduce
 from itertools import chain
 from typing import Any, Final
@@ -79,12 +79,19 @@ def trace(function: Callable[..., Any], spec: Spec) -> Trace:
         raise Untraceable(str(error), *_place(function)) from error
 
 
-def _recorded(function: Callable[..., Any], spec: Spec, recorder: Recorder) -> Any:
-    """What a function returns for traced values, with `Ref` in place of these."""
-    values = pack(spec.structure, [Traced(recorder, i) for i in range(len(spec.leaves))])
+def _recorded(
+    function: Callable[..., Any], spec: Spec, recorder: Recorder, missing: Collection[int] = ()
+) -> Any:
+    """What a function returns for traced values, with `Ref` in place of these; for None in place of those missing."""
+
+    def look(value: Traced | None, reason: str) -> None:
+        if value is not None:
+            recorder.look(value.index, reason)
+
+    recorder.may_lack = bool(missing)
+    leaves = [None if i in missing else Traced(recorder, i) for i in range(len(spec.leaves))]
     with recording():
-        row = guarded(values, spec.structure, recorder.stop)
-        return _outputs(call(function, row), recorder)
+        return _outputs(call(function, guarded(pack(spec.structure, leaves), spec.structure, look)), recorder)
 
 
 def _sketch_without_draws(function: Callable[..., Any], spec: Spec, before: list[Any]) -> Any:
@@ -189,13 +196,15 @@ class Trace:
     Attributes:
         input_spec: The spec of the rows taken.
         spec: The spec of the rows given.
+        looked: Of the leaves that may be missing those that the function looks at, by number, and where it does. It
+            holds for rows that lack some of them only where `is_same_without` says so.
     """
 
     def __init__(self, spec: Spec, recorder: Recorder, outputs: Any, unused: Sequence[int] = ()) -> None:
         """`outputs` is a structure of `Ref` and constants that were packed; `unused` steps are run all the same."""
         self.input_spec, self._outputs, self._unused = spec, outputs, tuple(unused)
         self._leaves = flatten(outputs)
-        self._recorder = recorder
+        self._recorder, self.looked = recorder, dict(recorder.looked)
         self._made = [leaf.index for leaf in self._leaves if isinstance(leaf, Ref)]
         self._program = Program(spec.leaves, recorder.forms, recorder.steps, [*self._made, *self._unused])
         self.spec = Spec(pack(outputs, [_leaf_spec(leaf, spec, recorder) for leaf in self._leaves]))
@@ -225,7 +234,7 @@ class Trace:
         rows share, a constant) may only be passed on: as a row it has another dtype. What this one makes and the other
         does not use is made all the same, since a row that it fails on has an error.
         """
-        if after.input_spec != self.spec:
+        if after.input_spec != self.spec or self.looked or after.looked:
             return None
         known, n_leaves = self._recorder, len(after.input_spec.leaves)
         further = len(known.steps) - n_leaves
@@ -249,6 +258,31 @@ class Trace:
             return Trace(self.input_spec, joined, outputs, (*self._unused, *sorted(unused)))
         except Unfit:  # a size of the second is made by steps of the first that run on groups of rows
             return None
+
+    def is_same_without(self, function: Callable[..., Any], missing: Collection[int]) -> bool:
+        """Whether its function does the same where some leaves are missing, and passes on that they are."""
+        recorder = Recorder(self.input_spec.leaves, self.input_spec.paths())
+        before, set_back = states(function), setter_back(function)
+        try:
+            outputs = _recorded(function, self.input_spec, recorder, missing)
+            if (
+                states(function) != before
+                or recorder.failure is not None
+                or form(outputs) != form(self._outputs)
+            ):
+                return False
+            pairs = zip(self._leaves, flatten(outputs), strict=True)
+            same = all(_is_same_leaf(mine, theirs, missing) for mine, theirs in pairs)
+            return same and self._keys_of(recorder) == self._keys_of(self._recorder)
+        except Exception:  # noqa: BLE001  (of the user's function, which may want what is missing)
+            return False
+        finally:
+            set_back()
+
+    def _keys_of(self, recorder: Recorder) -> list[str]:
+        return [
+            constant_key((step.name, step.args, step.kwargs)) for step in recorder.steps if step is not None
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """The trace in plain JSON: operations by name, constants with dtype and shape."""
@@ -324,6 +358,13 @@ class Trace:
         return "\n".join([*lines, f"return {self._outputs!r}"])
 
 
+def _is_same_leaf(mine: Any, theirs: Any, missing: Collection[int]) -> bool:
+    """Whether a result is the same, or None where it was a leaf that is missing."""
+    if isinstance(mine, Ref) and mine.index in missing:
+        return theirs is None
+    return theirs is not None and constant_key(mine) == constant_key(theirs)
+
+
 def _are_alike(form: Form, after: Trace, i: int) -> bool:
     """Whether a value is to the steps of this trace what leaf i is to those of another."""
     leaf = after._recorder.forms[i]  # noqa: SLF001  (its own kind)
@@ -368,6 +409,8 @@ def _outputs(result: Any, recorder: Recorder) -> Any:
 
 
 def _output(result: Any, recorder: Recorder) -> Any:
+    if result is None and recorder.may_lack:
+        return None
     if isinstance(result, Traced):
         if result.recorder is not recorder:
             raise recorder.fail("returns a value of another trace")

@@ -174,6 +174,19 @@ def test_a_function_that_changes_something_where_a_value_is_missing_runs_row_by_
     assert missed[-3:] == [row["n"] for row in rows if row["a"] is None][-3:]
 
 
+def test_what_is_drawn_where_a_value_is_missing_is_left_for_the_rows():
+    generator = np.random.default_rng(5)
+
+    def filled(row):
+        return generator.integers(1000) if row["a"] is None else row["a"]
+
+    ds, rows = many(40, 8)
+    found = ds.map(filled, output_signature=ps.TensorSpec((), np.int64))
+    values = list(found)
+    again = np.random.default_rng(5)
+    assert values == [again.integers(1000) if row["a"] is None else row["a"] for row in rows]
+
+
 def pd_frame():
     pd = pytest.importorskip("pandas")
     return pd.DataFrame({"t": ["é", "b"], "n": [1, 2]})

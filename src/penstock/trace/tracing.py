@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -18,26 +17,22 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.packing import normal_function_result
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.everything import import_functions
-from penstock.spec import LeafSpec, NoneSpec, Spec, TensorSpec, flatten, form, map_structure, pack, string
+from penstock.spec import Spec, flatten, form, map_structure, pack
 from penstock.spec.written import leaf_from_json, leaf_to_json, structure_from_json, structure_to_json
-from penstock.trace.calling import call, pack_leaf, same_rows
+from penstock.trace.calling import call, same_rows
 from penstock.trace.constants import constant_from_json, constant_key, constant_to_json
 from penstock.trace.form import Form, Kind
 from penstock.trace.intercept import recording
 from penstock.trace.operations import operation_named
-from penstock.trace.optional import guarded
-from penstock.trace.program import Program, output_spec, passed_on_spec, used_by
-from penstock.trace.randomness import setter_back, states
-from penstock.trace.recorder import Recorder, Ways
+from penstock.trace.program import Program, used_by
+from penstock.trace.randomness import states
+from penstock.trace.recorded import names_of, place_of, recorded
+from penstock.trace.recorder import Recorder
+from penstock.trace.sketches import leaf_spec, sketch, sketch_without_draws
 from penstock.trace.steps import Ref, Step, fill, parts
 from penstock.trace.untraceable import Unfit, Untraceable, line_of
-from penstock.trace.value import Traced, record
 
 __all__ = ["Trace", "agrees", "trace"]
-
-
-_MOST_BRANCHES: Final = 6
-_MOST_WAYS: Final = 32
 
 
 def trace(function: Callable[..., Any], spec: Spec) -> Trace:
@@ -50,117 +45,34 @@ def trace(function: Callable[..., Any], spec: Spec) -> Trace:
     Raises:
         Untraceable: The function must run row by row; says why, and the user's line.
 
+    >>> from penstock.spec import TensorSpec
     >>> print(trace(lambda x: x * 2 + 1, Spec(TensorSpec((), np.int64))))
     %0 = row: TensorSpec(shape=(), dtype=int64)
     %1 = mul(%0, 2)
     %2 = add(%1, 1)
     return %2
     """
-    recorder = Recorder(spec.leaves, _names(function, spec))
+    recorder = Recorder(spec.leaves, names_of(function, spec))
     import_functions()
     before = states(function)
     try:
-        result = _recorded(function, spec, recorder)
+        result = recorded(function, spec, recorder)
     except Untraceable as error:
-        known = _sketch_without_draws(function, spec, before) if recorder.has_branched else None
+        known = sketch_without_draws(function, spec, before) if recorder.has_branched else None
         raise _given_up(recorder, error, known) from None
     except Exception as error:
         if recorder.failure is not None:
             raise _given_up(recorder, recorder.failure) from error
         raise Untraceable(f"{type(error).__name__}: {error}", *line_of(error.__traceback__)) from error
     if states(function) != before:
-        raise Untraceable("draws random numbers", *_place(function))
+        raise Untraceable("draws random numbers", *place_of(function))
     if recorder.failure is not None:
-        known = None if recorder.has_stopped else _sketch(spec, recorder, result)
+        known = None if recorder.has_stopped else sketch(spec, recorder, result)
         raise _given_up(recorder, recorder.failure, known)
     try:
         return Trace(spec, recorder, result)
     except Unfit as error:
-        raise Untraceable(str(error), *_place(function)) from error
-
-
-def _recorded(
-    function: Callable[..., Any], spec: Spec, recorder: Recorder, missing: Collection[int] = ()
-) -> Any:
-    """What a function returns for traced values, with `Ref` in place of these; for None in place of those missing."""
-
-    def look(value: Traced | None, reason: str) -> None:
-        if value is not None:
-            recorder.look(value.index, reason)
-
-    recorder.may_lack = bool(missing)
-    leaves = [None if i in missing else Traced(recorder, i) for i in range(len(spec.leaves))]
-    with recording():
-        return _outputs(call(function, guarded(pack(spec.structure, leaves), spec.structure, look)), recorder)
-
-
-def _sketch_without_draws(function: Callable[..., Any], spec: Spec, before: list[Any]) -> Any:
-    """As `_sketch_of_ways`: what is called for the spec alone takes none of the numbers that rows are to draw."""
-    set_back = setter_back(function)
-    try:
-        return _sketch_of_ways(function, spec, before)
-    finally:
-        set_back()
-
-
-def _sketch_of_ways(function: Callable[..., Any], spec: Spec, before: list[Any]) -> Any:
-    """What the results of all ways through a function that branches have in common; None where one is not known.
-
-    TensorFlow finds out the same of functions with a Python `if`, which it makes a `tf.cond`.
-    """
-    waiting: list[tuple[bool, ...]] = [()]
-    sketches: list[Any] = []
-    while waiting:
-        recorder = Recorder(spec.leaves, _names(function, spec))
-        recorder.ways = ways = Ways(waiting.pop(), _MOST_BRANCHES)
-        try:
-            result = _recorded(function, spec, recorder)
-        except Exception:  # noqa: BLE001  (a user's function is called: nothing is known of its results then)
-            return None
-        waiting += ways.others
-        if recorder.has_stopped or len(sketches) + len(waiting) >= _MOST_WAYS or states(function) != before:
-            return None
-        sketches.append(_sketch(spec, recorder, result))
-    return reduce(_in_common, sketches)
-
-
-def _in_common(mine: Any, theirs: Any) -> Any:
-    if mine is None or form(mine) != form(theirs):
-        return None
-    return pack(mine, list(map(_leaf_in_common, flatten(mine), flatten(theirs))))
-
-
-def _leaf_in_common(mine: LeafSpec, theirs: LeafSpec) -> LeafSpec:
-    if mine == theirs:
-        return mine
-    are_arrays = (
-        isinstance(mine, TensorSpec) and isinstance(theirs, TensorSpec) and mine.dtype == theirs.dtype
-    )
-    if not are_arrays or len(mine.shape) != len(theirs.shape):
-        return NoneSpec()
-    sizes = zip(mine.shape, theirs.shape, strict=True)
-    return TensorSpec(tuple(a if a == b else None for a, b in sizes), mine.dtype)
-
-
-def _sketch(spec: Spec, recorder: Recorder, outputs: Any) -> Any:
-    """What is known of the results of a function that cannot be traced."""
-
-    def known(leaf: Any) -> LeafSpec:
-        of_row = isinstance(leaf, Ref) and leaf.index >= len(spec.leaves)
-        if of_row and recorder.forms[leaf.index].kind in (Kind.OPAQUE, Kind.PARTS, Kind.UNTOLD):
-            return NoneSpec()
-        return _leaf_spec(leaf, spec, recorder)
-
-    return map_structure(known, outputs)
-
-
-def _leaf_spec(leaf: Any, spec: Spec, recorder: Recorder) -> LeafSpec:
-    """The spec of one of the results."""
-    if not isinstance(leaf, Ref):
-        return TensorSpec(np.shape(leaf), string if isinstance(leaf, bytes) else leaf.dtype)
-    if leaf.index < len(spec.leaves):
-        return passed_on_spec(spec.leaves[leaf.index])
-    return output_spec(recorder.forms[leaf.index])
+        raise Untraceable(str(error), *place_of(function)) from error
 
 
 def _given_up(recorder: Recorder, error: Untraceable, sketch: Any = None) -> Untraceable:
@@ -207,7 +119,7 @@ class Trace:
         self._recorder, self.looked = recorder, dict(recorder.looked)
         self._made = [leaf.index for leaf in self._leaves if isinstance(leaf, Ref)]
         self._program = Program(spec.leaves, recorder.forms, recorder.steps, [*self._made, *self._unused])
-        self.spec = Spec(pack(outputs, [_leaf_spec(leaf, spec, recorder) for leaf in self._leaves]))
+        self.spec = Spec(pack(outputs, [leaf_spec(leaf, spec, recorder) for leaf in self._leaves]))
 
     def run(self, chunk: Chunk) -> Chunk:
         """The results for all rows of a chunk; leaves that are passed on share their memory.
@@ -264,7 +176,7 @@ class Trace:
         recorder = Recorder(self.input_spec.leaves, self.input_spec.paths())
         before = states(function)
         try:
-            outputs = _recorded(function, self.input_spec, recorder, missing)
+            outputs = recorded(function, self.input_spec, recorder, missing)
             if (
                 states(function) != before
                 or recorder.failure is not None
@@ -374,12 +286,6 @@ def _moved(step: Step | None, place: Callable[[Ref], Any]) -> Step | None:
     return Step(step.name, *fill((step.args, step.kwargs), Ref, place))
 
 
-def _place(function: Callable[..., Any]) -> tuple[str | None, int | None]:
-    """Where a function is written."""
-    code = getattr(function, "__code__", None)
-    return (None, None) if code is None else (code.co_filename, code.co_firstlineno)
-
-
 def _replay(recorder: Recorder, form: dict[str, Any]) -> None:
     try:
         operation_named(form["op"])
@@ -397,30 +303,6 @@ def _replay(recorder: Recorder, form: dict[str, Any]) -> None:
 
 def _unreadable(error: Exception) -> InvalidArgumentError:
     return InvalidArgumentError(f"a saved trace cannot be read: {type(error).__name__}: {error}.")
-
-
-def _outputs(result: Any, recorder: Recorder) -> Any:
-    """A result with `Ref` in place of traced values, and its constants packed."""
-    recorder.is_running = False
-    structure = tuple(result) if isinstance(result, list) else result
-    return map_structure(lambda leaf: _output(leaf, recorder), structure)
-
-
-def _output(result: Any, recorder: Recorder) -> Any:
-    if result is None and recorder.may_lack:
-        return None
-    if isinstance(result, Traced):
-        if result.recorder is not recorder:
-            raise recorder.fail("returns a value of another trace")
-        return Ref(result.index)
-    if isinstance(result, list) and any(True for _ in parts(result, Traced)):
-        return Ref(record("array", (result,), {}).index)
-    try:
-        packed = pack_leaf(result)
-        constant_key(packed)
-    except (TypeError, Unfit) as error:
-        raise Untraceable(str(error)) from error
-    return packed
 
 
 def _constant(value: Any, n: int) -> Column:
@@ -442,19 +324,3 @@ def _short(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"array({value.dtype}{list(value.shape)})"
     return repr(fill(value, np.dtype, str))
-
-
-def _names(function: Callable[..., Any], spec: Spec) -> list[str]:
-    """What messages call the leaves: the user's own words, where there are some."""
-    structure = spec.structure
-    try:
-        words = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return spec.paths()
-    if not isinstance(structure, dict | tuple) and words:
-        return [words[0]]
-    if type(structure) is tuple and len(words) == len(structure):
-        return [
-            "/".join([words[int(head)], *rest]) for head, *rest in (path.split("/") for path in spec.paths())
-        ]
-    return spec.paths()

@@ -1,0 +1,80 @@
+"""Calling a user's function with traced values: what it returns, and what messages call it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from typing import Any
+
+from penstock.spec import Spec, map_structure, pack
+from penstock.trace.calling import call, pack_leaf
+from penstock.trace.constants import constant_key
+from penstock.trace.intercept import recording
+from penstock.trace.optional import guarded
+from penstock.trace.recorder import Recorder
+from penstock.trace.steps import Ref, parts
+from penstock.trace.untraceable import Unfit, Untraceable
+from penstock.trace.value import Traced, record
+
+__all__ = ["names_of", "place_of", "recorded"]
+
+
+def recorded(
+    function: Callable[..., Any], spec: Spec, recorder: Recorder, missing: Collection[int] = ()
+) -> Any:
+    """What a function returns for traced values, with `Ref` in place of these; for None in place of those missing."""
+
+    def look(value: Traced | None, reason: str) -> None:
+        if value is not None:
+            recorder.look(value.index, reason)
+
+    recorder.may_lack = bool(missing)
+    leaves = [None if i in missing else Traced(recorder, i) for i in range(len(spec.leaves))]
+    with recording():
+        return _outputs(call(function, guarded(pack(spec.structure, leaves), spec.structure, look)), recorder)
+
+
+def _outputs(result: Any, recorder: Recorder) -> Any:
+    """A result with `Ref` in place of traced values, and its constants packed."""
+    recorder.is_running = False
+    structure = tuple(result) if isinstance(result, list) else result
+    return map_structure(lambda leaf: _output(leaf, recorder), structure)
+
+
+def _output(result: Any, recorder: Recorder) -> Any:
+    if result is None and recorder.may_lack:
+        return None
+    if isinstance(result, Traced):
+        if result.recorder is not recorder:
+            raise recorder.fail("returns a value of another trace")
+        return Ref(result.index)
+    if isinstance(result, list) and any(True for _ in parts(result, Traced)):
+        return Ref(record("array", (result,), {}).index)
+    try:
+        packed = pack_leaf(result)
+        constant_key(packed)
+    except (TypeError, Unfit) as error:
+        raise Untraceable(str(error)) from error
+    return packed
+
+
+def names_of(function: Callable[..., Any], spec: Spec) -> list[str]:
+    """What messages call the leaves: the user's own words, where there are some."""
+    structure = spec.structure
+    try:
+        words = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return spec.paths()
+    if not isinstance(structure, dict | tuple) and words:
+        return [words[0]]
+    if type(structure) is tuple and len(words) == len(structure):
+        return [
+            "/".join([words[int(head)], *rest]) for head, *rest in (path.split("/") for path in spec.paths())
+        ]
+    return spec.paths()
+
+
+def place_of(function: Callable[..., Any]) -> tuple[str | None, int | None]:
+    """Where a function is written."""
+    code = getattr(function, "__code__", None)
+    return (None, None) if code is None else (code.co_filename, code.co_firstlineno)

@@ -68,3 +68,25 @@ def test_missing_values_come_apart_as_none():
     numbers = ps.Dataset.range(3).map(lambda x: x if x % 2 else None, output_signature=some)
     entries = numbers.batch(2).unbatch()
     assert list(plain_rows(entries.plan)) == list(entries) == [None, 1, None]
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        lambda ds: ds.batch(2),
+        lambda ds: ds.padded_batch(2),
+        lambda ds: ds.ragged_batch(2),
+        lambda ds: ds.batch(2).shuffle(3, seed=1).map(lambda row: {**row, "n": row["n"] + 1}),
+        lambda ds: ds.batch(1).batch(2).unbatch(),
+    ],
+)
+def test_the_spec_of_entries_says_that_they_may_be_missing_as_that_of_the_rows_did(batches):
+    some = {"n": ps.TensorSpec((), np.int64), "x": ps.TensorSpec((), np.int64, optional=True)}
+    rows = ps.Dataset.from_generator(
+        lambda: ({"n": n, "x": n if n % 2 else None} for n in range(6)), output_signature=some
+    )
+    assert batches(rows).element_spec["x"] == ps.TensorSpec((None,), np.int64)
+    entries = batches(rows).unbatch()
+    assert entries.element_spec == some
+    assert sorted(row["x"] for row in entries if row["x"] is not None) == [1, 3, 5]
+    assert [row["x"] is None for row in entries.map(lambda row: {"x": row["x"]})].count(True) == 3

@@ -7,7 +7,7 @@ import pytest
 
 import penstock as ps
 from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError
-from penstock.graph.plan import Plan
+from penstock.graph.plan import Plan, plain_rows
 from penstock.nodes.window import Window
 from penstock.run.iterator import RowIterator
 from penstock.testing import Faulty
@@ -122,3 +122,16 @@ def test_a_window_larger_than_any_pass_tells_the_spec_of_what_is_made_of_it():
     rows = ps.Dataset.range(10).window(2**62, stride=4).flat_map(lambda window: window.batch(20))
     assert rows.element_spec == ps.TensorSpec((None,), np.int64)
     assert [row.tolist() for row in rows] == [[0, 4, 8]]
+
+
+def test_rows_of_windows_may_be_missing_as_those_outside_also_where_the_first_are_there():
+    some = ps.TensorSpec((), np.int64, optional=True)
+    rows = ps.Dataset.from_generator(lambda: iter([1, 2, None, 4]), output_signature=some)
+    windows = rows.window(2)
+    assert windows.element_spec == ps.DatasetSpec(some)
+    assert windows.flat_map(lambda window: window).element_spec == some
+    assert list(windows.flat_map(lambda window: window)) == [1, 2, None, 4]
+    assert list(plain_rows(windows.flat_map(lambda window: window).plan)) == [1, 2, None, 4]
+    entries = windows.flat_map(lambda window: window.batch(2)).unbatch()
+    assert entries.element_spec == some
+    assert list(entries.map(lambda x: (x, 0)).map(lambda x, _: x)) == [1, 2, None, 4]

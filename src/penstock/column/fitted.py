@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from penstock.column.base import Column
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
@@ -14,7 +16,7 @@ from penstock.errors import InvalidArgumentError
 from penstock.spec import LeafSpec, NoneSpec, Spec, flatten, form
 from penstock.spec.structure import entries
 
-__all__ = ["fitted", "in_order_of"]
+__all__ = ["as_optional", "fitted", "in_order_of"]
 
 
 def in_order_of(rows: Chunk, spec: Spec, where: str) -> tuple[Column, ...]:
@@ -50,6 +52,14 @@ def _arranged(structure: Any, like: Any) -> list[Column]:
     if len(parts) > len(places):  # what has no place would be lost
         raise KeyError(structure)
     return [column for name, part in places.items() for column in _arranged(parts[name], part)]
+
+
+def as_optional(column: Column, leaf: LeafSpec) -> Column:
+    """The column as one of rows that may be missing where a spec says so, also where all of these are there."""
+    if not leaf.optional or column.valid is not None:
+        return column
+    made: Column = replace(column, valid=np.ones(len(column), np.bool_))  # type: ignore[type-var]
+    return made
 
 
 def fitted(rows: Chunk, spec: Spec, where: str) -> tuple[Column, ...]:

@@ -27,6 +27,7 @@ from penstock.graph.node import UNKNOWN, Node, PlainRows, RowSource, SpecUnknown
 from penstock.graph.placed import count_alone, note_unnoted, unnoted
 from penstock.graph.seeds import seeds_of_process
 from penstock.spec import DatasetSpec, Spec, UnrankedSpec, pack, paths
+from penstock.spec.lacking import as_noted
 
 __all__ = ["DEEPER", "AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
 
@@ -441,7 +442,7 @@ def _with_missing(seen: Spec, opened: Spec) -> Spec:
     if paths(seen.structure) != paths(opened.structure):
         return seen
     leaves = [
-        other if other.optional or isinstance(other, UnrankedSpec) else leaf
+        other if other.optional or isinstance(other, UnrankedSpec) else as_noted(leaf, other)
         for leaf, other in zip(mine, theirs, strict=True)
     ]
     return Spec(pack(seen.structure, leaves))

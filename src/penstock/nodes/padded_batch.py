@@ -28,6 +28,7 @@ from penstock.spec import (
     string,
     text,
 )
+from penstock.spec.lacking import together
 
 __all__ = ["PaddedBatch"]
 
@@ -88,7 +89,7 @@ class PaddedBatch(Groups):
         padded = [
             leaf
             if isinstance(leaf, NoneSpec)
-            else TensorSpec((self.size_known, *_sizes(shape, leaf)), leaf.dtype)
+            else together(leaf, TensorSpec((self.size_known, *_sizes(shape, leaf)), leaf.dtype))
             for leaf, shape in zip(rows.leaves, shapes, strict=True)
         ]
         return Spec(pack(rows.structure, padded))

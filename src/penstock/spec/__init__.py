@@ -2,6 +2,7 @@
 
 structure.py  dicts, tuples, named tuples, data classes and attrs classes of leaves
 leaves.py     the spec of one leaf
+lacking.py    what batches keep of rows that may be missing
 rows.py       the spec of whole rows
 relax.py      specs that cover others
 """

@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
+from penstock.spec.lacking import apart, as_noted, together
 from penstock.spec.leaves import LeafSpec, NoneSpec, RaggedSpec, SparseSpec, TensorSpec, UnrankedSpec
 from penstock.spec.structure import flatten, form, map_structure, pack, paths
 
@@ -39,7 +40,7 @@ class Spec:
         Raises:
             ArgumentTypeError: A leaf is a dataset.
         """
-        return Spec(map_structure(lambda leaf: leaf.batched(size), self.structure))
+        return Spec(map_structure(lambda leaf: together(leaf, leaf.batched(size)), self.structure))
 
     def stacked(self, size: int | None) -> Spec:
         """The spec of `size` rows stacked (None: a number that differs); sizes that are unknown stay so.
@@ -47,7 +48,7 @@ class Spec:
         Raises:
             ArgumentTypeError: A leaf is a dataset.
         """
-        return Spec(map_structure(lambda leaf: leaf.stacked(size), self.structure))
+        return Spec(map_structure(lambda leaf: together(leaf, leaf.stacked(size)), self.structure))
 
     def unstacked(self) -> Spec:
         """The spec of the entries of every row.
@@ -62,7 +63,7 @@ class Spec:
             raise ArgumentError(
                 "unbatch", "the leading dimension", got=got, want="the same in all components"
             )
-        return Spec(map_structure(lambda leaf: leaf.unstacked(), self.structure))
+        return Spec(map_structure(lambda leaf: apart(leaf, leaf.unstacked()), self.structure))
 
     def in_native_order(self) -> Spec:
         """The same of numbers in the machine's byte order, which is that of all rows that are made.
@@ -90,9 +91,9 @@ class Spec:
 
         def loose(leaf: LeafSpec) -> LeafSpec:
             if isinstance(leaf, RaggedSpec):
-                return replace(leaf, shape=(None, *leaf.shape[1:]))
+                return as_noted(replace(leaf, shape=(None, *leaf.shape[1:])), leaf)
             if isinstance(leaf, TensorSpec | SparseSpec):
-                return replace(leaf, shape=(None,) * len(leaf.shape))
+                return as_noted(replace(leaf, shape=(None,) * len(leaf.shape)), leaf)
             return leaf
 
         return Spec(map_structure(loose, self.structure))
@@ -112,7 +113,9 @@ def _known(seen: LeafSpec, known: LeafSpec, loose: LeafSpec) -> LeafSpec:
     if seen.dtype != known.dtype or len(seen.shape) != len(known.shape):
         return loose
     fits = all(want in (None, size) for size, want in zip(seen.shape, known.shape, strict=True))
-    return replace(loose, shape=known.shape if fits else loose.shape, optional=known.optional)
+    return as_noted(
+        replace(loose, shape=known.shape if fits else loose.shape, optional=known.optional), loose
+    )
 
 
 def _in_native_order(leaf: Any) -> Any:

@@ -58,6 +58,7 @@ LARGE: dict[str, Callable[[Any], Any]] = {
     "names beyond ASCII": lambda x: {"é" * 40 + str(i): x for i in range(6)},
     "an empty dict": lambda x: {"b": x, "empty": {}, "a": (x, {"d": x, "none": (), "c": x})},
     "within a named tuple": lambda x: Pair({"b": x, "a": x}, x),
+    "a name that is the path of another": lambda x: {"a/b": x, "a": {"b": x, "c": x}},
     "within a data class": lambda x: {"c": Named({"b": x, "a": x}, x), "a": x},
 }
 
@@ -92,6 +93,21 @@ NODES: dict[str, Callable[[Callable[[Any], Dataset]], Dataset]] = {
         lambda x: x, lambda key, _: made(key), 1
     ),
 }
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_a_name_that_reads_as_the_path_of_another_leaf_is_its_own(node: str):
+    def made(x: Any) -> Dataset:
+        row = {"a/b": np.int64(x), "a": {"b": np.float64(-x)}}
+        return Dataset.from_tensors(row if x == 0 else turned(row))
+
+    rows = iter(NODES[node](made))
+    whole = [{"a/b": x, "a": {"b": -x}} for x in range(6)]
+    assert next(rows) == whole[0]
+    state = json.dumps(rows.get_state())
+    assert list(rows) == whole[1:]
+    rows.set_state(json.loads(state))
+    assert list(rows) == whole[1:]
 
 
 def rest(rows: Any) -> list[str]:

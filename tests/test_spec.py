@@ -113,6 +113,12 @@ def test_relaxing_opens_sizes_that_differ():
     assert list(relax(one, other).structure) == ["a", "b"]
 
 
+def test_relaxing_takes_a_name_that_reads_as_the_path_of_another_leaf_for_itself():
+    whole, part = ps.TensorSpec((), np.int8), ps.TensorSpec((), np.float32)
+    one, other = Spec({"a/b": whole, "a": {"b": part}}), Spec({"a": {"b": part}, "a/b": whole})
+    assert relax(one, other).structure == one.structure
+
+
 def test_relaxing_goes_into_datasets():
     one, other = (ps.DatasetSpec(ps.TensorSpec((n,), np.int8), n) for n in (2, 3))
     assert relax(Spec(one), Spec(other)).structure == ps.DatasetSpec(ps.TensorSpec((None,), np.int8))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from json import dumps
 from operator import itemgetter
@@ -25,14 +25,15 @@ from penstock.spec import (
     paths,
     string,
     text,
+    ways,
 )
 from penstock.spec.structure import entries, with_parts
 
 __all__ = ["First", "chunk_in_form", "is_first", "kinds_of", "like_first", "row_in_form"]
 
 First: TypeAlias = tuple[str, ...]
-"""The path and the kind of each leaf, one after the other. Where that is long, or does not tell where an empty part
-stands, one text: a digest of them in any order, then how the entries of dicts stand."""
+"""The path and the kind of each leaf, one after the other. Where that is long, has a path twice, or does not tell where
+an empty part stands, one text: a digest of them in any order, then how the entries of dicts stand."""
 
 # Letters in a state, which stays below 2 kB with them.
 _LONGEST: Final = 500
@@ -60,16 +61,15 @@ def row_in_form(row: Any, structure: Any) -> Any:
     >>> row_in_form({"b": 1, "a": 2}, {"a": None, "b": None})
     {'a': 2, 'b': 1}
     """
-    names, wanted = paths(row), paths(structure)
-    _check_paths(names, wanted)
-    named = dict(zip(names, flatten(row), strict=True))
-    return pack(structure, [named[path] for path in wanted])
+    leaves, wanted = dict(zip(ways(row), flatten(row), strict=True)), ways(structure)
+    if leaves.keys() != set(wanted):
+        raise _other_structure(paths(row), paths(structure))
+    return pack(structure, [leaves[way] for way in wanted])
 
 
-def _check_paths(names: Collection[str], wanted: Collection[str]) -> None:
-    if set(names) != set(wanted):
-        shown = " and ".join(", ".join(map(repr, one)) for one in (wanted, names))
-        raise InvalidArgumentError(f"rows of different structures come after each other: of {shown}.")
+def _other_structure(names: Iterable[str], wanted: Iterable[str]) -> InvalidArgumentError:
+    shown = " and ".join(", ".join(map(repr, one)) for one in (wanted, names))
+    return InvalidArgumentError(f"rows of different structures come after each other: of {shown}.")
 
 
 def kinds_of(chunk: Chunk) -> tuple[str, ...]:
@@ -123,8 +123,10 @@ def _told(chunk: Chunk) -> First:
     structure = chunk.template
     names, kinds = paths(structure), kinds_of(chunk)
     told = tuple(part for pair in zip(names, kinds, strict=True) for part in pair)
-    is_short = len(dumps(told)) <= _LONGEST and not _has_empty_parts(structure)
-    return told if is_short else (_digest(names, kinds) + _order_text(_order(structure)),)
+    tells_all = len(set(names)) == len(names) and not _has_empty_parts(structure)
+    if tells_all and len(dumps(told)) <= _LONGEST:
+        return told
+    return (_digest(names, kinds) + _order_text(_order(structure)),)
 
 
 def _digest(names: Iterable[str], kinds: Iterable[str]) -> str:
@@ -142,7 +144,9 @@ def _has_empty_parts(structure: Any) -> bool:
 def _by_name(structure: Any) -> list[tuple[Any, Any]]:
     """The parts of a structure in an order that does not depend on how they stand."""
     parts = list(entries(structure) or ())
-    return sorted(parts, key=lambda part: paths({part[0]: None})) if isinstance(structure, dict) else parts
+    if isinstance(structure, dict):  # 0 and "0" are two names that read alike
+        parts.sort(key=lambda part: (paths({part[0]: None}), type(part[0]).__name__))
+    return parts
 
 
 def _order(structure: Any) -> list[int]:
@@ -183,11 +187,12 @@ def _recalled(chunk: Chunk, first: First) -> tuple[First, Any, tuple[str, ...]]:
         template = chunk.template
         if order:
             template = _in_places(template, iter(np.frombuffer(order, _place_dtype(n)).tolist()))
-        kind_of = dict(zip(names, kinds, strict=True))
-    else:
-        kind_of = dict(zip(first[::2], first[1::2], strict=True))
-        _check_paths(names, kind_of)
-        template = _in_order(chunk.template, first)
+        kind_of_way = dict(zip(ways(chunk.template), kinds, strict=True))
+        return first, template, tuple(kind_of_way[way] for way in ways(template))
+    kind_of = dict(zip(first[::2], first[1::2], strict=True))
+    if kind_of.keys() != set(names):
+        raise _other_structure(names, kind_of)
+    template = _in_order(chunk.template, first)
     return first, template, tuple(kind_of[path] for path in paths(template))
 
 

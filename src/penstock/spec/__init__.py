@@ -22,7 +22,7 @@ from penstock.spec.leaves import (
 )
 from penstock.spec.relax import is_compatible, relax
 from penstock.spec.rows import Spec
-from penstock.spec.structure import flatten, form, is_structure, map_structure, pack, paths
+from penstock.spec.structure import flatten, form, is_structure, map_structure, pack, paths, ways
 
 __all__ = [
     "DatasetSpec",
@@ -45,4 +45,5 @@ __all__ = [
     "relax",
     "string",
     "text",
+    "ways",
 ]

@@ -16,7 +16,7 @@ from penstock.spec.leaves import (
     UnrankedSpec,
 )
 from penstock.spec.rows import Spec
-from penstock.spec.structure import flatten, form, pack, paths
+from penstock.spec.structure import flatten, form, pack, paths, ways
 
 __all__ = ["is_compatible", "relax"]
 
@@ -54,9 +54,9 @@ def relax(first: Spec, second: Spec, *, where: str = "concatenate") -> Spec:
 def _relaxed(first: Any, second: Any, where: str) -> Any:
     if not _same_form(first, second):
         raise _incompatible(where, "structure", first, second)
-    named = dict(zip(paths(second), flatten(second), strict=True))
-    pairs = [(path, leaf, named[path]) for path, leaf in zip(paths(first), flatten(first), strict=True)]
-    return pack(first, [_covering(one, other, path, where) for path, one, other in pairs])
+    others = dict(zip(ways(second), flatten(second), strict=True))
+    each = zip(flatten(first), ways(first), paths(first), strict=True)
+    return pack(first, [_covering(one, others[way], path, where) for one, way, path in each])
 
 
 def _same_form(first: Any, second: Any) -> bool:

@@ -13,7 +13,17 @@ from typing import Any, Final
 
 from penstock.errors import LimitError
 
-__all__ = ["entries", "flatten", "form", "is_structure", "map_structure", "pack", "paths", "with_parts"]
+__all__ = [
+    "entries",
+    "flatten",
+    "form",
+    "is_structure",
+    "map_structure",
+    "pack",
+    "paths",
+    "ways",
+    "with_parts",
+]
 
 
 _FLATTER: Final = "Nest it less, or call sys.setrecursionlimit(20_000) before."
@@ -116,17 +126,29 @@ def map_structure(function: Callable[[Any], Any], structure: Any) -> Any:
 
 
 def paths(structure: Any) -> list[str]:
-    """A readable name for each leaf: `"a"`, `"b/0"`, ...; `""` for a structure that is a single leaf."""
-    return ["/".join(path) for path in _paths(structure, ())]
+    """A readable name for each leaf: `"a"`, `"b/0"`, ...; `""` for a structure that is a single leaf.
+
+    Two leaves may share one, as those of `{"a/b": 1, "a": {"b": 2}}`: what looks leaves up goes by `ways`.
+    """
+    return ["/".join(map(_text, way)) for way in ways(structure)]
 
 
-def _paths(structure: Any, prefix: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def ways(structure: Any) -> list[tuple[Any, ...]]:
+    """The names that lead to each leaf, which are those of no other.
+
+    >>> ways({"a/b": 1, "a": {"b": (2,)}})
+    [('a/b',), ('a', 'b', 0)]
+    """
+    return list(_ways(structure, ()))
+
+
+def _ways(structure: Any, prefix: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     parts = entries(structure)
     if parts is None:
         yield prefix
         return
     for name, part in parts:
-        yield from _paths(part, (*prefix, _text(name)))
+        yield from _ways(part, (*prefix, name))
 
 
 def _text(name: Any) -> str:

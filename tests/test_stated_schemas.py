@@ -11,7 +11,7 @@ import pytest
 
 import penstock as ps
 from penstock.errors import ArgumentError, ArgumentTypeError, FeatureError
-from penstock.train import Example, Feature, Features, FloatList, Int64List, SequenceExample
+from penstock.train import BytesList, Example, Feature, Features, FloatList, Int64List, SequenceExample
 
 INT32 = np.dtype(np.int32)
 
@@ -41,6 +41,10 @@ FIELDS: dict[str, tuple[Callable[[], ps.Field], str]] = {
     "a name that is a number": (lambda: ps.Field(3, "int64"), "name is 3"),  # type: ignore[arg-type]
     "half a character": (lambda: ps.Field("\ud800", "int64"), "UTF-8"),
     "more ragged axes than axes": (lambda: ps.Field("x", "int64", (None,), ragged_rank=1), "from 0 to 0"),
+    "whether there are some": (
+        lambda: ps.Field("x", "int64", (None, None), ragged_rank=True),
+        "ragged_rank of 'x' is 'True",
+    ),
     "fewer than none": (lambda: ps.Field("x", "int64", (None,), ragged_rank=-1), "ragged_rank of 'x'"),
     "an unknown size behind": (
         lambda: ps.Field("x", "int64", (None, None, None), ragged_rank=1),
@@ -133,6 +137,7 @@ def floats(value: float) -> Feature:
         (ints(2**53 + 1), "int64", "float64", "holds 9007199254740993"),
         (ints(2**63 - 1), "int64", "float32", "holds 9223372036854775807"),
         (ints(300), "int64", "uint8", "holds 300"),
+        (floats(1.5), "float", "uint64", "holds 1.5"),
     ],
 )
 def test_a_value_that_the_stated_dtype_cannot_hold_is_an_error(
@@ -151,6 +156,31 @@ def test_a_value_that_the_stated_dtype_holds_is_taken(tmp_path: Path):
     path = written(tmp_path, i=ints(2**53), f=floats(7.0))
     fields = (ps.Field("f", "float", (), INT32), ps.Field("i", "int64", (), np.dtype(np.float64)))
     assert list(ps.open(path, features=ps.Schema("Example", fields))) == [{"f": np.int32(7), "i": 2.0**53}]
+
+
+def test_floats_stated_as_uint64_are_numbers_of_that_value(tmp_path: Path):
+    path = written(tmp_path, x=Feature(float_list=FloatList(value=[3, 5])))
+    for shape in ((2,), (None,)):
+        schema = ps.Schema("Example", (ps.Field("x", "float", shape, np.dtype(np.uint64)),))
+        (row,) = ps.open(path, features=schema)
+        assert (row["x"].dtype, row["x"].tolist()) == (np.uint64, [3, 5])
+
+
+def texts(*values: bytes) -> Feature:
+    return Feature(bytes_list=BytesList(value=list(values)))
+
+
+@pytest.mark.parametrize("shape", [(None,), (None, 2), (2,)])
+def test_the_record_is_named_whose_list_of_text_is_not_utf8(tmp_path: Path, shape: tuple[int | None, ...]):
+    with ps.io.TFRecordWriter(tmp_path / "a.tfrecord") as writer:
+        for x in (texts(b"a", b"b"), texts(b"c", b"\xff"), texts(b"e", b"f")):
+            writer.write(Example(features=Features(feature={"x": x})).SerializeToString())
+    schema = ps.Schema("Example", (ps.Field("x", "bytes", shape, ps.text),))
+    rows = iter(ps.open(tmp_path / "a.tfrecord", features=schema))
+    assert next(rows)["x"].ravel().tolist() == ["a", "b"]
+    with pytest.raises(FeatureError, match=r"record 1 .*feature 'x' holds bytes that are not UTF-8"):
+        next(rows)
+    assert [row["x"].ravel().tolist() for row in rows] == [["e", "f"]]
 
 
 def test_defaults_of_fields_are_taken_as_those_of_feature_specs_are(tmp_path: Path):

@@ -140,10 +140,14 @@ def _fixed(
     field: Field, values: Any, value_offsets: IntArray | None, valid: BoolArray | None, n: int
 ) -> Column:
     shape = tuple(size for size in field.shape if size is not None)
+
+    def row_of(at: int) -> int:
+        return at // prod(shape)
+
     if value_offsets is not None:
         column = BytesColumn(value_offsets, values, valid, shape, field.spec.dtype, n)
-        return _checked_text(field, column, max(1, prod(shape)))
-    return FixedColumn(_logical(field, values, lambda at: at // prod(shape)).reshape(n, *shape), valid)
+        return _checked_text(field, column, row_of)
+    return FixedColumn(_logical(field, values, row_of).reshape(n, *shape), valid)
 
 
 def _items(
@@ -159,13 +163,16 @@ def _items(
             return offsets, _empty_items(field, 0)
         return offsets, FixedColumn(values.view(field.spec.dtype).reshape(-1, *field.inner_shape))
     assert list_offsets is not None
+
+    def row_of(at: int) -> int:
+        return int(np.searchsorted(list_offsets, at, side="right")) - 1
+
     offsets = _divided(field, list_offsets, width, "values")
     n = int(offsets[-1])
     if value_offsets is not None:
         items = BytesColumn(value_offsets, values, None, field.inner_shape, field.spec.dtype, n)
-        return offsets, _checked_text(field, items, 1)
-    numbers = _logical(field, values, lambda at: int(np.searchsorted(list_offsets, at, side="right")) - 1)
-    return offsets, FixedColumn(numbers.reshape(n, *field.inner_shape))
+        return offsets, _checked_text(field, items, row_of)
+    return offsets, FixedColumn(_logical(field, values, row_of).reshape(n, *field.inner_shape))
 
 
 def _divided(field: Field, offsets: IntArray, width: int, unit: str) -> IntArray:
@@ -187,7 +194,7 @@ def _logical(field: Field, values: Any, row_of: Callable[[int], int]) -> NDArray
         return np.asarray(values.view(dtype))
     if values.dtype == dtype:
         return np.asarray(values)
-    if dtype.kind in "Mm" or dtype == np.uint64:
+    if dtype.kind in "Mm" or (dtype == np.uint64 and values.dtype == np.int64):  # as they are written
         return np.asarray(values.view(dtype))
     with np.errstate(over="ignore", invalid="ignore"):  # told below
         cast = values.astype(dtype)
@@ -207,11 +214,11 @@ def _logical(field: Field, values: Any, row_of: Callable[[int], int]) -> NDArray
     return np.asarray(cast)
 
 
-def _checked_text(field: Field, column: BytesColumn, width: int) -> BytesColumn:
-    """Text is checked where it is read, so that the record can be named."""
+def _checked_text(field: Field, column: BytesColumn, row_of: Callable[[int], int]) -> BytesColumn:
+    """Text is checked where it is read, so that the record can be named; `row_of` tells the row of a string."""
     at = column.first_not_utf8() if column.dtype == text else None
     if at is not None:
-        raise Misfit(at // width, field.name, "holds bytes that are not UTF-8, wanted text")
+        raise Misfit(row_of(at), field.name, "holds bytes that are not UTF-8, wanted text")
     return column
 
 

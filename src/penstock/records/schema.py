@@ -82,7 +82,7 @@ class Field:
                 got = getattr(self, name)
                 raise ArgumentTypeError("Field", f"{name} of {self.name!r}", got=got, want="True or False")
         self._check_storage(spec.dtype)
-        self._check_partitions()
+        object.__setattr__(self, "ragged_rank", self._checked_partitions())
 
     def _check_storage(self, dtype: np.dtype[Any]) -> None:
         """`view` of other bytes as this dtype would be unsafe."""
@@ -100,9 +100,9 @@ class Field:
         if not fits:
             raise ArgumentError("Field", f"dtype of {self.name!r}", got=dtype, want=want)
 
-    def _check_partitions(self) -> None:
+    def _checked_partitions(self) -> int:
         try:
-            rank = index(self.ragged_rank)
+            rank = -1 if isinstance(self.ragged_rank, bool) else index(self.ragged_rank)
         except TypeError:
             rank = -1
         most = max(0, len(self.shape) - 1)
@@ -110,6 +110,7 @@ class Field:
             want = f"from 0 to {most}, with sizes that are known behind the axes that are ragged"
             got = f"{self.ragged_rank!r} with the shape {self.shape}"
             raise ArgumentError("Field", f"ragged_rank of {self.name!r}", got=got, want=want)
+        return rank
 
     @cached_property
     def spec(self) -> TensorSpec | RaggedSpec:

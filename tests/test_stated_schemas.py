@@ -166,6 +166,23 @@ def test_floats_stated_as_uint64_are_numbers_of_that_value(tmp_path: Path):
         assert (row["x"].dtype, row["x"].tolist()) == (np.uint64, [3, 5])
 
 
+def test_a_shape_beside_a_feature_that_is_missing_is_nobodys(tmp_path: Path):
+    path = written(tmp_path, **{"x/shape": Feature(int64_list=Int64List(value=[2, 1]))})
+    schema = ps.Schema("Example", (ps.Field("x", "int64", (None, None), optional=True),))
+    assert list(ps.open(path, features=schema)) == [{"x": None}]
+
+
+@pytest.mark.parametrize("sizes", [(1 << 62, 1 << 40), (1 << 62, 0), (1 << 32, 1 << 32)])
+def test_a_shape_of_more_items_than_numbers_count_is_an_error(tmp_path: Path, sizes: tuple[int, int]):
+    path = written(
+        tmp_path,
+        **{"x": Feature(int64_list=Int64List()), "x/shape": Feature(int64_list=Int64List(value=sizes))},
+    )
+    schema = ps.Schema("Example", (ps.Field("x", "int64", (None, None)),))
+    with pytest.raises(FeatureError, match=r"record 0 .*has 0 values, wanted those of shape"):
+        list(ps.open(path, features=schema))
+
+
 def texts(*values: bytes) -> Feature:
     return Feature(bytes_list=BytesList(value=list(values)))
 

@@ -223,14 +223,15 @@ def _checked_text(field: Field, column: BytesColumn, row_of: Callable[[int], int
 
 
 def _shaped(field: Field, flat: RaggedColumn, shapes: IntArray) -> ShapedColumn:
+    if flat.valid is not None:  # beside a feature that a record lacks any shape may stand
+        shapes = np.where(flat.valid[:, None], shapes, [size or 0 for size in field.shape])
     counts = np.diff(flat.offsets)
-    wanted = np.prod(shapes, axis=1)
-    fixed = [(axis, size) for axis, size in enumerate(field.shape) if size is not None]
-    bad = (counts != wanted) | (shapes < 0).any(axis=1)
-    for axis, size in fixed:
-        bad |= shapes[:, axis] != size
-    if flat.valid is not None:
-        bad &= flat.valid
+    # Sizes are a file's: their product may be of more digits than numbers have, or be 0 for those of a large array.
+    bad = (shapes < 0).any(axis=1) | (np.prod(np.maximum(shapes, 1), axis=1, dtype=np.float64) > _MOST_ITEMS)
+    bad |= counts != np.prod(shapes, axis=1)
+    for axis, size in enumerate(field.shape):
+        if size is not None:
+            bad |= shapes[:, axis] != size
     if bad.any():
         row = int(bad.argmax())
         reason = f"has {int(counts[row])} values, wanted those of shape {tuple(shapes[row].tolist())}"

@@ -183,6 +183,22 @@ def test_a_shape_of_more_items_than_numbers_count_is_an_error(tmp_path: Path, si
         list(ps.open(path, features=schema))
 
 
+@pytest.mark.parametrize("items", [[], [1, 2]])
+def test_row_lengths_whose_sum_is_right_only_without_its_first_digits_are_an_error(
+    tmp_path: Path, items: list[int]
+):
+    path = written(
+        tmp_path,
+        **{
+            "x": Feature(int64_list=Int64List(value=items)),
+            "x/row_lengths_0": Feature(int64_list=Int64List(value=[1 << 62] * 4 + [len(items)])),
+        },
+    )
+    schema = ps.Schema("Example", (ps.Field("x", "int64", (None, None), ragged_rank=1),))
+    with pytest.raises(FeatureError, match=f"record 0 .*has {len(items)} items, its row lengths ask for"):
+        ps.open(path, features=schema).to_arrow()
+
+
 def texts(*values: bytes) -> Feature:
     return Feature(bytes_list=BytesList(value=list(values)))
 

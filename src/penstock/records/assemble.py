@@ -270,8 +270,10 @@ def _partitioned(field: Field, column: RaggedColumn, partitions: list[Parts]) ->
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         held = ends[list_offsets[1:]] - ends[list_offsets[:-1]]
         bad = held != counts
-        if lengths.min(initial=0) < 0:
-            bad[int(np.searchsorted(list_offsets, int((lengths < 0).argmax()), side="right")) - 1] = True
+        # Sums of larger ones may be of more digits than numbers have, and then be right.
+        wrong = (lengths < 0) | (lengths > counts.max(initial=0))
+        if wrong.any():
+            bad[int(np.searchsorted(list_offsets, int(wrong.argmax()), side="right")) - 1] = True
         if bad.any():
             row = int(bad.argmax())
             raise Misfit(

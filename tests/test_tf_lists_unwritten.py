@@ -1,13 +1,17 @@
-"""Entries of TensorArrays that were never written are zeros of the shape that the others of their list have."""
+"""Entries of TensorArrays that take no bytes in files: those never written are zeros of the shape of the others."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import penstock as ps
 from penstock.column.base import BoolArray, offsets_of
+from penstock.column.fixed import FixedColumn
 from penstock.column.make import column_of
-from penstock.store.tf_lists import with_unwritten
+from penstock.column.ragged import RaggedColumn
+from penstock.column.shaped import ShapedColumn
+from penstock.store.tf_lists import joined_entries, with_unwritten
 
 SPEC = ps.TensorSpec((None,), np.int64)
 
@@ -32,3 +36,19 @@ def test_each_list_has_zeros_of_its_own_shape_up_to_one_that_does_not_tell_it():
     entries, rows, why = with_unwritten(written, there, offsets_of([2, 2, 3]), SPEC)
     assert (rows, why) == (2, "a TensorArray whose entry 0 was never written, and nothing tells its shape")
     assert [entry.tolist() for entry in entries.to_list()] == [[7, 8], [0, 0], [0], [9]]
+
+
+def entries_of(*shapes: tuple[int, int]) -> ShapedColumn:
+    values = RaggedColumn(offsets_of([rows * columns for rows, columns in shapes]), FixedColumn(np.arange(6)))
+    return ShapedColumn(values, np.array(shapes), (None, None))
+
+
+@pytest.mark.parametrize("rows", [1 << 28, 1 << 40, 1 << 62])
+def test_a_list_of_so_many_rows_without_values_that_no_memory_holds_them_is_an_error(rows: int):
+    entries = entries_of((2, 3), (0, 4), (rows, 0), (1, 0))
+    spec = ps.TensorSpec((None, None), np.int64)
+    lists, n, why = joined_entries(entries, offsets_of([2, 1, 1]), spec, ragged_rank=2)
+    assert n == 1
+    assert why is not None
+    assert "rows without values" in why
+    assert [row.to_list() for row in lists.to_list()] == [[[[0, 1, 2], [3, 4, 5]], []]]

@@ -19,6 +19,7 @@ from penstock.spec import TensorSpec, string
 __all__ = ["joined_entries", "with_unwritten"]
 
 _MOST_UNWRITTEN_BYTES: Final = 1 << 30
+_MOST_EMPTY_ROWS: Final = _MOST_UNWRITTEN_BYTES // 8
 _NO_SHAPE: Final = "was never written, and nothing tells its shape"
 
 
@@ -87,7 +88,9 @@ def joined_entries(
         return RaggedColumn(offsets, entries), n, None
     shaped = shaped_of(entries)
     if ragged_rank:
-        return _ragged(shaped, offsets, spec, ragged_rank), n, None
+        n, why = _that_fit(shaped, offsets, ragged_rank)
+        shaped = shaped.slice(0, int(offsets[n]))
+        return _ragged(shaped, offsets[: n + 1], spec, ragged_rank), n, why
     shapes, flat = shaped.shapes, shaped.flat
     why = None
     is_next = np.ones(len(shapes), np.bool_)
@@ -103,6 +106,19 @@ def joined_entries(
     first[counts > 0] = shapes[offsets[:n][counts > 0]]
     values = RaggedColumn(flat.offsets[offsets[: n + 1]], flat.inner)
     return ShapedColumn(values, np.column_stack([counts, first]), (None, *spec.shape)), n, why
+
+
+def _that_fit(entries: ShapedColumn, offsets: IntArray, ragged_rank: int) -> tuple[int, str | None]:
+    """How many lists fit in memory, and why not all: rows that hold no value take no bytes in files, and some here."""
+    sizes = np.maximum(entries.shapes[:, :ragged_rank].astype(np.float64), 0)
+    rows = np.cumprod(sizes, axis=1).sum(axis=1)  # in floats, which do not begin at 0 again
+    empty = np.cumsum(np.maximum(rows - np.diff(entries.flat.offsets) * ragged_rank, 0))
+    n = len(offsets) - 1
+    if not len(empty) or empty[-1] <= _MOST_EMPTY_ROWS:
+        return n, None
+    first = int(np.searchsorted(empty, _MOST_EMPTY_ROWS, side="right"))
+    n = int(np.searchsorted(offsets, first, side="right")) - 1
+    return n, "a TensorArray with entries of so many rows without values that they take too much memory"
 
 
 def _ragged(entries: ShapedColumn, offsets: IntArray, spec: TensorSpec, ragged_rank: int) -> Column:

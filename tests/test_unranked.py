@@ -153,6 +153,12 @@ def test_a_column_gives_any_of_its_rows(dtype: Any):
     assert same(type(column).concat([column.slice(1, 3), column]).to_list(), values[1:3] + values)
 
 
+def test_records_have_no_place_for_them(tmp_path: Path):
+    for given in (dataset(), dataset().map(lambda row: {"a": row})):
+        with pytest.raises(ArgumentError, match=r"write: .*UnrankedSpec.*as many axes with map"):
+            ps.write(tmp_path / "a.tfrecord", given)
+
+
 def test_a_spec_without_a_shape_is_told():
     with pytest.raises(ArgumentTypeError, match=r"shape is None, wanted the sizes.*ps.UnrankedSpec"):
         ps.TensorSpec(None, np.int8)  # type: ignore[arg-type]

@@ -79,7 +79,7 @@ def _values_in_a_row(column: Column) -> float:
     if isinstance(column, RaggedColumn):
         items = int(column.offsets[-1] - column.offsets[0]) / max(1, len(column))
         return items * _known_count(column.inner.spec.shape)
-    return _known_count(column.spec.shape)
+    return _known_count(column.spec.shape or ())  # not even the number of axes may be known
 
 
 def widened(before: Field, after: Field) -> Field:

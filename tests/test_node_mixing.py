@@ -270,6 +270,19 @@ def test_a_row_that_is_no_weights_is_an_error_after_which_reading_goes_on():
         next(rows)
 
 
+@pytest.mark.parametrize("size", [2, None])
+def test_what_lies_under_a_mask_is_no_weight(size: int | None):
+    def given() -> Iterator[Any]:
+        yield np.ma.MaskedArray([0.5, 9.0], [False, True])
+        yield np.array([0.0, 1.0])
+
+    signature = TensorSpec((size,), np.float64)
+    rows = iter(sample(three()[:2], Dataset.from_generator(given, output_signature=signature), seed=1))
+    with pytest.raises(InvalidArgumentError, match=r"row 0 of weights: found \[0.5, None\]. Wanted 2"):
+        next(rows)
+    assert next(rows) == next(iter(three()[1]))
+
+
 def test_datasets_of_no_weights_are_refused_when_the_dataset_is_made():
     for wrong in (
         Dataset.range(3),

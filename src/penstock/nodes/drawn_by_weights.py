@@ -94,18 +94,25 @@ class DrawnByWeights(Seeded):
     def plain(self, weights: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         seeds = self.seeds(self.pair, weights.epoch)
         for i, row in enumerate(weights):
-            shares = np.asarray(row[0] if isinstance(row, tuple) else row)[None]
+            given = row[0] if isinstance(row, tuple) else row
+            shares = _shares(given)[None]
             if shares.shape[1] != self.n or not _are_weights(shares).all():
-                raise _no_weights(i, shares[0], self.n)
+                raise _no_weights(i, given, self.n)
             yield np.int64(choice(seeds, i, _sums(shares)[0].tolist()))
 
 
 def _weights(column: Column, n: int) -> Floats:
     """`[rows, n]`; rows of other lengths, which only a row can tell, are all 0."""
     if isinstance(column, FixedColumn) and column.values.shape[1:] == (n,):
-        return column.values
-    rows = [np.asarray(row) for row in column.each()]
+        return _shares(column.items())
+    rows = [_shares(row) for row in column.each()]
     return np.stack([row if len(row) == n else np.zeros(n, row.dtype) for row in rows])
+
+
+def _shares(given: Any) -> Floats:
+    """The numbers, NaN where they are missing: what lies under a mask is none."""
+    shares: Floats = np.asarray(np.ma.filled(given, np.nan))
+    return shares
 
 
 def _are_weights(shares: Floats) -> NDArray[np.bool_]:
@@ -134,7 +141,7 @@ def _picks(seeds: SeedPair, first: int, sums: NDArray[np.float64], places: IntAr
 
 
 def _no_weights(row: int, found: Any, n: int) -> InvalidArgumentError:
+    want = f"Wanted {n} finite numbers of at least 0, one of them above 0."
     return InvalidArgumentError(
-        f"{_WHERE}, row {row} of weights: found {np.asarray(found).tolist()}. Wanted {n} finite numbers of at least 0, "
-        "one of them above 0."
+        f"{_WHERE}, row {row} of weights: found {np.ma.asarray(found).tolist()}. {want}"
     )

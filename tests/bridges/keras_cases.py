@@ -251,6 +251,15 @@ def test_sample_weights_and_dicts_are_taken():
     assert weighted.fit(ps.keras.adapter(ds), verbose=0).history["loss"] == [0.0]
 
 
+def test_what_is_missing_in_the_first_batch_is_no_number():
+    missing = np.ma.MaskedArray(np.ones((4, 1), np.float32), [[0], [1], [0], [0]])
+    rows = ps.Dataset.from_list([(row, np.float32(1)) for row in missing]).batch(2)
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    with pytest.raises(Exception, match="missing values, for which"):  # TensorFlow has an error of its own
+        model.fit(ps.keras.adapter(rows), verbose=0)
+
+
 def test_rows_that_are_no_batches_are_refused():
     with pytest.raises(ArgumentTypeError, match=r"wanted batches. Call batch\(\)"):
         ps.keras.adapter(ps.Dataset.range(5))

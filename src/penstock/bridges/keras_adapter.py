@@ -13,14 +13,19 @@ import numpy as np
 from penstock.bridges.keras_weights import with_class_weights
 from penstock.column.chunk import Chunk
 from penstock.dataset import Dataset
-from penstock.errors import ArgumentTypeError, FailedPreconditionError, UnknownLengthError
+from penstock.errors import (
+    ArgumentTypeError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    UnknownLengthError,
+)
 from penstock.graph.plan import plan_of
 from penstock.graph.state import from_json
 from penstock.nodes.with_options import most_threads_of
 from penstock.run.iterator import RowIterator
 from penstock.run.position import State, open_state
 from penstock.run.shares import worlds_of
-from penstock.spec import TensorSpec, map_structure
+from penstock.spec import TensorSpec, flatten, map_structure
 
 try:
     from keras.src.trainers.data_adapters.data_adapter import DataAdapter
@@ -296,7 +301,12 @@ class _Pass:
 
 
 def _only_row(chunk: Chunk) -> Any:
-    return chunk.row(0)
+    row = chunk.row(0)
+    if any(map(np.ma.is_masked, flatten(row))):
+        raise InvalidArgumentError(
+            "ps.keras.adapter: a batch has missing values, for which Keras has no form. Fill them in before, by map."
+        )
+    return row
 
 
 def _tensor(values: Any) -> Any:

@@ -6,16 +6,15 @@ here, from the messages of `parquet.thrift` in Thrift's compact protocol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from struct import unpack
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from penstock.fs.files import ReadFile
 from penstock.store.tf_wire import MalformedError, read_varint
 
 __all__ = ["columns_with_missing"]
 
-_TRUE, _FALSE, _STRUCT = 1, 2, 12
 _END_BYTES: Final = 8  # the length of the footer, and PAR1
 _MOST_NESTED: Final = 32
 # Numbers of fields, by message.
@@ -24,6 +23,18 @@ _COLUMNS, _ROWS = 1, 3
 _METADATA: Final = 3
 _PATH, _STATISTICS = 3, 12
 _NULL_COUNT: Final = 3
+
+_Wanted: TypeAlias = Mapping[int, Any]
+_NOTHING: Final[_Wanted] = {}
+# The fields that are read, with those of the messages in them.
+_OF_COLUMN: Final[_Wanted] = {_METADATA: {_PATH: _NOTHING, _STATISTICS: {_NULL_COUNT: _NOTHING}}}
+_OF_FOOTER: Final[_Wanted] = {_ROW_GROUPS: {_COLUMNS: _OF_COLUMN, _ROWS: _NOTHING}}
+
+# How values are written, by their types.
+_BOOLS: Final = (1, 2)
+_BYTE, _NUMBERS, _BINARY, _LISTS, _MAP, _STRUCT = 3, (4, 5, 6), 8, (9, 10), 11, 12
+# Of those that always take as many; the last is a double.
+_BYTES: Final = {**dict.fromkeys(_BOOLS, 0), _BYTE: 1, 7: 8}
 
 
 def columns_with_missing(path: str) -> set[str]:
@@ -40,7 +51,7 @@ def columns_with_missing(path: str) -> set[str]:
         (nbytes,) = unpack("<I", _last(file, file.size, _END_BYTES)[:4])
         footer = _last(file, file.size - _END_BYTES, nbytes)
     missing = set()
-    for columns in _columns(_Reader(footer).struct()):
+    for columns in _columns(_read(footer)):
         for column in columns:
             metadata = _member(column, _METADATA, dict)
             names = _member(metadata, _PATH, list)
@@ -74,69 +85,94 @@ def _member(message: Any, number: int, kind: type) -> Any:
     return value
 
 
-class _Reader:
-    """Messages as dicts by the numbers of their fields: numbers, bools, bytes, lists, dicts."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data, self._at = data, 0
-
-    def struct(self, depth: int = 0) -> dict[int, Any]:
-        """The message that begins here."""
-        fields: dict[int, Any] = {}
-        number = 0
-        while head := self._byte():
-            number = number + (head >> 4) if head >> 4 else self._zigzag()
-            kind = head & 15
-            fields[number] = kind == _TRUE if kind in (_TRUE, _FALSE) else self._value(kind, depth + 1)
-        return fields
-
-    def _value(self, kind: int, depth: int) -> Any:
-        read = _VALUES.get(kind)
-        if read is None or depth > _MOST_NESTED:
-            raise MalformedError(f"a field of type {kind}, {depth} deep, at byte {self._at}")
-        return read(self, depth)
-
-    def _list(self, depth: int) -> list[Any]:
-        head = self._byte()
-        count = self._varint() if head >> 4 == 15 else head >> 4
-        return [self._value(head & 15, depth + 1) for _ in range(count)]
-
-    def _map(self, depth: int) -> list[Any]:
-        count = self._varint()
-        kinds = self._byte() if count else 0
-        return [
-            (self._value(kinds >> 4, depth + 1), self._value(kinds & 15, depth + 1)) for _ in range(count)
-        ]
-
-    def _byte(self) -> int:
-        if self._at >= len(self._data):
-            raise MalformedError(f"it ends at byte {self._at}, within a message")
-        self._at += 1
-        return self._data[self._at - 1]
-
-    def _bytes(self, count: int) -> bytes:
-        part = self._data[self._at : self._at + count]
-        if len(part) < count:
-            raise MalformedError(f"it ends at byte {len(self._data)}, within a message")
-        self._at += count
-        return part
-
-    def _varint(self) -> int:
-        value, self._at = read_varint(self._data, self._at)
-        return value
-
-    def _zigzag(self) -> int:
-        value = self._varint()
-        return value >> 1 ^ -(value & 1)
+def _read(footer: bytes) -> dict[int, Any]:
+    try:
+        fields, end = _message(footer, 0, _OF_FOOTER, 0)
+    except IndexError:
+        end = len(footer) + 1
+    if end > len(footer):
+        raise MalformedError(f"it ends at byte {len(footer)}, within a message")
+    return fields
 
 
-_VALUES: Final[dict[int, Callable[[_Reader, int], Any]]] = {
-    **dict.fromkeys((_TRUE, _FALSE, 3), lambda r, _: r._byte()),  # noqa: SLF001 (its own)
-    **dict.fromkeys((4, 5, 6), lambda r, _: r._zigzag()),  # noqa: SLF001
-    7: lambda r, _: r._bytes(8),  # noqa: SLF001
-    8: lambda r, _: r._bytes(r._varint()),  # noqa: SLF001
-    **dict.fromkeys((9, 10), _Reader._list),  # noqa: SLF001
-    11: _Reader._map,  # noqa: SLF001
-    _STRUCT: _Reader.struct,
-}
-"""How values are read, by their types: bools in lists, i8; i16, i32, i64; double; binary; list, set; map; struct."""
+def _message(data: bytes, at: int, wanted: _Wanted, depth: int) -> tuple[dict[int, Any], int]:
+    """The wanted fields of the message at a byte, by their numbers, and where it ends; IndexError where it is cut.
+
+    Going past all others takes most of the time: a footer may have a million columns of thirty fields.
+    """
+    fields: dict[int, Any] = {}
+    number = 0
+    while head := data[at]:
+        at += 1
+        if head < 16:
+            zigzag, at = _varint(data, at)
+            number = zigzag >> 1 ^ -(zigzag & 1)
+        else:
+            number += head >> 4
+        kind = head & 15
+        if number in wanted:
+            fields[number], at = _value(data, at, kind, wanted[number], depth + 1)
+        elif kind in _NUMBERS:
+            while data[at] > 127:
+                at += 1
+            at += 1
+        elif kind == _BINARY and data[at] < 128:
+            at += 1 + data[at]
+        elif kind not in _BOOLS:  # of which the type is the value
+            _, at = _value(data, at, kind, _NOTHING, depth + 1)
+    return fields, at + 1
+
+
+def _value(data: bytes, at: int, kind: int, wanted: _Wanted, depth: int) -> tuple[Any, int]:
+    """The value at a byte, of a field that is not a bool, and where it ends; None of types that are never wanted."""
+    if depth > _MOST_NESTED:
+        raise MalformedError(f"messages {depth} deep at byte {at}")
+    if kind in _NUMBERS:
+        zigzag, at = _varint(data, at)
+        return zigzag >> 1 ^ -(zigzag & 1), at
+    if kind == _BINARY:
+        nbytes, at = _varint(data, at)
+        return data[at : at + nbytes], at + nbytes
+    if kind == _STRUCT or kind in _LISTS:
+        return (_message if kind == _STRUCT else _list)(data, at, wanted, depth)
+    if kind == _MAP:
+        return _map(data, at, depth)
+    if kind in _BYTES:
+        return None, at + _BYTES[kind]
+    raise MalformedError(f"a field of type {kind} at byte {at}")
+
+
+def _list(data: bytes, at: int, wanted: _Wanted, depth: int) -> tuple[list[Any], int]:
+    kind, count = data[at] & 15, data[at] >> 4
+    at += 1
+    if count == 15:
+        count, at = _varint(data, at)
+    values = []
+    for _ in range(count):
+        if kind == _STRUCT and depth < _MOST_NESTED:
+            value, at = _message(data, at, wanted, depth + 1)
+        else:
+            value, at = _item(data, at, kind, depth)
+        values.append(value)
+    return values, at
+
+
+def _map(data: bytes, at: int, depth: int) -> tuple[None, int]:
+    count, at = _varint(data, at)
+    kinds = data[at] if count else 0
+    at += 1 if count else 0
+    for _ in range(count):
+        for kind in (kinds >> 4, kinds & 15):
+            _, at = _item(data, at, kind, depth)
+    return None, at
+
+
+def _item(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
+    """A value in a list or a map, where bools take a byte each; none of its fields is wanted."""
+    if at >= len(data):
+        raise IndexError
+    return _value(data, at, _BYTE if kind in _BOOLS else kind, _NOTHING, depth + 1)
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    return (data[at], at + 1) if data[at] < 128 else read_varint(data, at)

@@ -401,6 +401,9 @@ class SparseTensor:
     def __mul__(self, other: Any) -> SparseTensor:
         return self._beside(operator.mul, other)
 
+    def __rmul__(self, other: Any) -> SparseTensor:
+        return self._beside(operator.mul, other) if isinstance(other, Tensor) else NotImplemented
+
     def __truediv__(self, other: Any) -> SparseTensor:
         return self._beside(operator.truediv, other)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from math import prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +15,9 @@ from penstock.ops.choosing import gather as ps_gather
 from penstock.ops.operands import pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.ops.selecting import masked, unique_of
+from penstock.ops.shapes import rank as ps_rank
 from penstock.ops.shapes import shape as ps_shape
+from penstock.ops.shapes import size as ps_size
 from penstock.tf.dtypes import as_dtype
 from penstock.trace.value import Traced
 
@@ -24,8 +27,10 @@ __all__ = [
     "boolean_mask",
     "gather",
     "gather_nd",
+    "rank",
     "searchsorted",
     "shape",
+    "size",
     "slice",
     "top_k",
     "unique",
@@ -45,6 +50,18 @@ def shape(input: Any, out_type: Any = np.int32) -> Any:  # noqa: A002
         help = "Use x.bounding_shape() or x.row_lengths()."
         raise ArgumentTypeError("shape", "input", got="a ragged tensor", want="rows of one size", help=help)
     return ps_shape(input, out_type)
+
+
+def rank(input: Any) -> Any:  # noqa: A002
+    """How many axes there are, also of a sparse tensor."""
+    return np.int32(len(input.shape)) if isinstance(input, Sparse) else ps_rank(input)
+
+
+def size(input: Any, out_type: Any = np.int32) -> Any:  # noqa: A002
+    """How many items there are; of a sparse tensor those of the whole."""
+    if isinstance(input, Sparse):
+        return as_dtype(out_type).dtype.type(prod(input.shape))
+    return ps_size(input, out_type)
 
 
 class Unique(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 import penstock as ps
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.ops.casting import cast
 from penstock.ops.face import face
 from penstock.tf.composite import SparseTensor, TracedSparse
 from penstock.tf.fillers import filler
@@ -75,10 +76,17 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     return SparseTensor(places, array[tuple(places.T)], np.array(array.shape, np.int64))
 
 
+_OF_NUMBERS: Final = ("add", "maximum", "minimum", "reduce_max", "reduce_sum")
+
+
 def _sparse(where: str, value: Any) -> ps.Sparse:
     found = unwrap(value)
     if not isinstance(found, ps.Sparse):
         raise ArgumentError(f"sparse.{where}", "sp_input", got=value, want="a SparseTensor")
+    if where in _OF_NUMBERS and found.dtype.kind in "bO":
+        raise ArgumentTypeError(
+            f"sparse.{where}", "dtype", got=SparseTensor.of(found).dtype.name, want="numbers"
+        )
     return found
 
 
@@ -100,7 +108,9 @@ def _require_order(where: str, given: ps.Sparse) -> None:
 
 def _made(places: Any, values: Any, shape: Any) -> SparseTensor:
     sizes = np.asarray(shape, np.int64)
-    return SparseTensor(np.asarray(places, np.int64).reshape(-1, len(sizes)), np.asarray(values), sizes)
+    return SparseTensor(
+        np.asarray(places, np.int64).reshape(len(values), len(sizes)), np.asarray(values), sizes
+    )
 
 
 def _in_order(places: NDArray[Any], values: NDArray[Any], shape: Any) -> SparseTensor:
@@ -224,6 +234,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     if not (isinstance(first, ps.Sparse) and isinstance(second, ps.Sparse)):
         dense = [one.to_dense() if isinstance(one, ps.Sparse) else np.asarray(one) for one in (first, second)]
         return Tensor(dense[0] + dense[1])
+    first, second = _sparse("add", first), _sparse("add", second)
     if first.shape != second.shape:
         raise ArgumentError("sparse.add", "shape of b", got=second.shape, want=str(first.shape))
     places = np.concatenate([first.indices, second.indices])
@@ -231,7 +242,9 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     sums = np.zeros(len(found), np.result_type(first.values, second.values))
     np.add.at(sums, inverse.reshape(-1), np.concatenate([first.values, second.values]))
     is_single = np.bincount(inverse.reshape(-1), minlength=len(sums)) == 1
-    is_kept = is_single | (np.abs(sums) >= unwrap(threshold))
+    # The least of a small dtype has no magnitude in it.
+    magnitudes = np.abs(sums.astype(np.int64) if sums.dtype.kind == "i" else sums)
+    is_kept = is_single | (magnitudes >= unwrap(threshold))
     return _made(found[is_kept], sums[is_kept], first.dense_shape)
 
 
@@ -337,9 +350,9 @@ def reduce_sum(
 ) -> Any:
     """The sums along axes, of all where none is given; a tensor, or a sparse one."""
     given = _sparse("reduce_sum", sp_input)
-    made = np.sum(given.to_dense(), axis=_axes(axis), keepdims=bool(keepdims))
-    made = np.asarray(made).astype(given.dtype)
-    return from_dense(made) if output_is_sparse else Tensor(made[()])
+    how = {"axis": _axes(axis), "keepdims": bool(keepdims)}
+    made = np.asarray(np.sum(given.to_dense(), **how)).astype(given.dtype)
+    return _where_values_are(given, made, **how) if output_is_sparse else Tensor(made[()])
 
 
 @face
@@ -358,7 +371,18 @@ def reduce_max(
     filled[tuple(given.indices.T)], is_there[tuple(given.indices.T)] = given.values, True
     how = {"axis": _axes(axis), "keepdims": bool(keepdims)}
     made = np.where(is_there.any(**how), filled.max(**how, initial=least), 0).astype(kind)
-    return from_dense(made) if output_is_sparse else Tensor(made[()])
+    return _where_values_are(given, made, **how) if output_is_sparse else Tensor(made[()])
+
+
+def _where_values_are(given: ps.Sparse, made: NDArray[Any], *, axis: Any, keepdims: bool) -> SparseTensor:
+    """What was made along axes, at the places of which a value is part, whatever it is there."""
+    rank = len(given.shape)
+    axes = range(rank) if axis is None else [one % rank for one in np.atleast_1d(axis).tolist()]
+    kept = [i for i in range(rank) if keepdims or i not in axes]
+    places = given.indices.copy()
+    places[:, list(axes)] = 0
+    places = np.unique(places, axis=0)[:, kept]
+    return _made(places, made[tuple(places.T)] if kept else np.repeat(made, len(places)), made.shape)
 
 
 def _axes(axis: Any) -> Any:
@@ -397,10 +421,11 @@ def fill_empty_rows(
 def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Tensor:
     """Bools of which those are true whose number is a value, in place of the last axis."""
     given = _sparse("to_indicator", sp_input)
-    if len(given.values) and not (given.values.min() >= 0 and given.values.max() < vocab_size):
+    values = np.asarray(cast(given.values, np.int64))
+    if len(values) and not (values.min() >= 0 and values.max() < vocab_size):
         raise InvalidArgumentError(f"sparse.to_indicator: values from 0 to below {vocab_size} are wanted.")
     made = np.zeros((*given.shape[:-1], vocab_size), bool)
-    made[(*given.indices[:, :-1].T, given.values)] = True
+    made[(*given.indices[:, :-1].T, values)] = True
     return Tensor(made)
 
 

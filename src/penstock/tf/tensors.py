@@ -226,7 +226,8 @@ class Tensor:
 
     def _operate(self, operation: Callable[[Any, Any], Any], other: Any, *, reflected: bool = False) -> Any:
         mine = self._value
-        if type(other) in _WRAPPERS.values():  # a ragged tensor, whose operators are its own
+        # Those of a ragged or a sparse tensor are its own.
+        if type(other) in _WRAPPERS.values() or hasattr(type(other), "dense_shape"):
             return NotImplemented
         try:
             theirs = other._value if isinstance(other, Tensor) else _like(other, mine)

@@ -53,7 +53,7 @@ from penstock.tf.branching import (
     vectorized_map,
     while_loop,
 )
-from penstock.tf.composite import RaggedTensor, SparseTensor
+from penstock.tf.composite import RaggedTensor
 from penstock.tf.debugging import Assert, assert_equal, assert_greater, assert_less
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
 from penstock.tf.functions import constant, convert_to_tensor, function, numpy_function, py_function
@@ -61,6 +61,7 @@ from penstock.tf.missing import no_attribute
 from penstock.tf.names import TOP, from_modules, module_names
 from penstock.tf.printing import print_
 from penstock.tf.shapes import TensorShape
+from penstock.tf.sparse_tensor import SparseTensor
 from penstock.tf.specs import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 from penstock.tf.surroundings import (
     autograph,

@@ -1,26 +1,26 @@
-"""`RaggedTensor` and `SparseTensor`: the names of TensorFlow over `ps.Ragged` and `ps.Sparse`."""
+"""`RaggedTensor`: the names of TensorFlow over `ps.Ragged`."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 import penstock as ps
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.tf.dtypes import DType, as_dtype
 from penstock.tf.fillers import filler
 from penstock.tf.lists import require_form
 from penstock.tf.rows_of_rows import aligned, cut, fitted, stacked, with_flat
 from penstock.tf.shapes import TensorShape
+from penstock.tf.sparse_tensor import SparseTensor
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
-from penstock.trace.value import Traced, untold
 
-__all__ = ["RaggedTensor", "SparseTensor", "TracedSparse", "stacked_rows"]
+__all__ = ["RaggedTensor", "stacked_rows"]
 
 
 @final
@@ -346,134 +346,6 @@ class RaggedTensor:
             return f"<tf.RaggedTensor {_shown(self.numpy())}>"
 
 
-class SparseTensor:
-    """A few values at given places.
-
-    >>> import penstock.tf as tf
-    >>> tf.sparse.to_dense(tf.SparseTensor([[0], [2]], [5, 7], [4])).numpy()
-    array([5, 0, 7, 0], dtype=int32)
-    """
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
-        self._sparse = ps.Sparse(_array(indices), _array(values), _array(dense_shape))
-
-    @classmethod
-    def of(cls, sparse: ps.Sparse) -> SparseTensor:
-        """The face of a `ps.Sparse`."""
-        made = object.__new__(cls)
-        made._sparse = sparse
-        return made
-
-    def __penstock__(self) -> ps.Sparse:
-        return self._sparse
-
-    @property
-    def indices(self) -> Tensor:
-        """The place of each value."""
-        return Tensor(self._sparse.indices)
-
-    @property
-    def values(self) -> Tensor:
-        """The values."""
-        return Tensor(self._sparse.values)
-
-    @property
-    def dense_shape(self) -> Tensor:
-        """Lengths of the axes of the whole."""
-        return Tensor(self._sparse.dense_shape)
-
-    @property
-    def shape(self) -> TensorShape:
-        """The same, as a shape."""
-        return TensorShape(self._sparse.shape)
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the values."""
-        return as_dtype(self._sparse.dtype)
-
-    def get_shape(self) -> TensorShape:
-        """The same as `shape`."""
-        return self.shape
-
-    def __mul__(self, other: Any) -> SparseTensor:
-        return self._beside(operator.mul, other)
-
-    def __rmul__(self, other: Any) -> SparseTensor:
-        return self._beside(operator.mul, other) if isinstance(other, Tensor) else NotImplemented
-
-    def __truediv__(self, other: Any) -> SparseTensor:
-        return self._beside(operator.truediv, other)
-
-    def _beside(self, operation: Callable[[Any, Any], Any], other: Any) -> SparseTensor:
-        """The values by those of a tensor at their places; one of fewer axes or of sizes 1 is repeated."""
-        if isinstance(other, SparseTensor | RaggedTensor):
-            raise ArgumentTypeError(
-                "SparseTensor", "operand", got=other, want="a tensor: use tf.sparse.to_dense"
-            )
-        beside, shape = other, np.shape(unwrap(other))
-        if shape:
-            found = np.broadcast_to(np.asarray(unwrap(other)), self._sparse.shape)[
-                tuple(self._sparse.indices.T)
-            ]
-            beside = Tensor(found) if isinstance(other, Tensor) else found
-            beside = found.tolist() if isinstance(other, list | tuple) else beside
-        return SparseTensor(self.indices, operation(self.values, beside), self.dense_shape)
-
-    def __repr__(self) -> str:
-        return f"SparseTensor(indices={self.indices!s}, values={self.values!s}, dense_shape={self.dense_shape!s})"
-
-
-_NOT_DENSE: Final = "uses a sparse value other than by tf.sparse.to_dense"
-
-
-@final
-class TracedSparse(SparseTensor):
-    """A sparse value of one axis while a function is traced: its values alone, which `tf.sparse.to_dense` gives."""
-
-    __hash__ = None
-
-    def __init__(self, values: Traced) -> None:
-        self._values = values
-
-    def __penstock__(self) -> Any:
-        return untold(self._values, _NOT_DENSE, np.dtype(self.dtype.as_numpy_dtype))
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise self._values.recorder.fail(_NOT_DENSE)
-
-    @property
-    def indices(self) -> Tensor:
-        return Tensor(untold(self._values, _NOT_DENSE, np.dtype(np.int64)))
-
-    @property
-    def values(self) -> Tensor:
-        return Tensor(self._values)
-
-    @property
-    def dense_shape(self) -> Tensor:
-        return Tensor(untold(self._values, _NOT_DENSE, np.dtype(np.int64)))
-
-    @property
-    def shape(self) -> TensorShape:
-        return TensorShape([None])
-
-    @property
-    def dtype(self) -> DType:
-        return Tensor(self._values).dtype
-
-    def to_dense(self) -> Tensor:
-        """All its values: of one axis, none is left out."""
-        return Tensor(self._values)
-
-    def __repr__(self) -> str:
-        return f"<a sparse {self.dtype.name}, while it is traced>"
-
-
 def stacked_rows(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """Values along a new axis as a ragged tensor, by `tf.ragged.stack`'s name."""
     parts = [_inner(value) for value in values]
@@ -550,4 +422,3 @@ def _alone(operation: Callable[[Any], Any]) -> Callable[[RaggedTensor], Any]:
 
 _operators()
 set_wrapper(ps.Ragged, RaggedTensor)
-set_wrapper(ps.Sparse, SparseTensor.of)

@@ -15,10 +15,11 @@ from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentErr
 from penstock.graph.adapted import by_itself
 from penstock.ops.face import as_ours
 from penstock.spec import is_structure, map_structure
-from penstock.tf.composite import RaggedTensor, SparseTensor
+from penstock.tf.composite import RaggedTensor
 from penstock.tf.dtypes import as_dtype
 from penstock.tf.lists import as_lists, packed, packed_list, texts
 from penstock.tf.ragged_functions import across, is_among
+from penstock.tf.sparse_tensor import SparseTensor
 from penstock.tf.taken_dtypes import requirement
 from penstock.tf.tensors import (
     Tensor,

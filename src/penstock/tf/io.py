@@ -12,9 +12,9 @@ from typing import Any
 import penstock as ps
 from penstock import io as ps_io
 from penstock.tf import gfile
-from penstock.tf.composite import TracedSparse
 from penstock.tf.functions import on_tensors
 from penstock.tf.names import lookup
+from penstock.tf.sparse_tensor import TracedSparse
 from penstock.tf.tensors import Tensor, unwrap, wrap
 from penstock.trace.value import Traced, told
 

@@ -18,10 +18,10 @@ import numpy as np
 import penstock as ps
 from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError, InvalidArgumentError
 from penstock.ops.tables import items_of, looked_up
-from penstock.tf.composite import SparseTensor
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
 from penstock.tf.functions import convert_to_tensor
 from penstock.tf.missing import no_attribute
+from penstock.tf.sparse_tensor import SparseTensor
 from penstock.tf.tensors import Tensor, unwrap, wrap
 
 __all__ = [

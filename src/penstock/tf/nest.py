@@ -8,8 +8,9 @@ from typing import Any
 from penstock.errors import ArgumentError
 from penstock.spec import flatten as flatten_structure
 from penstock.spec import pack
-from penstock.tf.composite import RaggedTensor, SparseTensor
+from penstock.tf.composite import RaggedTensor
 from penstock.tf.missing import no_attribute
+from penstock.tf.sparse_tensor import SparseTensor
 
 __all__ = ["flatten", "map_structure", "pack_sequence_as"]
 

@@ -13,9 +13,9 @@ from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.ops.casting import cast
 from penstock.ops.face import face
-from penstock.tf.composite import SparseTensor, TracedSparse
 from penstock.tf.fillers import filler
 from penstock.tf.missing import no_attribute
+from penstock.tf.sparse_tensor import SparseTensor, TracedSparse
 from penstock.tf.tensors import Tensor, unwrap
 
 __all__ = [

@@ -6,9 +6,10 @@ from typing import Any, ClassVar, final
 
 import penstock as ps
 from penstock.spec import map_structure
-from penstock.tf.composite import RaggedTensor, SparseTensor
+from penstock.tf.composite import RaggedTensor
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
 from penstock.tf.shapes import TensorShape
+from penstock.tf.sparse_tensor import SparseTensor
 from penstock.tf.tensors import Tensor
 
 __all__ = [

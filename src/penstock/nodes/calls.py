@@ -14,9 +14,10 @@ from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
 from penstock.column.packing import normal_function_result
 from penstock.errors import PenstockError, SpecError
-from penstock.graph.node import END, Failing, Rows, SpecUnknown, State, _End
+from penstock.graph.node import END, Failing, Rows, SpecUnknown, State
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
+from penstock.graph.rows import _End
 from penstock.graph.state import DREW_UNCOUNTED
 from penstock.nodes.effects import trace_without_effects
 from penstock.nodes.lacking import Lacking

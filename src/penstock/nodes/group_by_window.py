@@ -31,12 +31,12 @@ from penstock.graph.node import (
     SpecUnknown,
     State,
     Step,
-    _End,
     method,
     transform,
 )
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
+from penstock.graph.rows import _End
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows

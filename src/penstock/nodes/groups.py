@@ -33,9 +33,9 @@ from penstock.graph.node import (
     Spent,
     State,
     Step,
-    _End,
 )
 from penstock.graph.plan import Plan
+from penstock.graph.rows import _End
 from penstock.nodes.positions import Ranges, extended, is_ranges, positions
 from penstock.spec import Spec
 

@@ -28,12 +28,12 @@ from penstock.graph.node import (
     SpecUnknown,
     State,
     Step,
-    _End,
     method,
     transform,
 )
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
+from penstock.graph.rows import _End
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.inner import check_function, inner_plan, seeded_call

@@ -25,9 +25,10 @@ from penstock.column.chunk import Chunk
 from penstock.column.row_bytes import rows_within
 from penstock.errors import ArgumentError, FailedPreconditionError, FunctionError
 from penstock.graph.epochs import rows_in_epoch
-from penstock.graph.node import END, Failing, RowSource, _End
+from penstock.graph.node import END, Failing, RowSource
 from penstock.graph.origin import origin
 from penstock.graph.plan import Plan
+from penstock.graph.rows import _End
 from penstock.graph.share import rows_left
 from penstock.run.crossed import noted, raised
 from penstock.run.held import Base, Held

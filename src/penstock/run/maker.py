@@ -8,8 +8,9 @@ from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
 from penstock.column.chunk import Chunk
-from penstock.graph.node import END, Broken, Failing, Partly, State, _End
+from penstock.graph.node import END, Broken, Failing, Partly, State
 from penstock.graph.plan import Plan
+from penstock.graph.rows import _End
 from penstock.run.ahead import Ahead
 from penstock.run.crossed import noted
 from penstock.run.joined import LineSteps, steps_of

@@ -12,8 +12,9 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.origins import UNKNOWN_ORIGIN, Origins
-from penstock.graph.node import END, Failing, Partly, Spent, State, _End
+from penstock.graph.node import END, Failing, Partly, Spent, State
 from penstock.graph.plan import Plan
+from penstock.graph.rows import _End
 from penstock.run.edge import Edge, Mark
 
 __all__ = ["spent_by_origin"]

@@ -9,9 +9,10 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.graph.node import END, Broken, Failing, Node, State, Step, Work, _End
+from penstock.graph.node import END, Broken, Failing, Node, State, Step, Work
 from penstock.graph.placed import unnoted
 from penstock.graph.plan import Plan
+from penstock.graph.rows import _End
 from penstock.run.crossed import begun_again
 from penstock.run.uncounted import Uncounted
 

@@ -462,7 +462,7 @@ class SavedFolder:
         ]
         with suppress(NotFoundError):
             data = self._bytes_of(_manifest_name(1))
-            pointer = f"{_manifest_name(1)} {_native.digest(data)}\n".encode()
+            pointer = _pointing_to(_manifest_name(1), data)
             # Without hard links it is empty before it is whole.
             return not data or any(not self._differs(name, pointer) for name in names)
         return True
@@ -496,8 +496,7 @@ class SavedFolder:
                 except (PenstockError, OSError) as error:
                     wrong.append(str(error))
                     continue
-                pointer = f"{name} {_native.digest(self._bytes_of(name))}\n".encode()
-                replace_file(self.at(CURRENT), pointer)
+                replace_file(self.at(CURRENT), _pointing_to(name, self._bytes_of(name)))
                 self._point(manifest)
                 return manifest, wrong
         raise SidecarError(f"none of its versions is whole. {' '.join(wrong)}".strip(), path=self.path)

@@ -26,11 +26,12 @@ from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, NotFoundError
 from penstock.fs.files import identity
 from penstock.graph.adapted import Adapted
-from penstock.graph.fingerprint import fields_of, fingerprint, values_digest
+from penstock.graph.fingerprint import fingerprint, values_digest
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn
 from penstock.graph.uses import content_of, is_library, names_in
+from penstock.graph.value_digests import fields_of
 from penstock.spec import Spec, form
 
 __all__ = ["content_digest", "drawn_seeds", "has_drawn", "with_drawn_seeds"]

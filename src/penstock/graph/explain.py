@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import PenstockError
-from penstock.graph.fingerprint import fields_of, name_of
+from penstock.graph.fingerprint import name_of
 from penstock.graph.node import INFINITE, UNKNOWN, Node
 from penstock.graph.plan import Plan
+from penstock.graph.value_digests import fields_of
 
 __all__ = ["call_of", "explain"]
 

@@ -10,47 +10,34 @@ left out.
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import Field, fields, is_dataclass
-from functools import partial
-from hashlib import blake2b
-from pathlib import PurePath
-from types import CodeType
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from penstock.column.batches import Batches, RowsInMemory
-from penstock.column.chunk import Chunk
-from penstock.errors import PenstockError
+from penstock.column.batches import RowsInMemory
 from penstock.frozen import frozen
-from penstock.fs.files import ends_of, middle_of
-from penstock.fs.paths import names_pattern
 from penstock.graph.adapted import users_function
+from penstock.graph.described_files import EACH, files_described, names_below, opened_described
 from penstock.graph.named import repeats_shuffled
 from penstock.graph.named_files import named_files
 from penstock.graph.node import Node, method_of
 from penstock.graph.plan import Plan
-from penstock.graph.recorded import CodeMark, RecordedFunction
+from penstock.graph.recorded import RecordedFunction
 from penstock.graph.seeds import Drawn
 from penstock.graph.shortened import is_alike
 from penstock.graph.uses import uses_of
-from penstock.graph.which_files import marks_of_files, which_files
+from penstock.graph.value_digests import LONGEST_NAME, code_mark, digest_of, digest_of_all, fields_of
+from penstock.graph.which_files import which_files
 from penstock.graph.whole import whole_digest
-from penstock.spec import Spec
 
 __all__ = [
-    "MOST_CONTENTS",
     "Difference",
     "Fingerprint",
     "call_text",
     "chain",
-    "code_mark",
     "differences",
-    "fields_of",
-    "files_described",
     "files_of",
     "fingerprint",
     "name_of",
@@ -60,11 +47,7 @@ __all__ = [
 
 Fingerprint: TypeAlias = list[Any]
 
-_SHORT: Final = 24
 _FEW: Final = 4
-_ROWS: Final = 32
-_ARRAY_BYTES: Final = 1 << 14
-_DEEPEST: Final = 6
 _DIGITS: Final = 12
 
 # Of files: not in states of before, and not known of files elsewhere.
@@ -72,8 +55,6 @@ _WHERE_KNOWN: Final = frozenset({"names", "ends", "blocks", "contents"})
 
 _WHAT_IS_IN_THEM: Final = frozenset({"blocks", "contents"})
 
-# Which of several files is another: it only says more of what others tell.
-_EACH: Final = "each"
 _OF_FILES: Final = frozenset({"files", "names", "length_bytes", "ends", "blocks", "contents"})
 
 # How passes over repeated shuffles are counted, where more than one may come; states of before counted them otherwise.
@@ -82,13 +63,6 @@ _PASSES_NOW: Final = 2
 
 # Behind the name of an argument whose values are in memory: a digest of all of them, which states of before have not.
 _VALUES: Final = ".values"
-
-# Of more files than this some are looked into, evenly spread: opening 100,000 would take long where disks are far.
-_MOST_OPENED: Final = 16
-_MOST_BLOCKS: Final = 256
-MOST_CONTENTS: Final = 4096
-_READERS: Final = 8
-_AT_ONCE: Final = 64
 
 
 def fingerprint(plan: Plan) -> Fingerprint:
@@ -158,7 +132,7 @@ def _arguments_that_differ(
     name: str, theirs: Mapping[str, Any], ours: Mapping[str, Any], node: Node
 ) -> Iterator[Difference]:
     for argument in {**ours, **theirs}:
-        if argument == _EACH:
+        if argument == EACH:
             continue
         other, mine = theirs.get(argument), ours.get(argument)
         is_of_files = argument in _WHERE_KNOWN and (argument in _WHAT_IS_IN_THEM or "files" in ours)
@@ -180,7 +154,7 @@ def _arguments_that_differ(
             texts = f"{texts[0]} that uses other functions or values", texts[1]
         which = ""
         if argument in _OF_FILES and (names := list(files_of(node))):
-            which = which_files(theirs.get(_EACH), ours.get(_EACH), _below(names))
+            which = which_files(theirs.get(EACH), ours.get(EACH), names_below(names))
         yield Difference(f"{name}.{argument}", *texts, which, is_function)
 
 
@@ -245,7 +219,7 @@ def call_text(name: str, arguments: Mapping[str, Any]) -> str:
     shown = (
         f"{argument}={value['function'] + ' #' + value['code'] if _is_function(value) else value}"
         for argument, value in arguments.items()
-        if argument != _EACH
+        if argument != EACH
     )
     return f"{name}({', '.join(shown)})"
 
@@ -294,7 +268,7 @@ def _arguments(node: Node, *, calls: bool) -> dict[str, Any]:
             if (values := values_digest(node, part.name, value)) is not None:
                 named[part.name + _VALUES] = values[:_DIGITS]
             if calls and isinstance(value, RowsInMemory) and (paths := named_files(value)):
-                named |= _opened_described([os.fsdecode(path) for path in paths])
+                named |= opened_described([os.fsdecode(path) for path in paths])
     return named
 
 
@@ -305,7 +279,7 @@ def _as_before(node: Node) -> Iterator[tuple[str, Any]]:
         if isinstance(value, Node):
             yield from _as_before(value)
         elif any("changes_no_row" in inner.metadata for inner in fields_of(value)):
-            yield part.name, f"{_kind(value)} #{_digest_of_all(value)}"
+            yield part.name, f"{_kind(value)} #{digest_of_all(value)}"
 
 
 def values_digest(node: Node, name: str, value: Any) -> str | None:
@@ -327,14 +301,6 @@ def _is_default(value: Any, default: Any) -> bool:
     return value is default or (is_plain and type(value) is type(default) and bool(value == default))
 
 
-def fields_of(value: Any) -> list[Field[Any]]:
-    """The fields of a data class that take part in comparing it; none of anything else.
-
-    One whose metadata say `changes_no_row` counts as if it had its default.
-    """
-    return [part for part in fields(value) if part.compare] if is_dataclass(value) else []
-
-
 def _described(value: Any) -> Any:
     """A short value as it is; else what kind it is and a digest."""
     if isinstance(value, Drawn):
@@ -342,7 +308,7 @@ def _described(value: Any) -> Any:
     if (
         value is None
         or isinstance(value, bool | int | float)
-        or (isinstance(value, str) and len(value) <= _SHORT)
+        or (isinstance(value, str) and len(value) <= LONGEST_NAME)
     ):
         return value
     if (
@@ -356,249 +322,10 @@ def _described(value: Any) -> Any:
         named = {"function": mark.name, "code": mark.code, "python": mark.python}
         uses = None if isinstance(value, RecordedFunction) else uses_of(users_function(value))
         return named if uses is None else {**named, "uses": uses}
-    return str(value) if isinstance(value, np.dtype) else f"{_kind(value)} #{_digest(value)}"
-
-
-def code_mark(function: Callable[..., Any]) -> CodeMark:
-    """What tells the code of a function from others; of a recorded one what its code was."""
-    if isinstance(function, RecordedFunction):
-        return function.mark
-    function = users_function(function)
-    version = ".".join(map(str, sys.version_info[:2]))
-    return CodeMark(_function_name(function), _digest(function), version)
+    return str(value) if isinstance(value, np.dtype) else f"{_kind(value)} #{digest_of(value)}"
 
 
 def _kind(value: Any) -> str:
     if isinstance(value, RowsInMemory):
         return f"{len(value)} rows"
     return f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else type(value).__name__
-
-
-def _function_name(function: Any) -> str:
-    inner = function.func if isinstance(function, partial) else function
-    name: str = getattr(inner, "__name__", type(inner).__name__)
-    return name[:_SHORT]
-
-
-def files_described(paths: tuple[Any, ...]) -> dict[str, Any]:
-    """Files as a fingerprint has them: names below the directory that they share, sizes, digests of some content."""
-    names = [os.fsdecode(path) for path in paths]
-    below = _below(names)
-    is_one = len(below) == 1 and len(below[0]) <= 2 * _SHORT
-    named: dict[str, Any] = {"files": below[0] if is_one else f"{len(below)} #{_digest(below)}"}
-    if not is_one and (pattern := names_pattern([os.path.basename(name) for name in below])):
-        named["names"] = pattern
-    if any(isinstance(path, bytes) for path in paths):
-        # Names that are rows, as functions open them: sizes come after what states of before have, which is no size.
-        return {**named, "length_bytes": _digest([]), **_opened_described(names)}
-    sizes = [_size(name) for name in names]
-    named["length_bytes"] = sizes[0] if len(sizes) == 1 else _digest(sizes)
-    if (ends := _looked_into(names, _MOST_OPENED, ends_of)) is not None:
-        named["ends"] = ends.digest
-        if (blocks := _looked_into(names, _MOST_BLOCKS, middle_of)) is not None:
-            named |= {"blocks": blocks.digest, **_contents(names, blocks, sizes, middle_of)}
-    return named
-
-
-def _opened_described(names: list[str]) -> dict[str, Any]:
-    """What is in files that functions open by these names."""
-    blocks = _looked_into(names, _MOST_BLOCKS, _content_of_named)
-    if blocks is None:
-        return {}
-    sizes = [_size(name) for name in names]
-    more = _contents(names, blocks, sizes, _content_of_named)
-    return {"blocks": _digest([blocks.digest, *sizes]), **more}
-
-
-def _contents(
-    names: list[str], blocks: _Looked, sizes: list[int | None], read: Callable[[str], bytes]
-) -> dict[str, str]:
-    """What states of before have not: digests of more files than those of their blocks, and which is another."""
-    if len(names) <= _MOST_BLOCKS:
-        return _each(blocks, sizes)
-    contents = _looked_into(names, MOST_CONTENTS, read)
-    return {} if contents is None else {"contents": contents.digest, **_each(contents, sizes)}
-
-
-def _below(names: list[str]) -> list[str]:
-    """Names below the directory that all share."""
-    shared = os.path.commonpath(set(map(os.path.dirname, names))) if _can_share(names) else ""
-    return [_posix(name[len(shared) :].lstrip("/\\")) for name in names]
-
-
-def _each(looked: _Looked, sizes: list[int | None]) -> dict[str, str]:
-    """What tells which of several files is another."""
-    contents = [f"{size} ".encode() + looked.parts.get(i, b"") for i, size in enumerate(sizes)]
-    return {_EACH: marks_of_files(contents)} if len(contents) > 1 else {}
-
-
-def _content_of_named(name: str) -> bytes:
-    """Of a file what `middle_of` gives; nothing of what is none, which `list_files` finds too."""
-    return middle_of(name) if os.path.isfile(name) else b""
-
-
-def _posix(name: str) -> str:
-    return name if os.sep == "/" and "//" not in name and "/." not in name else PurePath(name).as_posix()
-
-
-def _can_share(names: list[str]) -> bool:
-    return bool(names) and len({os.path.isabs(name) for name in names}) == 1
-
-
-def _size(name: str) -> int | None:
-    # Of a file elsewhere asking would take a request each; what has changed shows as it is read.
-    if "://" in name:
-        return None
-    try:
-        return os.stat(name).st_size
-    except (OSError, ValueError):  # a text that is no path has a NUL
-        return None
-
-
-@frozen
-class _Looked:
-    """Digests of parts of files: of all together, and of each by its number."""
-
-    digest: str
-    parts: dict[int, bytes]
-
-
-def _looked_into(names: list[str], most: int, read: Callable[[str], bytes]) -> _Looked | None:
-    """Digests of parts of files, of a few where there are many; None where one cannot be read."""
-    n = len(names)
-    few = range(n) if n <= most else [i * (n - 1) // (most - 1) for i in range(most)]
-    if any("://" in names[i] for i in few):
-        return None
-    digest, parts = blake2b(digest_size=6), {}
-    try:
-        for i, part in zip(few, _each_read([names[i] for i in few], read), strict=True):
-            digest.update(part)
-            parts[i] = blake2b(part, digest_size=6).digest()
-    except (PenstockError, OSError, ValueError):
-        return None
-    return _Looked(digest.hexdigest(), parts)
-
-
-def _each_read(names: list[str], read: Callable[[str], bytes]) -> Iterator[bytes]:
-    """Of many several at a time: where disks are far each takes a millisecond, and little of that is work."""
-    if len(names) <= _MOST_BLOCKS:
-        yield from map(read, names)
-        return
-    slices = [names[first : first + _AT_ONCE] for first in range(0, len(names), _AT_ONCE)]
-    with ThreadPoolExecutor(_READERS) as pool:
-        for parts in pool.map(lambda some: list(map(read, some)), slices):
-            yield from parts
-
-
-# --- digests ---
-
-
-def _digest(value: Any) -> str:
-    return _digest_of(_parts(value, 0))
-
-
-def _digest_of(parts: Iterable[bytes]) -> str:
-    digest = blake2b(digest_size=6)
-    for part in parts:
-        digest.update(part)
-    return digest.hexdigest()
-
-
-def _digest_of_all(value: Any) -> str:
-    """The digest of a data class with the fields that change no row."""
-    every = [_as_marked(getattr(value, part.name)) for part in fields_of(value)]
-    return _digest_of((f"{type(value).__name__}:".encode(), *_parts(every, 1)))
-
-
-def _parts(value: Any, depth: int) -> Iterator[bytes]:
-    """Bytes that tell a value from others, the same in every process; of what is unknown only the type."""
-    kind: type = Chunk if isinstance(value, Batches) else type(value)
-    yield f"{kind.__name__}:".encode()
-    if isinstance(value, _AsMarked):
-        yield code_mark(value.function).code.encode()
-    elif value is None or isinstance(value, bool | int | float | complex | str | np.generic | np.dtype):
-        yield repr(value).encode()
-    elif isinstance(value, bytes | bytearray):
-        yield bytes(value)
-    elif isinstance(value, np.ndarray):
-        yield from _array(value, depth)
-    elif isinstance(value, Spec):
-        yield str(value.structure).encode()
-    elif isinstance(value, RowsInMemory):
-        yield from _chunk(value, depth)
-    elif depth < _DEEPEST:
-        yield from _deeper(value, depth + 1)
-
-
-@frozen
-class _AsMarked:
-    """A function that is part of another value: its mark alone counts, which a recipe keeps."""
-
-    function: Callable[..., Any]
-
-
-def _as_marked(value: Any) -> Any:
-    return _AsMarked(value) if callable(value) and not isinstance(value, type) else value
-
-
-def _deeper(value: Any, depth: int) -> Iterator[bytes]:
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _parts(key, depth)
-            yield from _parts(part, depth)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _parts(part, depth)
-    elif isinstance(value, frozenset | set):
-        yield from sorted(repr(part).encode() for part in value)
-    elif isinstance(value, CodeType):
-        yield value.co_code
-        yield f"{value.co_argcount} {value.co_posonlyargcount} {value.co_kwonlyargcount} {value.co_flags}".encode()
-        yield from _parts((value.co_consts, value.co_names), depth)
-    elif isinstance(value, partial):
-        named = {name: _as_marked(part) for name, part in value.keywords.items()}
-        yield from _parts((_as_marked(value.func), tuple(map(_as_marked, value.args)), named), depth)
-    elif isinstance(value, type) or (callable(value) and not hasattr(value, "__code__")):
-        yield str(getattr(value, "__qualname__", "")).encode()
-    elif callable(value):
-        yield from _code(value, depth)
-    elif is_dataclass(value):
-        yield from _parts([_as_marked(_that_counts(value, part)) for part in fields_of(value)], depth)
-    elif hasattr(value, "tolist"):
-        yield from _parts(value.tolist(), depth)
-
-
-def _that_counts(value: Any, part: Field[Any]) -> Any:
-    return part.default if "changes_no_row" in part.metadata else getattr(value, part.name)
-
-
-def _code(function: Callable[..., Any], depth: int) -> Iterator[bytes]:
-    """The code of a function, and the values around it that it uses."""
-    yield from _parts(getattr(function, "__code__", None), depth)
-    yield from _parts(getattr(function, "__defaults__", None), depth)
-    for cell in getattr(function, "__closure__", None) or ():
-        try:
-            value = cell.cell_contents
-        except ValueError:  # not set yet
-            continue
-        # Lists, dicts and objects may be what a function counts in.
-        if callable(value) or isinstance(value, bool | int | float | str | bytes | np.generic):
-            yield from _parts(value, depth)
-
-
-def _array(values: np.ndarray[Any, Any], depth: int) -> Iterator[bytes]:
-    yield f"{values.dtype}{values.shape}".encode()
-    if values.dtype == object:
-        yield from _parts(values.reshape(-1)[:_ROWS].tolist(), depth)
-    elif values.size:
-        flat = values.reshape(-1)
-        most = max(1, _ARRAY_BYTES // values.itemsize)
-        for part in (flat[:most], flat[-most:], flat[:: max(1, len(flat) // most)]):
-            yield np.ascontiguousarray(part).tobytes()
-
-
-def _chunk(rows: RowsInMemory, depth: int) -> Iterator[bytes]:
-    yield f"{len(rows)} {rows.spec.structure}".encode()
-    if len(rows):
-        places = np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.int64))
-        yield from _parts(rows.gather(places).to_list(), depth)

@@ -12,11 +12,11 @@ from penstock.column.origins import UNKNOWN_ORIGIN
 from penstock.errors import ArgumentError, ArgumentTypeError, OutOfRangeError
 from penstock.frozen import frozen
 from penstock.graph.explain import call_of
-from penstock.graph.fingerprint import fields_of
 from penstock.graph.following import Sources, followed
 from penstock.graph.node import END, FilePlace, Node
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn
+from penstock.graph.value_digests import fields_of
 from penstock.run.edge import Edge
 from penstock.run.reached import begin_epoch, parts_of, rows_in_epoch
 

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from penstock.errors import OtherFileError, PenstockError
 from penstock.fs.files import middle_of
-from penstock.graph.fingerprint import MOST_CONTENTS, files_of
+from penstock.graph.described_files import MOST_CONTENTS
+from penstock.graph.fingerprint import files_of
 from penstock.graph.plan import Plan
 
 __all__ = ["Opened", "OpenedFiles", "opened_in", "written"]

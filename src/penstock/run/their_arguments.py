@@ -9,10 +9,10 @@ from typing import Any
 
 from penstock.errors import ArgumentError
 from penstock.graph.explain import call_of
-from penstock.graph.fingerprint import fields_of
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.state import to_json
+from penstock.graph.value_digests import fields_of
 from penstock.run.edge import Edge, Mark
 from penstock.run.told import Told
 

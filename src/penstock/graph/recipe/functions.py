@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.adapted import users_function
-from penstock.graph.fingerprint import code_mark
 from penstock.graph.recipe.checked import a_text, malformed, members
 from penstock.graph.recorded import CodeMark, RecordedFunction
+from penstock.graph.value_digests import code_mark
 
 __all__ = ["Functions", "Lookup", "function_to_json", "own_function"]
 

@@ -449,3 +449,10 @@ def test_wrong_arguments_of_make_csv_dataset_are_refused_at_once(tmp_path: Path,
 def test_a_pattern_that_matches_nothing_is_refused_at_once(tmp_path: Path):
     with pytest.raises(ps.InvalidArgumentError, match="No files matched"):
         ps.Dataset.make_csv_dataset(str(tmp_path / "*.csv"), 2)
+
+
+def test_a_file_of_very_many_columns_is_read_at_once(tmp_path: Path):
+    n = 20_000  # column by column each of which is looked for among all others, this takes half a minute
+    content = ",".join(f"c{i}" for i in range(n)) + "\n" + ",".join(str(i) for i in range(n)) + "\n"
+    [row] = ps.Dataset.from_csv(write(tmp_path / "a.csv", content.encode()))
+    assert (len(row), row["c19999"]) == (n, n - 1)

@@ -11,6 +11,7 @@ from typing import Any
 from penstock.bridges.arrow import record_batches
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, DependencyError, InvalidArgumentError, PenstockError
+from penstock.nodes.arguments import named_twice
 from penstock.ops.rounded import is_rounded
 
 __all__ = ["read_csv", "read_parquet", "reading", "write_parquet"]
@@ -219,7 +220,7 @@ def _is_plain(pa: Any, kind: Any) -> bool:
 
 
 def _check_different(path: str, names: Sequence[str]) -> None:
-    again = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    again = named_twice(names)
     if again is not None:
         found = f"it has two columns named {again!r}, wanted another name for each."
         raise InvalidArgumentError(found, path=path, help="Rename one of them.")

@@ -17,6 +17,7 @@ from penstock.bridges.table_files import read_csv, read_parquet
 from penstock.cli.images import image_dataset
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.fs.paths import regular_status
+from penstock.nodes.arguments import named_twice
 from penstock.records.frames import MAX_RECORD_BYTES
 
 __all__ = ["read_data"]
@@ -95,12 +96,10 @@ def _json_row(path: str, number: int, line: bytes) -> dict[str, Any]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        again = next(name for i, name in enumerate(names) if name in names[:i])
+    again = named_twice(name for name, _ in pairs)
+    if again is not None:
         raise ValueError(f"an object has two members named {again!r}")
-    return members
+    return dict(pairs)
 
 
 def _float(text: str) -> float:

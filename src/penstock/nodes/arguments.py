@@ -16,6 +16,7 @@ __all__ = [
     "at_least",
     "flag",
     "is_count",
+    "named_twice",
     "names",
     "one_of",
     "parallel_calls",
@@ -142,6 +143,20 @@ def names(where: str, name: str, values: Any) -> tuple[str, ...]:
     if not all(isinstance(value, str) for value in listed):
         raise ArgumentTypeError(where, name, got=values, want="a list of names")
     return tuple(map(str, listed))
+
+
+def named_twice(names: Iterable[str]) -> str | None:
+    """The first name that has stood there before; None where all are different.
+
+    >>> named_twice(["a", "b", "a"]), named_twice(["a", "b"])
+    ('a', None)
+    """
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def parallel_calls(where: str, value: Any) -> int | None:

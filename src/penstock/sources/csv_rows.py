@@ -227,12 +227,13 @@ class _RowReader:
         if not rows:
             self._fail(cells, cells.wrong.get(0) or self._other_count(int(counts[0])), None)
         parts: list[Column] = []
+        exact = frozenset(node.exact)
         for column in node.columns:
             read = partial(
                 column_of_cells,
                 column=column,
                 na_value=node.format.na_value,
-                is_exact=column.name in node.exact,
+                is_exact=column.name in exact,
             )
             try:
                 part = read(cells, firsts[:rows] + column.place)

@@ -11,6 +11,7 @@ import numpy as np
 
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.graph.plan import Plan
+from penstock.nodes.arguments import named_twice
 from penstock.ops.csv_arguments import CSV_DTYPES
 from penstock.ops.csv_values import CsvColumn
 from penstock.ops.rounded import is_rounded
@@ -49,7 +50,7 @@ def column_names(where: str, paths: Sequence[str], format: CsvFormat) -> list[st
 
 def check_different(where: str, names: Sequence[str]) -> None:
     """Refuse two columns of one name."""
-    again = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    again = named_twice(names)
     if again is not None:
         help = "Either `column_names` argument or CSV header row contains duplicate column names."
         raise ArgumentError(where, "column", got=again, want="a name that is there once", help=help)

@@ -130,10 +130,10 @@ class CsvQuestion:
         everything = self.all_names()
         names = everything if chosen is None else list(chosen)
         self._check(everything, names, stated, label)
-        columns = []
+        columns, places = [], {name: i for i, name in enumerate(everything)}
         for name in names:
             dtype, default = (None, None) if name not in stated else self._stated(name, stated[name])
-            columns.append(CsvColumn(everything.index(name), name, dtype or string, default))
+            columns.append(CsvColumn(places[name], name, dtype or string, default))
         unknown = [column for column in columns if column.name not in stated]
         found = {
             column.name: replace(column, dtype=dtype, default=b"" if dtype == string else 0)
@@ -161,8 +161,9 @@ class CsvQuestion:
         check_different(self.where, names)
         if not names:
             raise ArgumentError(self.where, "columns", got=names, want="at least one column")
+        known = set(everything)
         for name in (*names, *stated):
-            if name not in everything:
+            if name not in known:
                 raise ArgumentError(self.where, "column", got=name, want=f"one of {', '.join(everything)}")
         if label is not None and label not in names:
             help = "`label_name` provided must be one of the columns."

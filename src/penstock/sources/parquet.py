@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -203,14 +203,15 @@ class _File:
 
     def check_same(self, first: _File) -> None:
         """Refuse a file whose columns are not those of the first one."""
+        times = Counter(self._schema.names)
         for name in first.names:
-            if name not in self._schema.names:
+            if name not in times:
                 if self is first:
-                    want = f"one of {', '.join(self._schema.names)}"
+                    want = f"one of {', '.join(times)}"
                     raise ArgumentError("from_parquet", "a name in columns", got=name, want=want)
                 found = f"has no column {name!r}, wanted the columns of {first.path}."
                 raise InvalidArgumentError(found, path=self.path)
-            if self._schema.names.count(name) > 1:
+            if times[name] > 1:
                 found = f"it has two columns named {name!r}, wanted another name for each."
                 raise InvalidArgumentError(found, path=self.path, help="Take others of it with columns=.")
             mine, wanted = self._schema.field(name).type, first._schema.field(name).type

@@ -14,6 +14,7 @@ Arrow lacks, FixedSizeBinary of the bytes as NumPy has them.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from math import prod
 from typing import Any, Final
 
@@ -59,7 +60,8 @@ def _field(arrow: Any, name: str, leaf: LeafSpec) -> Any:
 def field_names(spec: Spec) -> list[str]:
     """A name for each leaf: its path, with the number of the leaf behind it where another has the same path."""
     names = [path or "value" for path in spec.paths()]
-    return [name if names.count(name) == 1 else f"{name}#{i}" for i, name in enumerate(names)]
+    times = Counter(names)
+    return [name if times[name] == 1 else f"{name}#{i}" for i, name in enumerate(names)]
 
 
 def check_leaf(leaf: LeafSpec, path: str) -> None:

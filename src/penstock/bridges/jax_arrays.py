@@ -59,8 +59,9 @@ class Placing:
         self._shardings = [shardings[i] for i in self._moved]
         self._is_local = not any(map(_spans_processes, self._shardings))
         self._same = self._shardings[0] if len(set(map(id, self._shardings))) == 1 else self._shardings
+        leaves = spec.leaves
         for i in self._moved:
-            _check_leaf(self._names[i], spec.leaves[i], shardings[i])
+            _check_leaf(self._names[i], leaves[i], shardings[i])
 
     def __call__(self, row: Any) -> Any:
         leaves = flatten(row)

@@ -167,8 +167,9 @@ class ArrowReader:
     ) -> None:
         self._arrow, self._path = pyarrow("load", "ipc"), path
         self._schema = schema_of(self._arrow, spec)
-        self._fields = list(range(len(spec.leaves))) if columns is None else list(columns)
-        self._leaves = [spec.leaves[i] for i in self._fields]
+        leaves = spec.leaves
+        self._fields = list(range(len(leaves))) if columns is None else list(columns)
+        self._leaves = [leaves[i] for i in self._fields]
         self._structure = spec.structure if columns is None else tuple(self._leaves)
         self._mapped = Mapped(path)
         self._data = self._mapped.data

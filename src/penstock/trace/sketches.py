@@ -72,20 +72,21 @@ def _leaf_in_common(mine: LeafSpec, theirs: LeafSpec) -> LeafSpec:
 
 def sketch(spec: Spec, recorder: Recorder, outputs: Any) -> Any:
     """What is known of the results of a function that cannot be traced."""
+    leaves = spec.leaves
 
     def known(leaf: Any) -> LeafSpec:
-        of_row = isinstance(leaf, Ref) and leaf.index >= len(spec.leaves)
+        of_row = isinstance(leaf, Ref) and leaf.index >= len(leaves)
         if of_row and recorder.forms[leaf.index].kind in (Kind.OPAQUE, Kind.PARTS, Kind.UNTOLD):
             return NoneSpec()
-        return leaf_spec(leaf, spec, recorder)
+        return leaf_spec(leaf, leaves, recorder)
 
     return map_structure(known, outputs)
 
 
-def leaf_spec(leaf: Any, spec: Spec, recorder: Recorder) -> LeafSpec:
-    """The spec of one of the results."""
+def leaf_spec(leaf: Any, leaves: list[LeafSpec], recorder: Recorder) -> LeafSpec:
+    """The spec of one of the results, by those of the leaves of a row."""
     if not isinstance(leaf, Ref):
         return TensorSpec(np.shape(leaf), string if isinstance(leaf, bytes) else leaf.dtype)
-    if leaf.index < len(spec.leaves):
-        return passed_on_spec(spec.leaves[leaf.index])
+    if leaf.index < len(leaves):
+        return passed_on_spec(leaves[leaf.index])
     return output_spec(recorder.forms[leaf.index])

@@ -118,8 +118,9 @@ class Trace:
         self._leaves = flatten(outputs)
         self._recorder, self.looked = recorder, dict(recorder.looked)
         self._made = [leaf.index for leaf in self._leaves if isinstance(leaf, Ref)]
-        self._program = Program(spec.leaves, recorder.forms, recorder.steps, [*self._made, *self._unused])
-        self.spec = Spec(pack(outputs, [leaf_spec(leaf, spec, recorder) for leaf in self._leaves]))
+        known = spec.leaves
+        self._program = Program(known, recorder.forms, recorder.steps, [*self._made, *self._unused])
+        self.spec = Spec(pack(outputs, [leaf_spec(leaf, known, recorder) for leaf in self._leaves]))
 
     def run(self, chunk: Chunk) -> Chunk:
         """The results for all rows of a chunk; leaves that are passed on share their memory.

@@ -11,6 +11,7 @@ import pytest
 import penstock as ps
 from penstock.errors import ArgumentTypeError, FunctionError
 from penstock.nodes.group_by_reducer import Reducer
+from penstock.run.position import seal_state
 
 TOTAL = Reducer(lambda _: np.int64(0), lambda total, x: total + x, lambda total: total)
 
@@ -82,3 +83,26 @@ def test_wrong_arguments_are_refused():
         ps.Dataset.range(3).group_by_reducer(lambda x: x, abs)
     with pytest.raises(ArgumentTypeError, match="result of key_func"):
         ps.Dataset.range(3).group_by_reducer(lambda x: x / 2, TOTAL)
+
+
+def counting(start):
+    """A dataset whose reducer counts rows from a number on."""
+    reducer = Reducer(lambda _: np.int64(start), lambda state, _: state + 1, lambda state: state)
+    return ps.Dataset.range(9).group_by_reducer(lambda x: x % 3, reducer).map(lambda x: x)
+
+
+def test_a_changed_function_of_a_reducer_is_warned_of_as_that_of_a_map():
+    rows = iter(counting(0))
+    state = json.loads(json.dumps(rows.get_state()))
+    again = iter(counting(0))
+    again.set_state(state)
+    assert list(again) == [3, 3, 3]
+    with pytest.warns(UserWarning, match=r"a function has changed.*reducer\.init_func"):
+        iter(counting(100)).set_state(state)
+
+
+def test_a_reducer_of_another_python_is_taken_as_functions_are():
+    state = iter(counting(0)).get_state()
+    [node] = [one for one in state["pipeline"] if one[0] == "group_by_reducer"]
+    node[1]["reducer.init_func"] |= {"python": "3.99", "code": "0" * 12}
+    iter(counting(0)).set_state(seal_state(state))

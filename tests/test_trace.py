@@ -235,6 +235,27 @@ def test_agreement_compares_the_first_rows():
     assert not agrees(trace(counting, NUMBER), counting, numbers(5))
 
 
+def test_agreement_is_not_told_by_rows_that_fail_both_ways():
+    inverse = lambda x: np.power(x, x - 2)  # noqa: E731  (whole numbers have no negative powers)
+    assert agrees(trace(inverse, NUMBER), inverse, numbers(2).slice(1, 2)) is None
+    assert agrees(trace(inverse, NUMBER), inverse, numbers(3).slice(1, 3))
+    halved = lambda x: inverse(x) // 2  # noqa: E731
+    assert agrees(trace(inverse, NUMBER), halved, numbers(3).slice(1, 3)) is False
+
+
+def test_a_function_that_fails_where_its_trace_does_not_runs_row_by_row():
+    numbers = ps.Dataset.from_tensor_slices(np.float32([1, 2, 3])).map(lambda x: x.dot(x))
+    with pytest.raises(ps.FunctionError, match="no attribute 'dot'"):  # single values of NumPy have none
+        next(iter(numbers))
+    assert not list(numbers.ignore_errors())
+
+
+def test_python_rounds_no_arrays():
+    arrays = ps.Dataset.from_tensor_slices(np.ones((3, 2))).map(lambda x: round(x, 1))
+    with pytest.raises(ps.FunctionError, match="__round__"):
+        next(iter(arrays))
+
+
 FAIR = np.random.default_rng(1)
 DICE = random.Random(3)
 

@@ -231,9 +231,7 @@ class Calls:
         if not isinstance(made, Trace) or not self.is_traced or made.looked:
             return None
         rows = None if self._is_checked else head()
-        if rows is None or agrees(made, self.function, rows) or self._fails(rows):
-            return made
-        return None
+        return None if rows is not None and agrees(made, self.function, rows) is False else made
 
     def over(self, chunk: Chunk, first: int) -> Chunk | Failing:
         """The results for the rows of a chunk, of which the first has this position."""
@@ -241,10 +239,11 @@ class Calls:
         if not isinstance(made, Trace) or not self._holds(chunk):
             return self.by_row(chunk, first)
         if not self._is_checked:
-            if not agrees(made, self.function, chunk) and not self._fails(chunk):
+            told = agrees(made, self.function, chunk)
+            if told is False:
                 self._distrust()
                 return self.by_row(chunk, first)
-            self._is_checked = True
+            self._is_checked = told is True
         try:
             return made.run(chunk)
         except TooMuchTogether:
@@ -254,15 +253,6 @@ class Calls:
 
     def _holds(self, chunk: Chunk) -> bool:
         return self._lacking is None or self._lacking.hold(chunk)
-
-    def _fails(self, chunk: Chunk) -> bool:
-        """Whether the function raises for one of the first rows, so that the trace could not be compared."""
-        try:
-            for row in chunk.slice(0, min(2, len(chunk))):
-                call(self.function, row)
-        except Exception:  # noqa: BLE001  (it is raised again, where it belongs)
-            return True
-        return False
 
     def by_row(self, chunk: Chunk, first: int) -> Chunk | Failing:
         """As `over`, without the trace."""

@@ -82,20 +82,43 @@ def _given_up(recorder: Recorder, error: Untraceable, sketch: Any = None) -> Unt
     return Untraceable(first.reason, first.file, first.line, sketch)
 
 
-def agrees(trace: Trace, function: Callable[..., Any], chunk: Chunk) -> bool:
+def agrees(trace: Trace, function: Callable[..., Any], chunk: Chunk) -> bool | None:
     """Whether a trace gives exactly what its function gives, for the first two rows of a chunk.
 
-    Dtypes, shapes and values are compared; NaN equals NaN. False where either of them raises. The function gets
-    copies of the rows, so that it may change them.
+    Dtypes, shapes and values are compared; NaN equals NaN. False where only one of them raises; None where both do, for
+    each row. The function gets copies of the rows, so that it may change them.
     """
     head = chunk.slice(0, min(2, len(chunk)))
+    with np.errstate(all="ignore"):
+        plain = [_or_failed(_called, function, row) for row in head.to_list()]
+        made = _or_failed(_rows, trace, head)
+        if made is _FAILED:
+            singly = [_or_failed(_rows, trace, head.slice(i, i + 1)) for i in range(len(head))]
+            made = [one if one is _FAILED else one[0] for one in singly]
+    told = [
+        mine is not _FAILED and theirs is not _FAILED and same_rows(mine, theirs)
+        for mine, theirs in zip(made, plain, strict=True)
+        if mine is not _FAILED or theirs is not _FAILED
+    ]
+    return all(told) if told else None
+
+
+_FAILED: Final = object()
+
+
+def _or_failed(function: Callable[..., Any], *args: Any) -> Any:
     try:
-        with np.errstate(all="ignore"):
-            rows = [map_structure(_copied, row) for row in head.to_list()]
-            plain = [normal_function_result(call(function, row)) for row in rows]
-        return all(map(same_rows, trace.run(head).to_list(), plain))
+        return function(*args)
     except Exception:  # noqa: BLE001  (a user's function is called)
-        return False
+        return _FAILED
+
+
+def _called(function: Callable[..., Any], row: Any) -> Any:
+    return normal_function_result(call(function, map_structure(_copied, row)))
+
+
+def _rows(trace: Trace, chunk: Chunk) -> list[Any]:
+    return trace.run(chunk).to_list()
 
 
 class Trace:

@@ -293,6 +293,8 @@ class Traced:
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None:
             self._stop(f"makes a Python int of {self._name}; np.round is traced")
+        if self._kind is Kind.ROWS and self.recorder.forms[self.index].ndim:
+            self._stop(f"rounds {self._name}, which Python cannot; np.round is traced")
         return record("np.round", (self, digits), {})
 
     def __repr__(self) -> str:

@@ -32,8 +32,9 @@ def is_flat(step: Step, form: Form, inputs: Sequence[Form]) -> bool:
     constants = [
         np.ndim(arg) for arg in (*step.args, *step.kwargs.values()) if not any(True for _ in parts(arg, Ref))
     ]
-    # Complex numbers are multiplied differently in arrays than alone, and a line of them looks like single ones.
-    return is_fit and max(constants, default=0) < form.ndim and all(one.dtype.kind != "c" for one in forms)
+    # Their functions are computed otherwise in arrays than alone, and a line of items looks like single ones.
+    is_plain = all(one.dtype.kind != "c" and one.dtype != np.float16 for one in forms)
+    return is_fit and max(constants, default=0) < form.ndim and is_plain
 
 
 def _is_line(form: Form) -> bool:

@@ -1,4 +1,4 @@
-"""Functions whose sums a chunk would add up in another order: the rest of the trace runs on chunks around them."""
+"""Functions that a chunk would compute in another order or way: the rest of the trace runs on chunks around them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def by_row(function: Callable[..., Any]) -> Build:
 for _function in (
     *(np.einsum, np.tensordot, np.vdot, np.kron, np.cross, np.trace, np.diagonal, np.diag, np.convolve),
     *(np.percentile, np.quantile, np.average, np.append, np.array_equal, np.allclose, np.isclose),
-    *(np.rot90, np.tril, np.triu, np.gradient, np.fliplr, np.flipud, np.dstack, np.select),
+    *(np.nanmedian, np.rot90, np.tril, np.triu, np.gradient, np.fliplr, np.flipud, np.dstack, np.select),
 ):
     numpy_function(_function, by_row(_function))
 numpy_function(np.linalg.norm, by_row(np.linalg.norm), name="linalg.norm")

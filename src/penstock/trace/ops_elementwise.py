@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
@@ -68,6 +69,31 @@ def _operator(name: str) -> Build:
     return build
 
 
+def _ufunc_build(ufunc: np.ufunc) -> Build:
+    """Runs a ufunc."""
+    fast = elementwise(ufunc)
+
+    def build(*args: Any, **kwargs: Any) -> Run:
+        run = fast(*args, **kwargs)
+        is_apart = ufunc in _APPROXIMATE and _is_half_scalar(args[0])
+        return one_by_one(partial(ufunc, **kwargs), args) if is_apart else run
+
+    return build
+
+
+_APPROXIMATE: Final = frozenset(
+    [
+        *(np.arccos, np.arccosh, np.arcsin, np.arcsinh, np.arctan, np.arctanh, np.cbrt, np.cos, np.cosh),
+        *(np.exp, np.exp2, np.expm1, np.log, np.log10, np.log1p, np.log2, np.sin, np.sinh, np.tan, np.tanh),
+    ]
+)
+
+
+def _is_half_scalar(arg: Any) -> bool:
+    """Single float16 are computed otherwise than arrays of them; so are whole numbers of eight bits, as such."""
+    return isinstance(arg, Arg) and not arg.ndim and np.result_type(arg.dtype, np.float16) == np.float16
+
+
 def _is_complex_scalar(args: tuple[Any, ...]) -> bool:
     """Complex arithmetic rounds differently in arrays than in single values."""
     return max(map(ndim_of, args)) == 0 and any(
@@ -76,16 +102,26 @@ def _is_complex_scalar(args: tuple[Any, ...]) -> bool:
     )
 
 
-def power(*args: Any) -> Run:
-    """Runs `**`. Powers of floats round differently in arrays than in single values, and as squares."""
-    _no_strings(args)
-    ranks = [ndim_of(arg) for arg in args]
-    floats = any(_is_float(arg) for arg in args)
-    if floats and ranks == [0, 0]:
-        return one_by_one(operator.pow, args)
-    if floats and isinstance(args[1], Arg) and ranks[1] == 0:
-        raise Unfit("an array to a power that differs from row to row")
-    return aligned(operator.pow if isinstance(args[0], Arg) and ranks[0] else np.power, args, {})
+def powers(function: Callable[..., Any]) -> Build:
+    """Runs `**` or `np.power`. Powers of floats round differently in arrays than in single values, and as squares."""
+
+    def build(*args: Any, **kwargs: Any) -> Run:
+        fast = elementwise(function if isinstance(args[0], Arg) and ndim_of(args[0]) else np.power)
+        if not kwargs and not any(map(_is_float, args)):
+            return fast(*args)
+        is_apart = max(map(ndim_of, args)) == 0 or _is_one_for_several(args[1])
+        return (
+            one_by_one(partial(function, **kwargs), _no_strings(args)) if is_apart else fast(*args, **kwargs)
+        )
+
+    return build
+
+
+def _is_one_for_several(exponent: Any) -> bool:
+    """Whether a row has one exponent, with which NumPy makes squares and roots, where a chunk has one for each row."""
+    if isinstance(exponent, Arg):
+        return not exponent.ndim or exponent.shape[-1] in (None, 1)
+    return np.ndim(exponent) > 0 and np.shape(exponent)[-1] == 1
 
 
 def _is_float(arg: Any) -> bool:
@@ -95,7 +131,7 @@ def _is_float(arg: Any) -> bool:
 
 
 def one_by_one(function: Callable[..., Any], args: tuple[Any, ...]) -> Run:
-    """Runs a function of single values on each of them, where its arithmetic differs from that of arrays."""
+    """Runs a function on each row in turn, where its arithmetic differs from that of arrays of all of them."""
 
     def run(*values: Any) -> Any:
         given = iter(values)
@@ -156,11 +192,17 @@ def second_only(function: Callable[..., Any]) -> Build:
 
 for _name, (_meaning, _) in OPERATORS.items():
     register(Operation(_name, _meaning, _operator(_name), by_item=True))
-register(Operation("pow", operator.pow, power))
+register(Operation("pow", operator.pow, powers(operator.pow)))
+register(Operation("np.power", np.power, powers(np.power)))
 register(Operation("astype", _astype_row, _astype, by_item=True))
 for _name, _ufunc in list(vars(np).items()):
-    if isinstance(_ufunc, np.ufunc) and _ufunc.signature is None and _name == _ufunc.__name__:
-        register(Operation(f"np.{_name}", _ufunc, elementwise(_ufunc), by_item=True))
+    if (
+        isinstance(_ufunc, np.ufunc)
+        and _ufunc.signature is None
+        and _name == _ufunc.__name__
+        and _ufunc is not np.power
+    ):
+        register(Operation(f"np.{_name}", _ufunc, _ufunc_build(_ufunc), by_item=True))
 numpy_function(np.where, _where, by_item=True)
 numpy_function(np.clip, _clip, row=_clip_row)
 numpy_function(np.copy, keeping_shape(lambda x, *_, **__: x))

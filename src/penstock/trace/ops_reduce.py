@@ -82,7 +82,7 @@ def _diff(x: Arg, n: int = 1, axis: int = -1) -> Run:
 
 for _function in (
     *(np.sum, np.prod, np.mean, np.std, np.var, np.min, np.max, np.amin, np.amax, np.any, np.all, np.ptp),
-    *(np.nansum, np.nanprod, np.nanmean, np.nanstd, np.nanvar, np.nanmin, np.nanmax, np.median, np.nanmedian),
+    *(np.nansum, np.nanprod, np.nanmean, np.nanstd, np.nanvar, np.nanmin, np.nanmax, np.median),
     np.count_nonzero,
 ):
     numpy_function(_function, reduction(_function))

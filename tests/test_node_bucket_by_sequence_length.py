@@ -64,6 +64,13 @@ def test_a_row_beyond_the_last_boundary_has_none_to_be_padded_to():
     assert batch == [[1, 0], [1, 1]]
 
 
+def test_an_error_comes_after_the_batches_that_are_full_before_it():
+    rows = ones([1, 2, 9, 1, 1]).bucket_by_sequence_length(length, [3], [2, 2], pad_to_bucket_boundary=True)
+    first, error, last = results(rows)
+    assert (first, last) == ([[1, 0], [1, 1]], [[1, 0], [1, 0]])
+    assert "row 2: the length is 9" in str(error)
+
+
 def test_shapes_and_fillers_are_those_of_padded_batch():
     rows = ones([1, 2]).bucket_by_sequence_length(length, [9], [2, 1], padded_shapes=[3], padding_values=-1)
     assert results(rows) == [[[1, -1, -1], [1, 1, -1]]]

@@ -17,7 +17,7 @@ from penstock.errors import (
     InvalidArgumentError,
 )
 from penstock.graph.plan import Plan
-from penstock.testing import Faulty
+from penstock.testing import Faulty, Samples
 
 
 def lists(dataset: Any) -> list[Any]:
@@ -122,6 +122,37 @@ def test_a_key_function_that_fails_on_a_row_is_an_error_of_that_row():
     assert [row for row in found if isinstance(row, list)] == [[1], [0], [5], [4], [3]]
     (error,) = (row for row in found if isinstance(row, Exception))
     assert (error.row, error.node) == (2, "group_by_window")
+
+
+def not_five(x: Any) -> Any:
+    if x == 5:
+        raise ValueError("five")
+    return x % 2
+
+
+def in_threes(chunk_rows: int) -> Any:
+    numbers = Dataset(Plan(Samples(9, (chunk_rows,)))).map(lambda row: row["number"])
+    return iter(numbers.group_by_window(not_five, batched(3), 3))
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 3, 100])
+def test_an_error_comes_after_the_windows_that_are_full_before_it(chunk_rows: int):
+    rows = in_threes(chunk_rows)
+    assert next(rows).tolist() == [0, 2, 4]
+    with pytest.raises(FunctionError, match="five"):
+        next(rows)
+    other = in_threes(4)
+    other.set_state(json.loads(json.dumps(rows.get_state())))
+    assert lists(other) == lists(rows) == [[1, 3, 7], [6, 8]]
+
+
+def test_a_key_without_a_size_is_an_error_of_each_of_its_rows():
+    def size(key):
+        return {0: 2, 1: 3}[int(key)]
+
+    found = results(Dataset.range(7).group_by_window(lambda x: x % 3, batched(10), window_size_func=size))
+    told = [row.row if isinstance(row, FunctionError) else row for row in found]
+    assert told == [2, [0, 3], 5, [6], [1, 4]]
 
 
 def test_a_window_on_which_the_function_fails_is_passed_over():

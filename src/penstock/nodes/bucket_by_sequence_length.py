@@ -38,7 +38,7 @@ from penstock.nodes.groups import Groups
 from penstock.nodes.inner import check_function
 from penstock.nodes.padded_batch import PaddedBatch
 from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, with_places
-from penstock.nodes.whole import WholeNumbers, holding
+from penstock.nodes.whole import Failed, WholeNumbers, holding
 from penstock.spec import Spec, TensorSpec, pack
 
 __all__ = ["BucketBySequenceLength", "bucket_by_sequence_length"]
@@ -188,32 +188,29 @@ class BucketBySequenceLength(Node):
         buckets, waiting, ended = state
         if ended:
             return state, END
-        held = holding(self.lengths, rows)
-        if held is None:
+        found = holding(self.lengths, self._refused, rows)
+        if found is None:
             last = Windows.of_keys(buckets, waiting)
             made = None if self.drop_remainder else self._batches(last, rows, [])
             return (NOTHING, NOTHING, True), made
-        lengths, positions = held
-        found, errors = lengths.of(positions, rows)
-        new = np.searchsorted(self.boundaries, found, side="right")
-        if errors or (self.to_boundary and (new == len(self.boundaries)).any()):
-            new, positions, errors = self._without_errors(new, positions, found, errors)
-        keys = np.concatenate([buckets, new])
+        lengths, positions, errors = found
+        keys = np.concatenate([buckets, self._buckets(lengths)])
         sizes = np.array(self.sizes)[keys]
         full, buckets, waiting = split_windows(keys, np.concatenate([waiting, positions]), sizes)
-        return (buckets, waiting, False), self._batches(full, rows, [error for _, error in errors])
+        return (buckets, waiting, False), self._batches(full, rows, errors)
 
-    def _without_errors(
-        self, buckets: IntArray, positions: IntArray, lengths: IntArray, errors: list[tuple[int, Exception]]
-    ) -> tuple[IntArray, IntArray, list[tuple[int, Exception]]]:
-        """The rows without those that failed, and all errors by place."""
-        failed = dict(errors)
-        if self.to_boundary:
-            for place in np.flatnonzero(buckets == len(self.boundaries)).tolist():
-                if place not in failed:
-                    failed[place] = self._too_long(int(lengths[place]), int(positions[place]))
-        good = np.delete(np.arange(len(buckets)), list(failed))
-        return buckets[good], positions[good], sorted(failed.items())
+    def _buckets(self, lengths: IntArray) -> IntArray:
+        return np.searchsorted(self.boundaries, lengths, side="right")
+
+    def _refused(self, lengths: IntArray, first: int, failed: Failed) -> Failed:
+        """Also those of rows that are longer than their bucket can be."""
+        if not self.to_boundary:
+            return failed
+        errors = dict(failed)
+        for place in np.flatnonzero(self._buckets(lengths) == len(self.boundaries)).tolist():
+            if place not in errors:
+                errors[place] = self._too_long(int(lengths[place]), first + place)
+        return sorted(errors.items())
 
     def _too_long(self, length: int, number: int) -> InvalidArgumentError:
         return InvalidArgumentError(

@@ -53,7 +53,7 @@ from penstock.nodes.places import (
 from penstock.nodes.results import function_error
 from penstock.nodes.same_form import First, is_first, like_first
 from penstock.nodes.sizes import note_rows, rows_at_once
-from penstock.nodes.whole import WholeNumbers, holding
+from penstock.nodes.whole import Failed, WholeNumbers, holding
 from penstock.spec import Spec
 
 __all__ = ["GroupByWindow", "group_by_window"]
@@ -229,41 +229,37 @@ class GroupByWindow(Node):
 
     def _collect(self, keys: IntArray, waiting: IntArray, rows: Rows) -> tuple[Any, Any]:
         """Take rows on hold and find the windows that they fill; at the end all that are left are windows."""
-        found = holding(self.keys, rows)
+        sizes: dict[int, int] = rows.scratch.setdefault("sizes", {})
+        found = holding(self.keys, partial(self._refused, sizes), rows)
         if found is None:
             last = Windows.of_keys(keys, waiting)
             return (last.keys, last.offsets, last.positions, 0, None, NOTHING, NOTHING, True), None
-        numbers, positions = found
-        new, errors = numbers.of(positions, rows)
-        if errors:
-            good = np.delete(np.arange(len(new)), [place for place, _ in errors])
-            new, positions = new[good], positions[good]
+        new, positions, errors = found
         keys, waiting = np.concatenate([keys, new]), np.concatenate([waiting, positions])
-        sizes, failed = self._sizes(keys, waiting, rows.scratch)
-        if failed:
-            good = np.flatnonzero(sizes)
-            keys, waiting, sizes = keys[good], waiting[good], sizes[good]
-        full, keys, waiting = split_windows(keys, waiting, sizes)
+        full, keys, waiting = split_windows(keys, waiting, self._sizes(keys, sizes))
         state = (full.keys, full.offsets, full.positions, 0, None, keys, waiting, False)
-        raised = [error for _, error in errors] + failed
-        return state, Failing(None, enumerate(raised)) if raised else None
+        return state, Failing(None, enumerate(errors)) if errors else None
 
-    def _sizes(
-        self, keys: IntArray, positions: IntArray, scratch: dict[str, Any]
-    ) -> tuple[IntArray, list[Exception]]:
-        """Rows in a window of each row's key, 0 where the function failed; and its errors."""
-        if self.size is not None:
-            return np.full(len(keys), self.size), []
-        known: dict[int, int] = scratch.setdefault("sizes", {})
-        distinct, firsts, which = np.unique(keys, return_index=True, return_inverse=True)
-        sizes = np.zeros(len(distinct), np.int64)
-        errors: list[Exception] = []
-        for i, key in enumerate(distinct.tolist()):
+    def _refused(self, known: dict[int, int], keys: IntArray, first: int, failed: Failed) -> Failed:
+        """Also those of rows for whose keys the function gives no size."""
+        errors = dict(failed)
+        good = np.delete(np.arange(len(keys)), list(errors))
+        for key in np.unique(keys[good]).tolist() if self.size is None else ():
             try:
-                known[key] = sizes[i] = known.get(key) or self.size_of(key)
-            except Exception as error:  # noqa: BLE001  (it becomes the error of the row)
-                errors.append(function_error(error, "group_by_window", int(positions[firsts[i]])))
-        return sizes[which], errors
+                self._sizes(np.array([key]), known)
+            except Exception as error:  # noqa: BLE001  (it becomes the error of each row)
+                for place in good[keys[good] == key].tolist():
+                    errors[place] = function_error(error, "group_by_window", first + place)
+        return sorted(errors.items())
+
+    def _sizes(self, keys: IntArray, known: dict[int, int]) -> IntArray:
+        """Rows in a full window of the key of each row."""
+        if self.size is not None:
+            return np.full(len(keys), self.size)
+        distinct, which = np.unique(keys, return_inverse=True)
+        for key in distinct.tolist():
+            known[key] = known.get(key) or self.size_of(key)
+        return np.array([known[key] for key in distinct.tolist()], np.int64)[which]
 
     def size_of(self, key: int) -> int:
         """Rows in a full window of a key."""

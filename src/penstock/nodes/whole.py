@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,14 +14,15 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import ArgumentTypeError
-from penstock.graph.node import Rows
+from penstock.graph.node import END, Rows
 from penstock.graph.plan import Plan
-from penstock.nodes.calls import Calls, has_spec
+from penstock.graph.rows import _End
+from penstock.nodes.calls import Calls, pulled
 from penstock.nodes.results import function_error
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
 
-__all__ = ["WholeNumbers", "holding"]
+__all__ = ["Failed", "WholeNumbers", "holding"]
 
 
 @dataclass
@@ -58,15 +59,9 @@ class WholeNumbers(Calls):
         if isinstance(numbers.traced, Trace) and not numbers.is_traced:
             raise numbers._wrong(numbers.traced.spec.structure)  # noqa: SLF001  (its own kind)
 
-    def hold(self, rows: Rows) -> IntArray:
-        """The positions of rows that are now on hold, as many as one step should take; none at the end."""
-        n = rows.hold(None if self.is_traced else self.pace(rows).get("rows", 1))
-        return np.arange(rows.position - n, rows.position)
-
-    def of(self, positions: IntArray, rows: Rows) -> tuple[IntArray, list[tuple[int, Exception]]]:
-        """int64[n] of rows on hold, 0 for rows that failed; and the errors of those, with their places."""
-        chunk, first = rows.take(positions), int(positions[0])
-        return self.timed(lambda: self.numbers(chunk, first), len(chunk), self.pace(rows))
+    def pull(self, rows: Rows) -> Chunk | Literal[_End.END]:
+        """The rows for one step."""
+        return rows.pull(None if self.is_traced else self.pace(rows).get("rows", 1))
 
     def of_row(self, row: Any, number: int) -> int:
         """The number of one row. Raises what `of` gives."""
@@ -112,13 +107,52 @@ class WholeNumbers(Calls):
         return ArgumentTypeError(self.where, name, got=got, want="a whole number", help=help)
 
 
-def holding(numbers_over: Callable[[Spec], WholeNumbers], rows: Rows) -> tuple[WholeNumbers, IntArray] | None:
-    """A function over the rows of an edge, and the positions of rows that are now on hold; None at the end."""
-    if not has_spec(rows):
+Failed: TypeAlias = Sequence[tuple[int, Exception]]
+"""The errors of rows, with their places."""
+
+
+def holding(
+    numbers_over: Callable[[Spec], WholeNumbers],
+    refused: Callable[[IntArray, int, Failed], Failed],
+    rows: Rows,
+) -> tuple[IntArray, IntArray, list[Exception]] | None:
+    """The numbers and positions of rows that are now on hold, and errors of those just before them; None at the end.
+
+    Rows behind a later error wait for the next step: what is full before it comes first, whatever the size of chunks.
+
+    Args:
+        numbers_over: The function over rows of a spec.
+        refused: Takes numbers, the position of the first, and the errors of the function; returns these and its own.
+        rows: The edge.
+    """
+    known = rows.scratch.pop("numbers", None) or _numbered(numbers_over, refused, rows)
+    if known is None:
         return None
-    numbers = numbers_over(rows.spec)
-    positions = numbers.hold(rows)
-    return (numbers, positions) if len(positions) else None
+    numbers, failed = known
+    places = [place for place, _ in failed]
+    start = next((i for i, place in enumerate(places) if place != i), len(places))
+    stop = places[start] if start < len(places) else len(numbers)
+    if stop < len(numbers):
+        rows.scratch["numbers"] = numbers[stop:], [(place - stop, error) for place, error in failed[start:]]
+    rows.hold(stop)
+    positions = np.arange(rows.position - stop + start, rows.position)
+    return numbers[start:stop], positions, [error for _, error in failed[:start]]
+
+
+def _numbered(
+    numbers_over: Callable[[Spec], WholeNumbers],
+    refused: Callable[[IntArray, int, Failed], Failed],
+    rows: Rows,
+) -> tuple[IntArray, Failed] | None:
+    """The numbers of the rows for one step, which are given back, and the errors of some; None at the end."""
+    found = pulled(numbers_over, rows)
+    if found is END:
+        return None
+    calls, chunk = found
+    first = rows.position - len(chunk)
+    numbers, failed = calls.timed(lambda: calls.numbers(chunk, first), len(chunk), calls.pace(rows))
+    rows.give_back(len(chunk))
+    return numbers, refused(numbers, first, failed)
 
 
 def _is_whole_spec(spec: Spec) -> bool:

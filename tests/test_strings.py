@@ -89,6 +89,12 @@ def test_substr_counts_from_both_ends():
     assert strings.substr(["ab", "cd"], [0, 1], [1, 1]).tolist() == [b"a", b"d"]
 
 
+def test_characters_of_a_string_end_with_it_where_the_next_begins_in_the_middle_of_one():
+    broken = [b"ab", b"\x84c", b"\xe6"]
+    assert strings.substr(broken, -1, 9, unit="UTF8_CHAR").tolist() == [b"b", b"c", b"\xe6"]
+    assert strings.substr(broken, 0, 1, unit="UTF8_CHAR").tolist() == [b"a", b"\x84", b"\xe6"]
+
+
 def test_substr_refuses_to_begin_outside():
     with pytest.raises(InvalidArgumentError, match="pos 6 out of range for string b'hello' at index 0"):
         strings.substr("hello", 6, 1)

@@ -91,6 +91,14 @@ def test_bytes_split():
     compare("bytes_split", "abc")
 
 
+def test_characters_of_what_is_no_utf_8():
+    chance = random.Random(8)
+    broken = [bytes(chance.choices(b"a\x80\x84\xc3\xe6\xf0", k=chance.randrange(7))) for _ in range(300)]
+    compare("length", broken, unit="UTF8_CHAR")
+    for text in broken:
+        compare("substr", [text, text], chance.randrange(-4, 5), chance.randrange(5), unit="UTF8_CHAR")
+
+
 @pytest.mark.parametrize("unit", ["BYTE", "UTF8_CHAR"])
 def test_substr(unit):
     chance = random.Random(9)

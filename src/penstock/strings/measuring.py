@@ -43,15 +43,21 @@ def _bytes_in(column: BytesColumn) -> NDArray[np.int32]:
 
 
 def _characters_in(column: BytesColumn) -> NDArray[np.int32]:
-    before = _characters_before(column)
+    before = _before(_are_first(column))
     counts: NDArray[np.int32] = np.diff(before[column.offsets - column.offsets[0]]).astype(np.int32)
     return counts
 
 
-def _characters_before(column: BytesColumn) -> IntArray:
-    """How many characters begin before each byte of the strings, and in all of them."""
+def _are_first(column: BytesColumn) -> NDArray[np.bool_]:
+    """Which bytes of the strings are no later ones of a character."""
     data = column.data[int(column.offsets[0]) : int(column.offsets[-1])]
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum((data & 0xC0) != 0x80)])
+    first: NDArray[np.bool_] = (data & 0xC0) != 0x80
+    return first
+
+
+def _before(chosen: NDArray[np.bool_]) -> IntArray:
+    """How many bytes are chosen before each one, and in all."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(chosen)])
 
 
 @face
@@ -106,8 +112,11 @@ def _parts(column: BytesColumn, pos: Any, size: Any, unit: str) -> BytesColumn:
     first = column.offsets[0]
     begins: Any = None
     if unit != "BYTE":
-        before = _characters_before(column)
-        begins = np.append(np.flatnonzero(np.diff(before)), before.size - 1) + first
+        are_first = _are_first(column)
+        # As in TensorFlow, and so that none goes on in the next: no string begins in the middle of a character.
+        are_first[starts[ends > starts] - first] = True
+        before = _before(are_first)
+        begins = np.append(np.flatnonzero(are_first), are_first.size) + first
         starts, ends = before[starts - first], before[ends - first]
     lengths = ends - starts
     place = np.where(np.asarray(pos) < 0, lengths + pos, pos).astype(np.int64)

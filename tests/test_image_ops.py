@@ -167,3 +167,9 @@ def test_a_row_that_does_not_fit_is_an_error_of_its_own():
 def test_decoders_are_here_too_as_in_tensorflow():
     assert ps.image.decode_jpeg is ps.io.decode_jpeg
     assert ps.image.encode_png is ps.io.encode_png
+
+
+def test_the_variation_of_unsigned_pictures_is_refused_as_they_hold_no_differences():
+    with pytest.raises(ArgumentTypeError, match=r"images is dtype\('uint8'\), wanted signed numbers"):
+        ps.image.total_variation(np.array([[[3], [5]]], np.uint8))
+    assert ps.image.total_variation(np.array([[[3], [5]]], np.int32)) == 2

@@ -134,3 +134,52 @@ def test_a_reader_of_shards_is_given_what_tensorflow_gives_it(name: str, tmp_pat
     again = iter(loaded)
     again.set_state(rows.get_state())
     assert [int(row) for row in again] == want[1:]
+
+
+SUMS = {
+    "sum": "tf.reduce_sum(x)",
+    "of each": "tf.reduce_sum(x, axis=1)",
+    "of rows": "list(tf.data.Dataset.from_tensor_slices(x).map(tf.reduce_sum))[0]",
+    "mean": "tf.reduce_mean(x)",
+    "variance": "tf.math.reduce_variance(x)",
+    "std": "tf.math.reduce_std(x, 1)",
+    "unit length": "tf.math.l2_normalize(x)",
+    "clipped": "tf.clip_by_norm(x, 1.0)",
+    "norm": "tf.norm(x)",
+    "1-norm": "tf.norm(x, 1, 1)",
+    "3-norm": "tf.norm(x, 3, 1)",
+    "of matrices": "tf.norm(x, 1, [0, 1])",
+    "euclidean": "tf.math.reduce_euclidean_norm(x)",
+    "softmax": "tf.nn.softmax(x)",
+    "log_softmax": "tf.nn.log_softmax(x)",
+    "logsumexp": "tf.reduce_logsumexp(x)",
+    "sparse": "tf.sparse.reduce_sum(tf.sparse.from_dense(x))",
+    "variation": "tf.image.total_variation(x[..., None])",
+}
+
+
+@pytest.mark.parametrize("call", SUMS.values(), ids=SUMS)
+def test_sums_of_bfloat16_go_on_behind_256(call: str) -> None:
+    items = np.random.default_rng(4).uniform(0.5, 2, (3, 900))
+    made = [eval(call, {"tf": its, "x": its.constant(items, its.bfloat16)}) for its in (ptf, tf)]
+    mine, theirs = (np.asarray(one.numpy()) for one in made)
+    assert mine.dtype == theirs.dtype
+    np.testing.assert_allclose(mine.astype(np.float32), theirs.astype(np.float32), rtol=0.02)
+
+
+COMPLEX = {
+    "sigmoid": "tf.sigmoid(x)",
+    "squared distance": "tf.math.squared_difference(x, 2 * x[0])",
+    "unit length": "tf.math.l2_normalize(x)",
+    "saturated": "tf.saturate_cast(x, tf.uint8)",
+    "of rows": "tf.stack(list(tf.data.Dataset.from_tensor_slices(x).map(tf.sigmoid)))",
+}
+
+
+@pytest.mark.parametrize("call", COMPLEX.values(), ids=COMPLEX)
+def test_complex_numbers_keep_both_their_parts(call: str) -> None:
+    items = [1 - 2j, -3 + 0.5j, 300 + 1j, -2.2 + 4j]
+    made = [eval(call, {"tf": its, "x": its.constant(items, its.complex64)}) for its in (ptf, tf)]
+    mine, theirs = (np.asarray(one.numpy()) for one in made)
+    assert mine.dtype == theirs.dtype
+    np.testing.assert_allclose(mine, theirs, rtol=1e-5)

@@ -58,6 +58,12 @@ OF_DEFINITIONS: Final = {
     "xdivy": "Xdivy",
     "xlogy": "Xlogy",
     "atan2": "Atan2",
+    "floormod": "FloorMod",
+    "mod": "FloorMod",
+    "floor": "Floor",
+    "ceil": "Ceil",
+    "image_gradients": "Sub",
+    "sobel_edges": "DepthwiseConv2dNative",
     "rint": "Rint",
     "is_finite": "IsFinite",
     "is_inf": "IsInf",
@@ -93,6 +99,8 @@ CALLS: Final = {
         f"tf.math.{name}": f"tf.math.{name}(x)"
         for name in ("is_finite", "is_inf", "reduce_logsumexp", "softplus")
     },
+    **{f"tf.math.{name}": f"tf.math.{name}(x)" for name in ("ceil", "floor", "log_sigmoid")},
+    **{f"tf.math.{name}": f"tf.math.{name}(x, x)" for name in ("floordiv", "floormod", "mod")},
     **{
         f"tf.nn.{name}": f"tf.nn.{name}(x)"
         for name in ("relu", "relu6", "log_softmax", "softmax", "softsign")
@@ -110,7 +118,7 @@ CALLS: Final = {
         for name in ("maximum", "minimum", "multiply_no_nan", "xdivy")
     },
     **{f"tf.math.{name}": f"tf.math.{name}(x, x)" for name in ("xlogy", "atan2", "squared_difference")},
-    **{operator: f"x {operator} x" for operator in ("+", "-", "/", "**", "<", "<=", ">", ">=")},
+    **{operator: f"x {operator} x" for operator in ("+", "-", "/", "//", "%", "**", "<", "<=", ">", ">=")},
     "negated": "-x",
     "abs": "abs(x)",
     "one less": "x - 1",
@@ -132,6 +140,8 @@ CALLS: Final = {
     "@": "x[None] @ x[:, None]",
     "tensordot": "tf.tensordot(x, x, 1)",
     "resize": "tf.image.resize(tf.reshape(x, [1, 2, 1]), [2, 2])",
+    "gradients": "tf.image.image_gradients(tf.reshape(x, [1, 2, 1, 1]))",
+    "sobel": "tf.image.sobel_edges(tf.reshape(tf.stack([x, x]), [1, 2, 2, 1]))",
     "permutation": "tf.math.invert_permutation(x - x[0])",
     "row by row": "list(tf.data.Dataset.from_tensors(x).map(lambda v: tf.abs(v)))",
     "of rows": "list(tf.data.Dataset.from_tensors(x).map(lambda v: tf.maximum(v, v)))",

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.math.reductions import reduce_sum
 from penstock.ops.face import face
 from penstock.ops.operands import numbers
 
@@ -19,9 +20,11 @@ def total_variation(images: Any) -> Any:
 
     Args:
         images: `[height, width, channels]` or `[batch, height, width, channels]`, of which each picture has its own.
+            Floats or signed whole numbers; their sums wrap around where the dtype cannot hold them.
 
     Raises:
         ArgumentError: No picture.
+        ArgumentTypeError: A dtype that holds no differences, such as uint8.
 
     >>> float(total_variation(np.array([[[0.0], [2.0]], [[1.0], [1.0]]])))
     4.0
@@ -30,9 +33,12 @@ def total_variation(images: Any) -> Any:
     if value.ndim not in (3, 4):
         want = "[height, width, channels] or [batch, height, width, channels]"
         raise ArgumentError("total_variation", "shape of images", got=value.shape, want=want)
+    if value.dtype.kind not in "ifV":
+        help = "ps.image.convert_image_dtype(images, np.float32) makes floats of them."
+        raise ArgumentTypeError(
+            "total_variation", "images", got=value.dtype, want="signed numbers", help=help
+        )
     down = value[..., 1:, :, :] - value[..., :-1, :, :]
     across = value[..., :, 1:, :] - value[..., :, :-1, :]
     axes = (-3, -2, -1)
-    return np.sum(np.abs(down), axis=axes, dtype=value.dtype) + np.sum(
-        np.abs(across), axis=axes, dtype=value.dtype
-    )
+    return reduce_sum(np.abs(down), axis=axes) + reduce_sum(np.abs(across), axis=axes)

@@ -208,13 +208,15 @@ def minimum(x: Any, y: Any) -> Any:
 
 @face
 def squared_difference(x: Any, y: Any) -> Any:
-    """`(x - y) * (x - y)`.
+    """`(x - y) * (x - y)`, of complex numbers with the conjugate of one of them: the square of their distance.
 
     >>> squared_difference(3, 1)
     np.int32(4)
     """
     difference = np.subtract(*pair("math.squared_difference", x, y))
-    return np.multiply(difference, difference)
+    # Of numbers that are not complex np.conj is a copy, and of bfloat16 not known.
+    other = np.conj(difference) if difference.dtype.kind == "c" else difference
+    return np.multiply(other, difference)
 
 
 @face

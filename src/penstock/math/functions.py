@@ -9,6 +9,7 @@ import numpy as np
 
 from penstock.ops.face import face, refused
 from penstock.ops.operands import axes_of, axis_of, is_floating, like, numbers
+from penstock.spec.small_dtypes import summed_as
 
 __all__ = [
     "abs",
@@ -171,6 +172,9 @@ def sigmoid(x: Any) -> Any:
     array([0.5], dtype=float32)
     """
     value = floats("math.sigmoid", x)
+    if value.dtype.kind == "c":
+        one = value.dtype.type(1)
+        return np.true_divide(one, np.add(one, np.exp(np.negative(value))))
     one, small = value.dtype.type(1), np.exp(-np.abs(value))  # exp of a negative number does not overflow
     return _chosen(np.greater_equal(value, 0), one / (one + small), small / (one + small))
 
@@ -240,7 +244,9 @@ def cumsum(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False
 
 @face
 def l2_normalize(x: Any, axis: int | Sequence[int] | None = None, epsilon: float = 1e-12) -> Any:
-    """Items divided by the root of the sum of their squares along an axis. Floats only.
+    """Items divided by the root of the sum of their squares along an axis, of complex numbers of their sizes.
+
+    Floats and complex numbers only.
 
     Args:
         x: The items.
@@ -251,9 +257,13 @@ def l2_normalize(x: Any, axis: int | Sequence[int] | None = None, epsilon: float
     array([0.6, 0.8], dtype=float32)
     """
     value = floats("math.l2_normalize", x)
-    total = np.sum(np.square(value), axis=axes_of(axis), keepdims=True)
+    sizes = np.abs(value) if value.dtype.kind == "c" else value
+    squares = np.square(sizes)
+    wide = summed_as(squares.dtype)
+    total = np.sum(squares, axis=axes_of(axis), dtype=wide, keepdims=True).astype(squares.dtype)
     kind = total.dtype.type
-    return np.multiply(value, np.true_divide(kind(1), np.sqrt(np.maximum(total, kind(epsilon)))))
+    norm = np.true_divide(kind(1), np.sqrt(np.maximum(total, kind(epsilon))))
+    return np.multiply(value, norm)
 
 
 @face

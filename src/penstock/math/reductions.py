@@ -12,6 +12,7 @@ from penstock.errors import InvalidArgumentError
 from penstock.math.functions import floats
 from penstock.ops.face import face, refused
 from penstock.ops.operands import axes_of, dtype_of, is_floating, is_text, numbers, tensor
+from penstock.spec.small_dtypes import summed_as
 
 __all__ = [
     "argmax",
@@ -46,7 +47,7 @@ def reduce_sum(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> 
     (array([4, 6], dtype=int32), np.uint8(254))
     """
     value = _numeric("math.reduce_sum", input_tensor)
-    return np.sum(value, axis=_along(value, axis), dtype=value.dtype, keepdims=keepdims)
+    return _reduced(np.sum, value, axis, keepdims, value.dtype)
 
 
 @face
@@ -57,7 +58,17 @@ def reduce_prod(input_tensor: Any, axis: Axis = None, keepdims: bool = False) ->
     np.int32(6)
     """
     value = _numeric("math.reduce_prod", input_tensor)
-    return np.prod(value, axis=_along(value, axis), dtype=value.dtype, keepdims=keepdims)
+    return _reduced(np.prod, value, axis, keepdims, value.dtype)
+
+
+def _reduced(
+    function: Callable[..., Any], value: Any, axis: Axis, keepdims: bool, dtype: np.dtype[Any] | None = None
+) -> Any:
+    """Items as one, in a dtype or NumPy's choice; those of small dtypes as float32, and then as they were."""
+    wide = summed_as(value.dtype)
+    if wide == value.dtype:
+        return function(value, axis=_along(value, axis), dtype=dtype, keepdims=keepdims)
+    return function(value, axis=_along(value, axis), dtype=wide, keepdims=keepdims).astype(value.dtype)
 
 
 @face
@@ -76,7 +87,7 @@ def reduce_mean(input_tensor: Any, axis: Axis = None, keepdims: bool = False) ->
         if isinstance(value, np.ndarray) and not value.size:  # of which NumPy warns
             none = np.sum(value, axis=axes, keepdims=keepdims)
             return (none + np.nan).astype(value.dtype)[()]
-        return np.mean(value, axis=axes, keepdims=keepdims)
+        return _reduced(np.mean, value, axis, keepdims)
     wide = np.uint64 if value.dtype == np.uint64 else np.int64
     total = np.sum(value, axis=axes, dtype=wide, keepdims=keepdims)
     return _cut(total, np.maximum(np.sum(np.ones_like(value, wide), axis=axes, keepdims=keepdims), 1)).astype(
@@ -158,7 +169,7 @@ def reduce_variance(input_tensor: Any, axis: Axis = None, keepdims: bool = False
     np.float32(1.0)
     """
     value = floats("math.reduce_variance", input_tensor)
-    return np.var(value, axis=_along(value, axis), keepdims=keepdims)
+    return _reduced(np.var, value, axis, keepdims)
 
 
 @face
@@ -169,7 +180,7 @@ def reduce_std(input_tensor: Any, axis: Axis = None, keepdims: bool = False) -> 
     np.float32(1.0)
     """
     value = floats("math.reduce_std", input_tensor)
-    return np.std(value, axis=_along(value, axis), keepdims=keepdims)
+    return _reduced(np.std, value, axis, keepdims)
 
 
 @face

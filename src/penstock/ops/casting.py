@@ -60,7 +60,7 @@ def saturate_cast(value: Any, dtype: DTypeLike) -> Any:
     smallest int64.
 
     Args:
-        value: Real numbers of any shape. NaN becomes any number.
+        value: Numbers of any shape, of complex ones the real part where the dtype has no other. NaN becomes any number.
         dtype: A dtype of real numbers.
 
     >>> saturate_cast([300, -5], np.uint8), saturate_cast([1e20], np.int32)
@@ -68,6 +68,8 @@ def saturate_cast(value: Any, dtype: DTypeLike) -> Any:
     """
     wanted = dtype_of("saturate_cast", "dtype", dtype)
     array = numbers("saturate_cast", "value", value)
+    if array.dtype.kind == "c" and wanted.kind in "iuf":
+        array = np.real(array)
     if array.dtype.kind not in "iuf" or wanted.kind not in "iuf":
         return cast(array, wanted)
     low, high = _limits(array.dtype, wanted)

@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock.errors import FailedPreconditionError
 
-__all__ = ["float_limits", "small_dtype"]
+__all__ = ["float_limits", "small_dtype", "summed_as"]
 
 
 def small_dtype(name: str) -> np.dtype[Any]:
@@ -35,3 +35,14 @@ def float_limits(dtype: np.dtype[Any]) -> Any:
     65504.0
     """
     return np.finfo(dtype) if dtype.kind == "f" else import_module("ml_dtypes").finfo(dtype)
+
+
+def summed_as(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that many items are added up in: float32 for the package's, whose sums soon grow no more.
+
+    In bfloat16 256 + 1 is 256.
+
+    >>> summed_as(np.dtype("float16"))
+    dtype('float16')
+    """
+    return np.dtype(np.float32) if dtype.kind == "V" else dtype

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.math.reductions import reduce_sum
 from penstock.ops.operands import axis_of, is_known, pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
@@ -216,12 +217,14 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool =
     if ord == np.inf:
         return np.max(np.abs(value), **along)
     if ord == 1:
-        return np.sum(np.abs(value), **along)
-    return np.power(np.sum(np.power(np.abs(value), ord), **along), 1 / ord)
+        return reduce_sum(np.abs(value), **along)
+    lengths = np.abs(value)
+    kind = lengths.dtype.type
+    return np.power(reduce_sum(np.power(lengths, kind(ord)), **along), kind(1 / ord))
 
 
 def _euclidean(value: Any, **along: Any) -> Any:
-    return np.sqrt(np.sum(value * np.conjugate(value), **along))
+    return np.sqrt(reduce_sum(value * np.conjugate(value), **along))
 
 
 def _size_of_matrices(value: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:  # noqa: A002
@@ -234,7 +237,7 @@ def _size_of_matrices(value: Any, ord: Any, axes: tuple[int, ...], keepdims: boo
     if ord not in (1, np.inf):
         raise ArgumentError("norm", "ord", got=ord, want="'euclidean', 'fro', 1, 2 or infinity")
     first, second = axes if ord == 1 else axes[::-1]
-    most = np.max(np.sum(np.abs(value), axis=first, keepdims=True), axis=second, keepdims=True)
+    most = np.max(reduce_sum(np.abs(value), axis=first, keepdims=True), axis=second, keepdims=True)
     return most if keepdims else np.squeeze(most, axes)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from penstock.errors import ArgumentError
 from penstock.math.arithmetic import divisor
 from penstock.math.functions import floats
-from penstock.math.reductions import reduce_max, reduce_mean
+from penstock.math.reductions import reduce_max, reduce_mean, reduce_sum
 from penstock.ops.operands import axes_of, axis_of, numbers, pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
@@ -89,7 +89,7 @@ def softmax(logits: Any, axis: int | None = -1) -> Any:
     if _is_empty(value):
         return value
     shares = np.exp(value - np.max(value, axis=along, keepdims=True))
-    return shares / np.sum(shares, axis=along, keepdims=True)
+    return shares / reduce_sum(shares, axis=along, keepdims=True)
 
 
 def log_softmax(logits: Any, axis: int | None = -1) -> Any:
@@ -103,7 +103,7 @@ def log_softmax(logits: Any, axis: int | None = -1) -> Any:
     if _is_empty(value):
         return value
     shifted = value - np.max(value, axis=along, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=along, keepdims=True))
+    return shifted - np.log(reduce_sum(np.exp(shifted), axis=along, keepdims=True))
 
 
 def _is_empty(value: Any) -> bool:
@@ -119,7 +119,7 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
     value, axes = floats("math.reduce_logsumexp", input_tensor), axes_of(axis)
     most = reduce_max(value, axes, keepdims=True)
     most = np.where(np.isfinite(most), most, np.zeros_like(most))
-    total = np.log(np.sum(np.exp(value - most), axis=axes, keepdims=True)) + most
+    total = np.log(reduce_sum(np.exp(value - most), axes, keepdims=True)) + most
     return total if keepdims else np.squeeze(total, axes)
 
 
@@ -127,7 +127,7 @@ def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = 
     """The root of the sum of squares of lengths along axes, in the dtype of the items."""
     value = numbers("math.reduce_euclidean_norm", "input_tensor", input_tensor)
     lengths = np.abs(value) if value.dtype.kind == "c" else value
-    total = np.sum(np.square(lengths), axis=axes_of(axis), dtype=lengths.dtype, keepdims=keepdims)
+    total = reduce_sum(np.square(lengths), axis, keepdims)
     return np.sqrt(total).astype(value.dtype)
 
 
@@ -282,7 +282,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     [0.6, 0.8]
     """
     value = floats("clip_by_norm", t)
-    length = np.sqrt(np.sum(np.square(value), axis=axes_of(axes), keepdims=True))
+    length = np.sqrt(reduce_sum(np.square(value), axes, keepdims=True))
     most = np.asarray(clip_norm, value.dtype)[()] if not isinstance(clip_norm, Traced) else clip_norm
     most = np.maximum(most, value.dtype.type(0))
     return (value * most) / np.maximum(length, most)

@@ -351,7 +351,7 @@ def reduce_sum(
     """The sums along axes, of all where none is given; a tensor, or a sparse one."""
     given = _sparse("reduce_sum", sp_input)
     how = {"axis": _axes(axis), "keepdims": bool(keepdims)}
-    made = np.asarray(np.sum(given.to_dense(), **how)).astype(given.dtype)
+    made = np.asarray(ps.math.reduce_sum(given.to_dense(), **how))
     return _where_values_are(given, made, **how) if output_is_sparse else Tensor(made[()])
 
 

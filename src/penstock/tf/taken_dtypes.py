@@ -20,17 +20,18 @@ _GROUPS: Final = {
     (*_FLOATS, *_SIGNED, *_COMPLEX): "abs sign negative pow",
     _NUMBERS: (
         "add_n cumprod cumsum conj multiply polyval real reduce_euclidean_norm round saturate_cast square subtract "
-        "truediv"
+        "truediv image_gradients"
     ),
     (*_NUMBERS, "string"): "add",
     (*_REAL, "bool"): "argmax argmin",
     _REAL: (
         "argsort clip_by_value greater greater_equal is_non_decreasing is_strictly_increasing less less_equal maximum "
-        "minimum reduce_max reduce_min relu relu6 sort top_k"
+        "minimum reduce_max reduce_min relu relu6 sort top_k floordiv floormod mod"
     ),
     (*_FLOATS, *_COMPLEX): "multiply_no_nan norm xdivy xlogy",
     _FLOATS: (
-        "atan2 clip_by_norm is_finite is_inf is_nan log_softmax reduce_logsumexp rint softmax softplus softsign"
+        "atan2 ceil clip_by_norm floor is_finite is_inf is_nan log_sigmoid log_softmax reduce_logsumexp rint softmax "
+        "sobel_edges softplus softsign"
     ),
     (*_FLOATS, "int32", "int64", *_COMPLEX): "moments squared_difference",
     (*_FLOATS, "int32", "int64", *_UNSIGNED, *_COMPLEX): "matmul tensordot",
@@ -52,6 +53,8 @@ OPERATORS: Final = {
     "gt": "greater",
     "le": "less_equal",
     "lt": "less",
+    "floordiv": "floordiv",
+    "mod": "floormod",
     "power": "pow",
     "neg": "negative",
     "sub": "subtract",

@@ -103,7 +103,11 @@ def test_shapes(name, dtype):
 
 @pytest.mark.parametrize("indices", [3, [0, 2, -1, 5], [[1, 0], [2, 2]]])
 @pytest.mark.parametrize(
-    "given", [{}, {"axis": 0}, {"dtype": np.int64}, {"on_value": 5, "off_value": 2}, {"on_value": 2.0}]
+    "given",
+    [
+        *({}, {"axis": 0}, {"dtype": np.int64}, {"on_value": 5, "off_value": 2}, {"on_value": 2.0}),
+        *({"on_value": 5, "off_value": 2.5, "dtype": np.float64}, {"on_value": True, "dtype": np.int32}),
+    ],
 )
 def test_one_hot(indices, given):
     if indices == 3 and "axis" in given:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from penstock.column.leaf_values import array_of
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.ops.face import face
 from penstock.ops.operands import dtype_of, is_text, numbers, tensor
@@ -134,8 +135,8 @@ def one_hot(
 
 def _switch(on_value: Any, off_value: Any, dtype: DTypeLike | None) -> tuple[Any, Any]:
     """What stands for on and off, in one dtype."""
-    given = [tensor("one_hot", name, v) for name, v in _named(on_value, off_value) if v is not None]
     wanted = None if dtype is None else dtype_of("one_hot", "dtype", dtype)
+    given = [_given(name, v, wanted) for name, v in _named(on_value, off_value) if v is not None]
     kinds = {string if is_text(value) else value.dtype for value in given} | ({wanted} if wanted else set())
     if len(kinds) > 1:
         got = [str(kind) for kind in kinds]
@@ -148,6 +149,15 @@ def _switch(on_value: Any, off_value: Any, dtype: DTypeLike | None) -> tuple[Any
     pairs = zip(_named(on_value, off_value), (1, 0), strict=True)
     on, off = (kind.type(default if value is None else value) for (_, value), default in pairs)
     return on, off
+
+
+def _given(name: str, value: Any, wanted: np.dtype[Any] | None) -> Any:
+    """A value as a tensor: a number of Python's in the dtype that is wanted, where it can be."""
+    if wanted is None or wanted == string or not isinstance(value, bool | int | float):
+        return tensor("one_hot", name, value)
+    number = int(value) if isinstance(value, bool) and wanted.kind != "b" else value
+    made = array_of(number, wanted)
+    return tensor("one_hot", name, value) if made is None else made[()]
 
 
 def _named(on_value: Any, off_value: Any) -> list[tuple[str, Any]]:

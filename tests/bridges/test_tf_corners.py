@@ -183,3 +183,17 @@ def test_complex_numbers_keep_both_their_parts(call: str) -> None:
     mine, theirs = (np.asarray(one.numpy()) for one in made)
     assert mine.dtype == theirs.dtype
     np.testing.assert_allclose(mine, theirs, rtol=1e-5)
+
+
+OF_FLOAT64 = {
+    "uniform": "tf.random.stateless_uniform([3], [1, 2], -0.1, 0.7, tf.float64)",
+    "normal": "tf.random.stateless_normal([3], [1, 2], 0.1, 0.7, tf.float64)",
+    "linspace": "tf.linspace(tf.constant(0.3, tf.float64), 0.7, 4)",
+    "range": "tf.range(0.1, 1.0, 0.3, tf.float64)",
+}
+
+
+@pytest.mark.parametrize("call", OF_FLOAT64.values(), ids=OF_FLOAT64)
+def test_numbers_of_python_are_not_rounded_to_float32_on_their_way_to_float64(call: str) -> None:
+    mine, theirs = (eval(call, {"tf": its}).numpy() for its in (ptf, tf))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-14)

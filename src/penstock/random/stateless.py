@@ -259,7 +259,8 @@ def shape_of(where: str, shape: Any) -> tuple[int, ...]:
 
 def _as(where: str, value: Any, kind: np.dtype[Any]) -> Any:
     number = numbers(where, "bounds", value)
-    return number if isinstance(number, Traced) else np.asarray(number, kind)[()]
+    # Of the value, not of the number that was made of it: Python's are packed as float32, and rounded.
+    return number if isinstance(number, Traced) else np.asarray(value, kind)[()]
 
 
 def _seed(where: str, seed: Any) -> Any:

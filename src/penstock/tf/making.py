@@ -21,10 +21,17 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
     array([2, 5], dtype=int32)
     """
     first, last = (0, start) if limit is None else (start, limit)
-    values = [pack_value(value) for value in (first, last, delta)]
+    # Python's numbers would be packed as float32 first, and rounded.
+    kind = None if dtype is None else as_dtype(dtype).dtype
+    values = [_packed(value, kind) for value in (first, last, delta)]
     if not any(isinstance(value, Traced) for value in values):
         _require_way(*values)
-    return np.arange(*values, dtype=_kind_of(values) if dtype is None else as_dtype(dtype).dtype)
+    return np.arange(*values, dtype=_kind_of(values) if kind is None else kind)
+
+
+def _packed(value: Any, kind: np.dtype[Any] | None) -> Any:
+    """A value as a tensor; a float of Python's in float64 where that is the dtype."""
+    return np.float64(value) if kind == np.float64 and type(value) is float else pack_value(value)
 
 
 def _kind_of(values: list[Any]) -> np.dtype[Any]:
@@ -63,7 +70,7 @@ def linspace(start: Any, stop: Any, num: int) -> Any:
     # Of whole numbers below 32 bits `/` makes float32.
     whole = np.dtype(np.float32 if first.dtype.itemsize < 4 else np.float64)
     kind = whole if first.dtype.kind in "iu" else first.dtype
-    return np.linspace(first, pack_value(stop), int(num), dtype=kind)
+    return np.linspace(first, _packed(stop, kind), int(num), dtype=kind)
 
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = np.float32) -> Any:

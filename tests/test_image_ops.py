@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError
+from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError, InvalidArgumentError
 
 IMAGE = np.arange(12, dtype=np.uint8).reshape(3, 4, 1)
 
@@ -173,3 +173,23 @@ def test_the_variation_of_unsigned_pictures_is_refused_as_they_hold_no_differenc
     with pytest.raises(ArgumentTypeError, match=r"images is dtype\('uint8'\), wanted signed numbers"):
         ps.image.total_variation(np.array([[[3], [5]]], np.uint8))
     assert ps.image.total_variation(np.array([[[3], [5]]], np.int32)) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: ps.image.flip_up_down([[[[1]]], [[[1], [2]]]]),
+            "flip_up_down: image is .*wanted an array of numbers",
+        ),
+        (
+            lambda: ps.image.adjust_brightness(IMAGE, [1, 2]),
+            "adjust_brightness: operands could not be broadcast",
+        ),
+        (lambda: ps.image.adjust_saturation(IMAGE, "a"), "adjust_saturation: could not convert string"),
+        (lambda: ps.expand_dims(IMAGE, 2**70), "expand_dims: Python int too large"),
+    ],
+)
+def test_errors_of_numpy_name_the_operation(call, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        call()

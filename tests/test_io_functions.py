@@ -169,6 +169,7 @@ def test_lines_of_csv_become_columns():
         ('"a""b",c', {}, [b'a"b', b"c"]),
         ('a"b,c', {"use_quote_delim": False}, [b'a"b', b"c"]),
         ("NA,c", {"na_value": "NA"}, [b"x", b"c"]),
+        ("NA,c", {"na_value": b"NA"}, [b"x", b"c"]),
         ("a;c", {"field_delim": ";"}, [b"a", b"c"]),
         ('"a\nb",c', {}, [b"a\nb", b"c"]),
         ("a,", {}, [b"a", b"x"]),

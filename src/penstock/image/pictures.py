@@ -17,6 +17,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.io.pictures import samples_of
+from penstock.ops.face import face
 from penstock.spec import Shape, TensorSpec
 from penstock.trace import operation
 from penstock.trace.form import Arg, Kind
@@ -46,7 +47,10 @@ def picture(where: str, value: Any, name: str = "image") -> NDArray[Any]:
         ArgumentTypeError: It holds no numbers.
         ArgumentError: It has another number of axes.
     """
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # of lists of several lengths
+        raise ArgumentTypeError(where, name, got=value, want="an array of numbers") from None
     if array.dtype.kind not in "biufV" or array.dtype.names is not None:
         raise ArgumentTypeError(where, name, got=value, want="an array of numbers")
     if array.ndim not in (3, 4):
@@ -140,6 +144,7 @@ def picture_operation(
     def register(
         function: Callable[Concatenate[NDArray[Any], _Rest], _Made],
     ) -> Callable[Concatenate[Any, _Rest], _Made]:
+        @face
         @wraps(function)
         def row(image: Any, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> _Made:
             return function(picture(name, image), *args, **kwargs)

@@ -18,6 +18,7 @@ from penstock.ops.csv_cells import Cells, find_cells
 from penstock.ops.csv_values import CsvColumn, UnreadError, column_of_cells
 from penstock.ops.face import refused
 from penstock.ops.operands import is_text, tensor
+from penstock.ops.texts import text_of
 from penstock.spec import string
 from penstock.trace.operations import Operation, on_chunks, register
 from penstock.trace.texts import each_string
@@ -85,7 +86,7 @@ def _written(
         raise ArgumentError(_WHERE, "select_cols", got=select, want=f"{len(columns)} numbers from 0 on")
     if places is not None and any(a >= b for a, b in pairwise(places)):
         raise ArgumentError(_WHERE, "select_cols", got=select, want="strictly increasing numbers")
-    na = na_value.encode()
+    na = text_of(_WHERE, "na_value", na_value)
     return columns, delimiter_of(_WHERE, "field_delim", delimiter), bool(quotes), na, places
 
 

@@ -30,7 +30,7 @@ def face(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Res
                 return function(*args, **kwargs)
         except PenstockError:
             raise
-        except (MemoryError, ValueError, IndexError) as error:
+        except (MemoryError, ValueError, IndexError, OverflowError) as error:
             raise as_ours(function.__name__, error) from error
 
     return called

@@ -80,7 +80,7 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
             return wrap(function(*values, **named))
         except PenstockError:
             raise
-        except (MemoryError, ValueError, IndexError) as error:
+        except (MemoryError, ValueError, IndexError, OverflowError) as error:
             raise as_ours(function.__name__, error) from error
 
     return called

@@ -18,6 +18,13 @@ def test_strings_may_be_text_lists_arrays_and_ragged():
     assert strings.upper(ps.Ragged(np.array([b"a", b"b"], object), [0, 0, 2])).to_list() == [[], [b"A", b"B"]]
 
 
+def test_an_empty_list_is_one_of_no_strings():
+    assert strings.lower([]).tolist() == []
+    assert strings.length([[], []]).shape == (2, 0)
+    with pytest.raises(ArgumentTypeError, match="wanted byte strings"):
+        strings.lower(np.array([]))
+
+
 def test_numbers_are_no_strings():
     with pytest.raises(ArgumentTypeError, match=r"strings\.lower: input is 5, wanted byte strings"):
         strings.lower(5)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from penstock.column.bytes import BytesColumn
 from penstock.column.packing import pack_value
 from penstock.column.values import Ragged
@@ -30,6 +32,8 @@ def texts(where: str, value: Any, name: str = "input") -> Any:
             raise refused(where, name, value, "byte strings", _HELP)
         return value
     array = tensor(where, name, value)
+    if isinstance(value, list | tuple) and isinstance(array, np.ndarray) and not array.size:
+        return array.astype(object)  # a list of nothing is one of no strings too
     if not is_text(array):
         raise refused(where, name, value, "byte strings", _HELP)
     return array if isinstance(array, Traced) else array[()]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError, InvalidArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError, InvalidArgumentError, LimitError
 
 IMAGE = np.arange(12, dtype=np.uint8).reshape(3, 4, 1)
 
@@ -193,3 +193,8 @@ def test_the_variation_of_unsigned_pictures_is_refused_as_they_hold_no_differenc
 def test_errors_of_numpy_name_the_operation(call, message):
     with pytest.raises(InvalidArgumentError, match=message):
         call()
+
+
+def test_memory_that_is_not_there_is_an_error_that_names_the_operation():
+    with pytest.raises(LimitError, match="crop_and_resize: Unable to allocate"):
+        ps.image.crop_and_resize(IMAGE[None], [[0, 0, 1, 1]] * 100_000, [0] * 100_000, [16_000, 16_000])

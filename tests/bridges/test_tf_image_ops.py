@@ -162,6 +162,16 @@ def test_random_changes_of_a_pipeline_are_the_same() -> None:
 SPACES = ["rgb_to_hsv", "hsv_to_rgb", "rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"]
 
 
+@pytest.mark.parametrize(
+    "name", ["rgb_to_hsv", "hsv_to_rgb", "rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"]
+)
+def test_colours_of_bfloat16_stay_bfloat16(name: str) -> None:
+    image = tf.constant(np.random.default_rng(6).random((9, 8, 3)), tf.bfloat16)
+    mine, theirs = getattr(ps.image, name)(image.numpy()), getattr(tf.image, name)(image).numpy()
+    assert mine.dtype == theirs.dtype
+    np.testing.assert_allclose(mine.astype(np.float32), theirs.astype(np.float32), atol=0.02)
+
+
 @pytest.mark.parametrize("name", SPACES)
 def test_colours_of_other_spaces_are_the_same(name: str) -> None:
     random = np.random.default_rng(5)

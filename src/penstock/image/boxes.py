@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from penstock.column.base import IntArray
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.image.pictures import picture, room, side
+from penstock.ops.face import face
 from penstock.spec import TensorSpec
 from penstock.trace import operation
 from penstock.trace.form import Arg
@@ -42,6 +43,7 @@ def _shape(value: Any) -> Any:
 
 
 @operation("image.crop_and_resize", chunk=_chunk, result=_result)
+@face
 def crop_and_resize(
     image: Any,
     boxes: Any,

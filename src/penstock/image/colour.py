@@ -11,6 +11,7 @@ from penstock import _native
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.image.convert import converted
 from penstock.image.pictures import picture_operation
+from penstock.math.arithmetic import is_float_dtype
 
 __all__ = [
     "adjust_hue",
@@ -158,7 +159,7 @@ def hsv_to_rgb(images: NDArray[Any]) -> NDArray[Any]:
         -np.abs(sixths - kind(4)) + kind(2),
     )
     rest = kind(1) - saturation
-    made = [(rest + saturation * np.clip(part, kind(0), kind(1))) * value for part in parts]
+    made = [(rest + saturation * np.minimum(np.maximum(part, kind(0)), kind(1))) * value for part in parts]
     return np.stack(made, axis=-1)
 
 
@@ -219,7 +220,7 @@ def _weighed(where: str, images: NDArray[Any], weights: tuple[tuple[float, ...],
 
 def _floats(where: str, images: NDArray[Any]) -> NDArray[Any]:
     _three(where, images)
-    if images.dtype.kind != "f":
+    if not is_float_dtype(images.dtype):
         help = "ps.image.convert_image_dtype(images, np.float32) makes floats of them."
         raise ArgumentTypeError(where, "images", got=images.dtype, want="floats", help=help)
     return images

@@ -13,6 +13,7 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.packing import pack_value
 from penstock.column.ragged import RaggedColumn
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.ops.face import face
 from penstock.trace import numbers_of_strings, operation
 
 
@@ -50,6 +51,7 @@ def _swapped(strings: BytesColumn, dtype: np.dtype[Any]) -> NDArray[np.uint8]:
 
 
 @operation("io.decode_raw", chunk=_decode_column)
+@face
 def decode_raw(
     input_bytes: bytes | str | NDArray[np.object_],
     out_type: DTypeLike,

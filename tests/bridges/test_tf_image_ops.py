@@ -162,6 +162,29 @@ def test_random_changes_of_a_pipeline_are_the_same() -> None:
 SPACES = ["rgb_to_hsv", "hsv_to_rgb", "rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"]
 
 
+FILMS: dict[str, tuple[float, ...]] = {
+    **dict.fromkeys(
+        ("rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yuv", "yiq_to_rgb", "per_image_standardization"), ()
+    ),
+    "adjust_hue": (0.2,),
+    "adjust_saturation": (1.5,),
+    "adjust_brightness": (0.1,),
+    "adjust_contrast": (1.5,),
+    "adjust_gamma": (0.7,),
+}
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_batches_of_films_are_taken(name: str) -> None:
+    films = np.random.default_rng(7).random((4, 2, 3, 6, 3)).astype(np.float32)
+    want = getattr(tf.image, name)(tf.constant(films), *FILMS[name]).numpy()
+    [batch] = (
+        ps.Dataset.from_tensor_slices(films).batch(4).map(lambda x: getattr(ps.image, name)(x, *FILMS[name]))
+    )
+    for got in (getattr(ps.image, name)(films, *FILMS[name]), batch):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     "name", ["rgb_to_hsv", "hsv_to_rgb", "rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"]
 )

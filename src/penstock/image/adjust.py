@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -23,12 +24,12 @@ __all__ = [
 _FLOAT: Final = np.dtype(np.float32)
 
 
-@picture_operation("adjust_brightness", numbers=True)
+@picture_operation("adjust_brightness", numbers=True, most_axes=inf)
 def adjust_brightness(image: NDArray[Any], delta: Any) -> NDArray[Any]:
     """A picture whose values are all larger by `delta`, as `tf.image.adjust_brightness` makes it.
 
     Args:
-        image: `[height, width, channels]` or `[batch, height, width, channels]`. Whole numbers stand for values up to
+        image: `[height, width, channels]` or with more axes before. Whole numbers stand for values up to
             1, are added to as floats, and stay in their range.
         delta: What is added, a number.
 
@@ -47,7 +48,7 @@ def brightened(image: NDArray[Any], delta: Any) -> NDArray[Any]:
     return converted(values + _spread(delta, values), image.dtype, saturate=True)
 
 
-@picture_operation("adjust_contrast", numbers=True)
+@picture_operation("adjust_contrast", numbers=True, most_axes=inf)
 def adjust_contrast(images: NDArray[Any], contrast_factor: Any) -> NDArray[Any]:
     """Pictures whose values are as many times farther from the mean of their channel, as `tf.image.adjust_contrast`.
 
@@ -55,7 +56,7 @@ def adjust_contrast(images: NDArray[Any], contrast_factor: Any) -> NDArray[Any]:
     that floats may differ in the last digits.
 
     Args:
-        images: `[height, width, channels]` or `[batch, height, width, channels]`. Whole numbers stand for values up to
+        images: `[height, width, channels]` or with more axes before. Whole numbers stand for values up to
             1, and stay in their range.
         contrast_factor: How many times, a number.
 
@@ -79,14 +80,14 @@ def contrasted(images: NDArray[Any], contrast_factor: Any) -> NDArray[Any]:
     return converted((values - mean) * _spread(contrast_factor, values) + mean, images.dtype, saturate=True)
 
 
-@picture_operation("adjust_gamma", numbers=True)
+@picture_operation("adjust_gamma", numbers=True, most_axes=inf)
 def adjust_gamma(image: NDArray[Any], gamma: Any = 1, gain: Any = 1) -> NDArray[Any]:
     """A picture whose values are raised to a power, as `tf.image.adjust_gamma` makes it.
 
     Powers are rounded once, TensorFlow's nearly so: floats may differ in the last digit.
 
     Args:
-        image: `[height, width, channels]` or `[batch, height, width, channels]`. Whole numbers stand for values up to
+        image: `[height, width, channels]` or with more axes before. Whole numbers stand for values up to
             1, and stay in their range.
         gamma: The power, not negative: above 1 for a darker picture.
         gain: What powers are multiplied by.
@@ -116,7 +117,7 @@ def _powers(image: NDArray[Any], gamma: Any, gain: Any) -> NDArray[Any]:
         return converted(_spread(gain, values) * powers, image.dtype, saturate=True)
 
 
-@picture_operation("per_image_standardization")
+@picture_operation("per_image_standardization", most_axes=inf)
 def per_image_standardization(image: NDArray[Any]) -> NDArray[np.float32]:
     """Each picture with mean 0 and deviation 1, as `tf.image.per_image_standardization` makes it.
 
@@ -124,7 +125,7 @@ def per_image_standardization(image: NDArray[Any]) -> NDArray[np.float32]:
     may differ.
 
     Args:
-        image: `[height, width, channels]` or `[batch, height, width, channels]`.
+        image: `[height, width, channels]` or with more axes before.
 
     Returns:
         float32.

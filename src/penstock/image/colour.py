@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -47,12 +48,12 @@ _RGB_TO_YUV: Final = (
 _YUV_TO_RGB: Final = ((1.0, 1.0, 1.0), (0.0, -0.394642334, 2.03206185), (1.13988303, -0.58062185, 0.0))
 
 
-@picture_operation("adjust_hue", numbers=True)
+@picture_operation("adjust_hue", numbers=True, most_axes=inf)
 def adjust_hue(image: NDArray[Any], delta: Any) -> NDArray[Any]:
     """A picture whose hues are turned around the circle of colours, equal to the bit to `tf.image.adjust_hue`.
 
     Args:
-        image: `[height, width, 3]` or `[batch, height, width, 3]`. Whole numbers stand for values up to 1.
+        image: `[height, width, 3]` or with more axes before. Whole numbers stand for values up to 1.
         delta: The share of the circle, between -1 and 1.
 
     Returns:
@@ -75,12 +76,12 @@ def turned(image: NDArray[Any], delta: Any) -> NDArray[Any]:
     return _changed("adjust_hue", image, by, _native.turn_hue)
 
 
-@picture_operation("adjust_saturation", numbers=True)
+@picture_operation("adjust_saturation", numbers=True, most_axes=inf)
 def adjust_saturation(image: NDArray[Any], saturation_factor: Any) -> NDArray[Any]:
     """A picture with more or less colour, equal to the bit to `tf.image.adjust_saturation`.
 
     Args:
-        image: `[height, width, 3]` or `[batch, height, width, 3]`. Whole numbers stand for values up to 1.
+        image: `[height, width, 3]` or with more axes before. Whole numbers stand for values up to 1.
         saturation_factor: How many times as much; 0 gives grey.
 
     Returns:
@@ -107,12 +108,12 @@ def _changed(where: str, image: NDArray[Any], by: NDArray[np.float32], change: A
     return converted(made.reshape(image.shape), image.dtype)
 
 
-@picture_operation("rgb_to_hsv")
+@picture_operation("rgb_to_hsv", most_axes=inf)
 def rgb_to_hsv(images: NDArray[Any]) -> NDArray[Any]:
     """Pictures by hue, saturation and value, as `tf.image.rgb_to_hsv` but for the last digits of hues.
 
     Args:
-        images: Floats `[height, width, 3]` or `[batch, height, width, 3]`, in [0, 1].
+        images: Floats `[height, width, 3]` or with more axes before, in [0, 1].
 
     Raises:
         ArgumentTypeError: They are no floats.
@@ -135,12 +136,12 @@ def rgb_to_hsv(images: NDArray[Any]) -> NDArray[Any]:
     return np.stack([np.where(hue < 0, hue + kind(1), hue), saturation, value], axis=-1)
 
 
-@picture_operation("hsv_to_rgb")
+@picture_operation("hsv_to_rgb", most_axes=inf)
 def hsv_to_rgb(images: NDArray[Any]) -> NDArray[Any]:
     """Pictures by hue, saturation and value as red, green and blue, as `tf.image.hsv_to_rgb`.
 
     Args:
-        images: Floats `[height, width, 3]` or `[batch, height, width, 3]`, in [0, 1].
+        images: Floats `[height, width, 3]` or with more axes before, in [0, 1].
 
     Raises:
         ArgumentTypeError: They are no floats.
@@ -163,12 +164,12 @@ def hsv_to_rgb(images: NDArray[Any]) -> NDArray[Any]:
     return np.stack(made, axis=-1)
 
 
-@picture_operation("rgb_to_yuv")
+@picture_operation("rgb_to_yuv", most_axes=inf)
 def rgb_to_yuv(images: NDArray[Any]) -> NDArray[Any]:
     """Pictures by brightness and two differences of colour, as `tf.image.rgb_to_yuv` but for the last digits.
 
     Args:
-        images: Floats `[height, width, 3]` or `[batch, height, width, 3]`, in [0, 1].
+        images: Floats `[height, width, 3]` or with more axes before, in [0, 1].
 
     Raises:
         ArgumentTypeError: They are no floats.
@@ -180,7 +181,7 @@ def rgb_to_yuv(images: NDArray[Any]) -> NDArray[Any]:
     return _weighed("rgb_to_yuv", images, _RGB_TO_YUV)
 
 
-@picture_operation("yuv_to_rgb")
+@picture_operation("yuv_to_rgb", most_axes=inf)
 def yuv_to_rgb(images: NDArray[Any]) -> NDArray[Any]:
     """What `rgb_to_yuv` was made of.
 
@@ -190,7 +191,7 @@ def yuv_to_rgb(images: NDArray[Any]) -> NDArray[Any]:
     return _weighed("yuv_to_rgb", images, _YUV_TO_RGB)
 
 
-@picture_operation("rgb_to_yiq")
+@picture_operation("rgb_to_yiq", most_axes=inf)
 def rgb_to_yiq(images: NDArray[Any]) -> NDArray[Any]:
     """As `rgb_to_yuv`, with the differences of NTSC.
 
@@ -200,7 +201,7 @@ def rgb_to_yiq(images: NDArray[Any]) -> NDArray[Any]:
     return _weighed("rgb_to_yiq", images, _RGB_TO_YIQ)
 
 
-@picture_operation("yiq_to_rgb")
+@picture_operation("yiq_to_rgb", most_axes=inf)
 def yiq_to_rgb(images: NDArray[Any]) -> NDArray[Any]:
     """What `rgb_to_yiq` was made of.
 

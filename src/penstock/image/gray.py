@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -17,12 +18,12 @@ _RED, _GREEN, _BLUE = (np.float32(weight) for weight in (0.2989, 0.5870, 0.1140)
 _FLOAT: Final = np.dtype(np.float32)
 
 
-@picture_operation("rgb_to_grayscale")
+@picture_operation("rgb_to_grayscale", most_axes=inf)
 def rgb_to_grayscale(images: NDArray[Any]) -> NDArray[Any]:
     """Pictures in grey, as `tf.image.rgb_to_grayscale` weighs the colours, equal to the bit.
 
     Args:
-        images: `[height, width, 3]` or `[batch, height, width, 3]`.
+        images: `[height, width, 3]` or with more axes before.
 
     Returns:
         The same dtype, `[..., 1]`.
@@ -39,12 +40,12 @@ def rgb_to_grayscale(images: NDArray[Any]) -> NDArray[Any]:
     return converted(grey[..., np.newaxis], images.dtype)
 
 
-@picture_operation("grayscale_to_rgb")
+@picture_operation("grayscale_to_rgb", most_axes=inf)
 def grayscale_to_rgb(images: NDArray[Any]) -> NDArray[Any]:
     """Pictures whose grey stands in three channels, as `tf.image.grayscale_to_rgb` gives them.
 
     Args:
-        images: `[height, width, 1]` or `[batch, height, width, 1]`.
+        images: `[height, width, 1]` or with more axes before.
 
     Raises:
         ArgumentError: There is not one channel.

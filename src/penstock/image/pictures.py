@@ -40,7 +40,7 @@ MOST_PIXELS: Final = 1 << 28
 """No picture is made larger: 16,384 x 16,384 pixels are 3 GB of float32."""
 
 
-def picture(where: str, value: Any, name: str = "image") -> NDArray[Any]:
+def picture(where: str, value: Any, name: str = "image", most_axes: float = 4) -> NDArray[Any]:
     """A value as the array `[height, width, channels]` or `[batch, height, width, channels]` that it must be.
 
     Raises:
@@ -53,7 +53,7 @@ def picture(where: str, value: Any, name: str = "image") -> NDArray[Any]:
         raise ArgumentTypeError(where, name, got=value, want="an array of numbers") from None
     if array.dtype.kind not in "biufV" or array.dtype.names is not None:
         raise ArgumentTypeError(where, name, got=value, want="an array of numbers")
-    if array.ndim not in (3, 4):
+    if not 3 <= array.ndim <= most_axes:
         want = "[height, width, channels] or [batch, height, width, channels]"
         raise ArgumentError(where, f"shape of {name}", got=array.shape, want=want)
     return array
@@ -129,7 +129,11 @@ def on_samples(value: Any, function: Callable[[NDArray[Any]], NDArray[Any]]) -> 
 
 
 def picture_operation(
-    name: str, *, result: Callable[..., TensorSpec] | None = None, numbers: bool = False
+    name: str,
+    *,
+    result: Callable[..., TensorSpec] | None = None,
+    numbers: bool = False,
+    most_axes: float = 4,
 ) -> Callable[[Callable[Concatenate[NDArray[Any], _Rest], _Made]], Callable[Concatenate[Any, _Rest], _Made]]:
     """A function of pictures `[..., height, width, channels]` as an operation "image.<name>".
 
@@ -139,6 +143,7 @@ def picture_operation(
         name: Its name.
         result: As of `trace.operation`, where not every size fits it.
         numbers: Whether its other arguments may be numbers that differ from row to row: in a chunk it gets `[n]`.
+        most_axes: Of a picture; more where TensorFlow takes batches of films too.
     """
 
     def register(
@@ -147,7 +152,7 @@ def picture_operation(
         @face
         @wraps(function)
         def row(image: Any, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> _Made:
-            return function(picture(name, image), *args, **kwargs)
+            return function(picture(name, image, most_axes=most_axes), *args, **kwargs)
 
         def told(image: Arg, *args: Any, **kwargs: Any) -> TensorSpec:
             picture_shape(name, image)

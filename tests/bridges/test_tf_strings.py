@@ -297,3 +297,12 @@ def test_rewrites(rewrite):
         plain(one.regex_replace(texts, "(a)(b)?", rewrite, replace_global=False)) for one in compare_rewrite
     ]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("errors", ["replace", "ignore"])
+@pytest.mark.parametrize("page", range(1250, 1259))
+def test_every_byte_of_the_code_pages_of_windows(page: int, errors: str) -> None:
+    # 0xAA of the Greek page is free here, and the letter U+00AA for ICU.
+    every = [bytes([i]) for i in range(256) if (page, i) != (1253, 0xAA)]
+    compare("unicode_transcode", every, f"windows-{page}", "UTF-8", errors=errors)
+    compare("unicode_decode", every, f"windows-{page}", errors=errors)

@@ -7,6 +7,7 @@ replacement.
 from __future__ import annotations
 
 import codecs
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -178,21 +179,32 @@ def _output(name: str, encoding: str, argument: str = "output_encoding") -> str:
     return _OUTPUTS[encoding]
 
 
-# --- of one string ---
-
-
 def _text(data: bytes, encoding: str, errors: str, replacement: int, controls: bool) -> str:
     if errors == "strict":
         try:
-            text = data.decode(encoding)
+            text = _decoded_by(encoding, data, "strict")
         except UnicodeDecodeError:
             raise InvalidArgumentError(f"{data[:80]!r} is no text of {encoding}.") from None
     elif errors == "ignore":
-        text = data.decode(encoding, "ignore")
+        text = _decoded_by(encoding, data, "ignore")
     else:
-        text = data.decode(encoding, _MARKING).replace(chr(_MARK), chr(replacement))
+        text = _decoded_by(encoding, data, _MARKING).replace(chr(_MARK), chr(replacement))
     put = None if errors == "ignore" else replacement  # None leaves out
     return text.translate(dict.fromkeys(range(32), put)) if controls else text
+
+
+def _decoded_by(encoding: str, data: bytes, errors: str) -> str:
+    """Bytes as text: what Windows' code pages leave free below 0xA0 is a control character, as for ICU and browsers."""
+    if encoding.startswith("cp125"):
+        return codecs.charmap_decode(data, errors, _page(encoding))[0]
+    return data.decode(encoding, errors)
+
+
+@cache
+def _page(encoding: str) -> str:
+    """The characters of a code page; U+FFFE where there is none."""
+    known = (bytes([i]).decode(encoding, "ignore") for i in range(256))
+    return "".join(one or (chr(i) if i < 0xA0 else "\ufffe") for i, one in enumerate(known))
 
 
 def _characters(text: str) -> NDArray[np.int32]:
@@ -201,9 +213,6 @@ def _characters(text: str) -> NDArray[np.int32]:
 
 def _written(values: NDArray[Any], to: str, errors: str, replacement: int) -> bytes:
     return bytes(_encoded(values, np.array([0, len(values)]), to, errors, replacement).to_list()[0])
-
-
-# --- of columns ---
 
 
 def _texts_of(column: BytesColumn, encoding: str, *how: Any) -> list[str]:
@@ -281,9 +290,6 @@ def _encoded(values: NDArray[Any], splits: IntArray, to: str, errors: str, repla
         sizes = np.full(len(wide), 4) if to == "utf-32-be" else 2 + 2 * (wide >= 0x10000)
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     return BytesColumn(ends[splits], np.frombuffer(text.encode(to), np.uint8))
-
-
-# --- operations ---
 
 
 def _rows(input: Any, of: Any) -> Any:

@@ -197,3 +197,15 @@ OF_FLOAT64 = {
 def test_numbers_of_python_are_not_rounded_to_float32_on_their_way_to_float64(call: str) -> None:
     mine, theirs = (eval(call, {"tf": its}).numpy() for its in (ptf, tf))
     np.testing.assert_allclose(mine, theirs, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["uint8", "int8", "int16", "uint16", "int32", "uint32", "float16", "float32"]
+)
+def test_bfloat16_is_clipped_by_saturate_cast(dtype: str) -> None:
+    items = [0, -1, 1.5, 127, 128, 300, -129, 70_000, -70_000, 2.0**33, -(2.0**33), 1e30]
+    mine, theirs = (
+        its.saturate_cast(its.constant(items, its.bfloat16), getattr(its, dtype)).numpy() for its in (ptf, tf)
+    )
+    assert mine.dtype == theirs.dtype
+    np.testing.assert_array_equal(mine, theirs)

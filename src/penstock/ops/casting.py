@@ -70,22 +70,22 @@ def saturate_cast(value: Any, dtype: DTypeLike) -> Any:
     array = numbers("saturate_cast", "value", value)
     if array.dtype.kind == "c" and wanted.kind in "iuf":
         array = np.real(array)
-    if array.dtype.kind not in "iuf" or wanted.kind not in "iuf":
+    if array.dtype.kind not in "iufV" or wanted.kind not in "iufV":
         return cast(array, wanted)
     low, high = _limits(array.dtype, wanted)
-    return np.clip(array, low, high).astype(wanted)
+    return np.minimum(np.maximum(array, low), high).astype(wanted)
 
 
 def _limits(found: np.dtype[Any], wanted: np.dtype[Any]) -> tuple[Any, Any]:
     """The smallest and the largest value of the first dtype that the second one can hold."""
     mine, its = _range(found), _range(wanted)
     low, high = max(mine[0], its[0]), min(mine[1], its[1])
-    small, large = found.type(low), found.type(high)
-    if found.kind == "f" and wanted.kind in "iu":
-        zero = found.type(0)
-        small = np.nextafter(small, zero) if int(small) < low else small
-        large = np.nextafter(large, zero) if int(large) > high else large
-    return small, large
+    if found.kind not in "fV":
+        return found.type(low), found.type(high)
+    # The small dtypes make no number of whole ones of 64 bits.
+    small, large, zero = (found.type(float(end)) for end in (low, high, 0))
+    is_below, is_above = float(small) < low, float(large) > high
+    return np.nextafter(small, zero) if is_below else small, np.nextafter(large, zero) if is_above else large
 
 
 def _range(dtype: np.dtype[Any]) -> tuple[Any, Any]:

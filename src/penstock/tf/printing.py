@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from penstock.errors import ArgumentError
 from penstock.tf.tensors import Tensor, is_traced, unwrap
 
 __all__ = ["print_", "written"]
@@ -31,17 +32,38 @@ def print_(
     summarize: Any = _SHOWN,
     **_: Any,
 ) -> None:
-    """Write values to standard error, as `tf.print` writes them.
+    """Write values, as `tf.print` writes them.
 
     Within a function for `map` that runs on whole chunks it makes that run row by row.
+
+    Args:
+        inputs: The values.
+        output_stream: Standard error, as where None, `sys.stdout`, another file that is open, or "file://" and the
+            path of one to append to.
+        sep: Between values.
+        end: Behind the last one.
+        summarize: So many items at each end of an axis are written; all where it is -1.
+
+    Raises:
+        ArgumentError: There is nothing to write into.
     """
     for value in inputs:
         if is_traced(value):
             unwrap(value).recorder.note("prints a value")
             return
-    stream = output_stream if hasattr(output_stream, "write") else sys.stderr
     shown = _SHOWN if summarize is None else int(unwrap(summarize))
-    stream.write(sep.join(_printed(one, shown) for one in inputs) + end)
+    _write(output_stream, sep.join(_printed(one, shown) for one in inputs) + end)
+
+
+def _write(stream: Any, text: str) -> None:
+    if isinstance(stream, str) and stream.startswith("file://"):
+        with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+            file.write(text)
+    elif stream is None or hasattr(stream, "write"):
+        (stream or sys.stderr).write(text)
+    else:
+        want = "sys.stderr, sys.stdout, an open file, or 'file://' and a path"
+        raise ArgumentError("print", "output_stream", got=stream, want=want)
 
 
 def _printed(value: Any, shown: int, nested: bool = False) -> str:

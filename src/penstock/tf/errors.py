@@ -50,7 +50,7 @@ class UnimplementedError(PenstockError):
 
 
 class UnknownError(PenstockError):
-    """Never raised by penstock."""
+    """The system refuses a file of `tf.io.gfile` for a reason that has no name here."""
 
 
 PermissionDeniedError: Final = PermissionError

@@ -16,12 +16,15 @@ from __future__ import annotations
 import glob as _glob
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from io import UnsupportedOperation
 from stat import S_ISDIR
-from typing import IO, Any, NamedTuple, Self
+from typing import IO, Any, Final, NamedTuple, Self
 
-from penstock.errors import AlreadyExistsError, NotFoundError
+from penstock.errors import AlreadyExistsError, ArgumentError, NotFoundError
 from penstock.fs.paths import local_path
+from penstock.tf import errors
 from penstock.tf.missing import no_attribute
 from penstock.tf.tensors import unwrap
 
@@ -43,13 +46,39 @@ __all__ = [
 ]
 
 
+_NAMED: Final = (
+    (FileNotFoundError, NotFoundError),
+    (FileExistsError, AlreadyExistsError),
+    (PermissionError, errors.PermissionDeniedError),
+    (UnsupportedOperation, errors.PermissionDeniedError),
+    (IsADirectoryError, errors.FailedPreconditionError),
+    (NotADirectoryError, errors.FailedPreconditionError),
+)
+"""Errors of the system, and those of TensorFlow that stand for them; the first that fits."""
+
+
+@contextmanager
+def _told(where: str, path: Any) -> Iterator[None]:
+    """Raise what the system says of a path as an error of `tf.errors`."""
+    try:
+        yield
+    except errors.OpError:
+        raise
+    except OSError as error:
+        kind = next(
+            (named for of_system, named in _NAMED if isinstance(error, of_system)), errors.UnknownError
+        )
+        found = error.strerror or str(error)
+        raise kind(f"{where}: {path}: {found[:1].lower()}{found[1:]}.") from error
+
+
 def _path(path: Any) -> str:
     return local_path(os.fsdecode(unwrap(path)))
 
 
 def exists(path: Any) -> bool:
     """Whether there is a file or folder."""
-    return os.path.exists(_path(path))
+    return bool(unwrap(path)) and os.path.exists(_path(path))
 
 
 def isdir(path: Any) -> bool:
@@ -75,13 +104,26 @@ def listdir(path: Any) -> list[str]:
 
 
 def mkdir(path: Any) -> None:
-    """Make a folder in one that is there."""
-    os.mkdir(_path(path))
+    """Make a folder in one that is there; what is there already is left alone.
+
+    Raises:
+        NotFoundError: There is no folder to make it in.
+    """
+    if not exists(path):
+        with _told("mkdir", path):
+            os.mkdir(_path(path))
 
 
 def makedirs(path: Any) -> None:
-    """Make a folder, and those above it; one that is there is left alone."""
-    os.makedirs(_path(path), exist_ok=True)
+    """Make a folder, and those above it; one that is there is left alone.
+
+    Raises:
+        FailedPreconditionError: One of them is a file.
+    """
+    with _told("makedirs", path):
+        if exists(path) and not isdir(path):
+            raise NotADirectoryError("it is a file")
+        os.makedirs(_path(path), exist_ok=True)
 
 
 def remove(path: Any) -> None:
@@ -89,18 +131,20 @@ def remove(path: Any) -> None:
 
     Raises:
         NotFoundError: There is none.
+        FailedPreconditionError: It is a folder.
     """
-    try:
+    with _told("remove", path):
         os.remove(_path(path))
-    except FileNotFoundError as error:
-        raise NotFoundError(f"remove: {_path(path)}: no such file.") from error
 
 
 def rmtree(path: Any) -> None:
-    """Remove a folder with all that is in it."""
-    if not isdir(path):
-        raise NotFoundError(f"rmtree: {_path(path)}: no such folder.")
-    shutil.rmtree(_path(path))
+    """Remove a folder with all that is in it, or a file.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    with _told("rmtree", path):
+        shutil.rmtree(_path(path)) if isdir(path) else os.remove(_path(path))
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
@@ -108,10 +152,12 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
     Raises:
         AlreadyExistsError: There is something of that name, and `overwrite` is False.
+        NotFoundError: There is no such file, or no folder for the name.
     """
     if not overwrite and exists(dst):
         raise AlreadyExistsError(f"rename: {_path(dst)} exists. Pass overwrite=True to replace it.")
-    os.replace(_path(src), _path(dst))
+    with _told("rename", src):
+        os.replace(_path(src), _path(dst))
 
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
@@ -119,10 +165,15 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
 
     Raises:
         AlreadyExistsError: There is something of that name, and `overwrite` is False.
+        NotFoundError: There is no such file, or no folder to copy it to.
+        ArgumentError: It is a folder.
     """
+    if isdir(src):
+        raise ArgumentError("copy", "src", got=_path(src), want="a file")
     if not overwrite and exists(dst):
         raise AlreadyExistsError(f"copy: {_path(dst)} exists. Pass overwrite=True to replace it.")
-    shutil.copyfile(_path(src), _path(dst))
+    with _told("copy", src):
+        shutil.copyfile(_path(src), _path(dst))
 
 
 class FileStatistics(NamedTuple):
@@ -139,41 +190,50 @@ def stat(path: Any) -> FileStatistics:
     Raises:
         NotFoundError: There is none.
     """
-    try:
+    with _told("stat", path):
         known = os.stat(_path(path))
-    except FileNotFoundError as error:
-        raise NotFoundError(f"stat: {_path(path)}: no such file.") from error
     return FileStatistics(known.st_size, known.st_mtime_ns, S_ISDIR(known.st_mode))
 
 
-def walk(top: Any, topdown: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Folders below one, each with the names of the folders and files in it."""
-    return os.walk(_path(top), topdown)
+def walk(
+    top: Any, topdown: bool = True, onerror: Callable[[OSError], Any] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Folders below one, each with the names of the folders and files in it; `onerror` is called with errors."""
+    return os.walk(_path(top), topdown, onerror)
 
 
-def join(path: Any, *paths: Any) -> str:
-    """A path of parts."""
-    return os.path.join(os.fsdecode(unwrap(path)), *(os.fsdecode(unwrap(part)) for part in paths))
+def join(path: Any, *paths: Any) -> Any:
+    """A path of parts; bytes where the first part is."""
+    made = os.path.join(*(os.fsdecode(unwrap(part)) for part in (path, *paths)))
+    return os.fsencode(made) if isinstance(unwrap(path), bytes) else made
+
+
+_MODES: Final = frozenset({"r", "w", "a", "r+", "w+", "a+"})
 
 
 class GFile:
-    """A file, as Python's `open` gives it; text is UTF-8.
+    """A file, much as Python's `open` gives it; text is UTF-8, and text or bytes are written in each mode.
 
     Args:
         name: The file.
-        mode: As Python's.
+        mode: r, w, a, r+, w+ or a+, with a b for bytes.
+
+    Raises:
+        ArgumentError: It is another mode.
+        NotFoundError: There is no such file.
     """
 
     def __init__(self, name: Any, mode: str = "r") -> None:
         self.name, self.mode = _path(name), mode
-        try:
+        if mode.replace("b", "") not in _MODES:
+            raise ArgumentError("GFile", "mode", got=mode, want=f"one of {', '.join(sorted(_MODES))}, and b")
+        with _told("GFile", self.name):
             self._file: IO[Any] = open(self.name, mode, encoding=None if "b" in mode else "utf-8")  # noqa: SIM115
-        except FileNotFoundError as error:
-            raise NotFoundError(f"{self.name}: no such file.") from error
 
     def read(self, n: int = -1) -> Any:
         """The next n characters or bytes; all that are left where n is negative."""
-        return self._file.read(n)
+        with _told("read", self.name):
+            return self._file.read(n)
 
     def readline(self) -> Any:
         """The next line."""
@@ -183,17 +243,32 @@ class GFile:
         """The lines that are left."""
         return self._file.readlines()
 
-    def write(self, file_content: Any) -> int:
-        """Write text, or bytes in a binary mode; how much was written."""
-        return self._file.write(file_content)
+    def next(self) -> Any:
+        """The next line; StopIteration behind the last one."""
+        return next(self._file)
+
+    def write(self, file_content: Any) -> None:
+        """Write text or bytes."""
+        content = unwrap(file_content)
+        if "b" in self.mode and isinstance(content, str):
+            content = content.encode()
+        elif "b" not in self.mode and isinstance(content, bytes):
+            content = content.decode()
+        with _told("write", self.name):
+            self._file.write(content)
 
     def writelines(self, lines: Iterable[Any]) -> None:
         """Write several."""
-        self._file.writelines(lines)
+        for line in lines:
+            self.write(line)
 
-    def seek(self, offset: int, whence: int = 0) -> int:
-        """Go to a place."""
-        return self._file.seek(offset, whence)
+    def seekable(self) -> bool:
+        """Whether one can go to a place in it."""
+        return self._file.seekable()
+
+    def seek(self, offset: int = 0, whence: int = 0, position: int | None = None) -> None:
+        """Go to a place; `position` is an old name of `offset`."""
+        self._file.seek(offset if position is None else position, whence)
 
     def tell(self) -> int:
         """The place."""
@@ -211,6 +286,10 @@ class GFile:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):  # TensorFlow's own closes itself too, without a warning
+            self._file.close()
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._file)

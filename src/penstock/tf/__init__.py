@@ -74,6 +74,7 @@ from penstock.tf.surroundings import (
     name_scope,
     no_op,
 )
+from penstock.tf.tensor_array import TensorArray
 from penstock.tf.tensors import Tensor, is_tensor
 from penstock.tf.variable import Variable
 
@@ -97,6 +98,7 @@ __all__ = [
     "SparseTensor",
     "SparseTensorSpec",
     "Tensor",
+    "TensorArray",
     "TensorShape",
     "TensorSpec",
     "Variable",

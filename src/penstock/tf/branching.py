@@ -13,6 +13,7 @@ from penstock.ops.choosing import chosen
 from penstock.spec import flatten, form, is_structure, map_structure, pack
 from penstock.tf.composite import RaggedTensor, stacked_rows
 from penstock.tf.functions import convert_to_tensor
+from penstock.tf.tensor_array import TensorArray
 from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
 
 __all__ = ["case", "cond", "foldl", "foldr", "map_fn", "scan", "switch_case", "vectorized_map", "while_loop"]
@@ -59,7 +60,11 @@ def _both(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) ->
 
 def _row(result: Any) -> Any:
     """What a branch returned as a row of tensors."""
-    return tuple(map(_row, result)) if isinstance(result, list) else map_structure(convert_to_tensor, result)
+    return tuple(map(_row, result)) if isinstance(result, list) else map_structure(_value, result)
+
+
+def _value(one: Any) -> Any:
+    return one if isinstance(one, TensorArray) else convert_to_tensor(one)
 
 
 def _chosen(pred: Any, yes: Any, no: Any) -> Tensor:

@@ -23,7 +23,6 @@ _INSTEAD: Final = {
     "tf.raw_ops": "They are TensorFlow's own; use the function that stands for it in tf, tf.io or tf.strings.",
     "tf.summary": "Write summaries with the framework that trains.",
     "tf.profiler": "ds.profile() tells where the time goes.",
-    "tf.TensorArray": "Use a Python list and tf.stack.",
     "tf.feature_column": "TensorFlow gives it up: Keras' preprocessing layers (tf.keras.layers) have it.",
     "tf.TypeSpec": "Specs are tf.TensorSpec, tf.RaggedTensorSpec and tf.SparseTensorSpec.",
     "tf.bitcast": "x.numpy().view(dtype) has it, in a function for map(), which then runs row by row.",

@@ -81,25 +81,26 @@ def parse_single_sequence_example(
 
     A function for `map` that calls it runs row by row.
     """
-    record = unwrap(serialized)
+    record, parts = unwrap(serialized), (_in_order(context_features), _in_order(sequence_features))
     if not isinstance(record, Traced):
-        return wrap(
-            ps_io.parse_single_sequence_example(record, context_features, sequence_features, *args, **kwargs)
-        )
-    features = {**(context_features or {}), **(sequence_features or {})}
-    fixed = (ps_io.FixedLenFeature, ps_io.FixedLenSequenceFeature)
+        return wrap(ps_io.parse_single_sequence_example(record, *parts, *args, **kwargs))
+    features = {**(parts[0] or {}), **(parts[1] or {})}
+    known = (ps_io.VarLenFeature, ps_io.FixedLenFeature, ps_io.FixedLenSequenceFeature)
     reason = "calls tf.io.parse_single_sequence_example"
-    if not all(isinstance(feature, fixed) for feature in features.values()):
+    if not all(isinstance(feature, known) for feature in features.values()):
         raise record.recorder.fail(reason)
-
-    def known(feature: Any) -> Tensor:
-        more = (None,) if isinstance(feature, ps_io.FixedLenSequenceFeature) else ()
-        return Tensor(told(record, reason, ps.TensorSpec((*more, *feature.shape), feature.dtype)))
-
     return tuple(
-        {name: known(feature) for name, feature in (part or {}).items()}
-        for part in (context_features, sequence_features)
+        {name: _told(record, reason, feature, n_axes) for name, feature in (part or {}).items()}
+        for n_axes, part in enumerate(parts, 1)
     )
+
+
+def _told(record: Traced, reason: str, feature: Any, n_axes: int) -> Any:
+    """What stands for a feature while a function is traced; a sparse one has so many axes."""
+    if isinstance(feature, ps_io.VarLenFeature):
+        return TracedSparse(told(record, reason, ps.TensorSpec((None,) * n_axes, feature.dtype)))
+    more = (None,) if isinstance(feature, ps_io.FixedLenSequenceFeature) else ()
+    return Tensor(told(record, reason, ps.TensorSpec((*more, *feature.shape), feature.dtype)))
 
 
 __getattr__, __dir__ = lookup("tf.io", "io")

@@ -14,7 +14,7 @@ from penstock.errors import ArgumentTypeError
 from penstock.tf.dtypes import DType, as_dtype
 from penstock.tf.shapes import TensorShape
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap
-from penstock.trace.value import Traced, untold
+from penstock.trace.value import Traced, told, untold
 
 __all__ = ["SparseTensor", "TracedSparse"]
 
@@ -104,7 +104,7 @@ _NOT_DENSE: Final = "uses a sparse value other than by tf.sparse.to_dense"
 
 @final
 class TracedSparse(SparseTensor):
-    """A sparse value of one axis while a function is traced: its values alone, which `tf.sparse.to_dense` gives."""
+    """A sparse value while a function is traced: what `tf.sparse.to_dense` gives, which of one axis are its values."""
 
     __hash__ = None
 
@@ -125,7 +125,9 @@ class TracedSparse(SparseTensor):
 
     @property
     def values(self) -> Tensor:
-        return Tensor(self._values)
+        if self.shape.rank == 1:
+            return Tensor(self._values)
+        return Tensor(told(self._values, _NOT_DENSE, ps.TensorSpec((None,), self._values.dtype)))
 
     @property
     def dense_shape(self) -> Tensor:
@@ -133,14 +135,14 @@ class TracedSparse(SparseTensor):
 
     @property
     def shape(self) -> TensorShape:
-        return TensorShape([None])
+        return Tensor(self._values).shape
 
     @property
     def dtype(self) -> DType:
         return Tensor(self._values).dtype
 
     def to_dense(self) -> Tensor:
-        """All its values: of one axis, none is left out."""
+        """All its values."""
         return Tensor(self._values)
 
     def __repr__(self) -> str:

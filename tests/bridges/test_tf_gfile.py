@@ -38,6 +38,7 @@ REFUSED = {
     "GFile('a.txt', 'w').read()": "PermissionDeniedError",
 }
 GIVEN = [
+    "glob('*.txt'), glob('a.txt'), glob('./*.txt'), glob('folder/*.txt'), glob(['*.txt', 'a*'])",
     "mkdir('folder'), isdir('folder')",
     "mkdir('new'), isdir('new')",
     "makedirs('folder')",
@@ -81,3 +82,18 @@ def test_a_call_is_refused_by_the_error_of_the_same_name(
 @pytest.mark.parametrize("call", GIVEN)
 def test_a_call_gives_the_same(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert called(ptf, call, tmp_path / "p", monkeypatch) == called(tf, call, tmp_path / "t", monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*.txt", "a.txt", "./*.txt", "folder/*", "*/b.txt", ["a.txt", "f*/*.txt"]]
+)
+def test_names_that_match_a_pattern_are_the_same(
+    pattern: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called(ptf, "exists('a.txt')", tmp_path, monkeypatch)
+    for its in (lambda library: library.data.Dataset.list_files(pattern, shuffle=False), matching):
+        assert [name.numpy() for name in its(ptf)] == [name.numpy() for name in its(tf)]
+
+
+def matching(library: Any) -> Any:
+    return library.io.matching_files(["*.txt", "folder/*"])

@@ -28,6 +28,7 @@ from penstock.sources.saved import SavedRows
 from penstock.sources.tf_saved import TFSavedRows
 from penstock.spec import DatasetSpec, map_structure
 from penstock.tf.binding import bound
+from penstock.tf.gfile import from_here
 from penstock.tf.lists import packed_list
 from penstock.tf.slices import gives_rows_of_ragged
 from penstock.tf.specs import shown_spec
@@ -384,7 +385,12 @@ for _name in ("to_arrow", "to_pandas", "to_polars", "to_tf", "__arrow_c_stream__
     setattr(Dataset, _name, _handed_over(_name))
 for _name in (registered() | registered_methods()).keys() - {"batch"}:
     setattr(Dataset, _name, faced(getattr(ps.Dataset, _name)))
+_ARGUMENTS: Final = {
+    "from_tensors": _components,
+    "from_tensor_slices": _components,
+    "list_files": from_here,
+}
 for _name in registered_sources():
-    _of = _components if _name in ("from_tensors", "from_tensor_slices") else _source_argument
+    _of = _ARGUMENTS.get(_name, _source_argument)
     setattr(Dataset, _name, staticmethod(faced(getattr(ps.Dataset, _name), _of)))
 set_wrapper(ps.Dataset, Dataset.of)

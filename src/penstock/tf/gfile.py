@@ -15,12 +15,15 @@ from __future__ import annotations
 
 import glob as _glob
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import UnsupportedOperation
 from stat import S_ISDIR
 from typing import IO, Any, Final, NamedTuple, Self
+
+import numpy as np
 
 from penstock.errors import AlreadyExistsError, ArgumentError, NotFoundError
 from penstock.fs.paths import local_path
@@ -76,6 +79,23 @@ def _path(path: Any) -> str:
     return local_path(os.fsdecode(unwrap(path)))
 
 
+_OF_THIS_FOLDER: Final = re.compile(r"[^/]*[*?\[]")
+
+
+def from_here(pattern: Any) -> Any:
+    """A pattern, or several, as TensorFlow reads it: names that match one of this folder begin with "./".
+
+    >>> from_here(["*.txt", "a.txt", "data/*.txt", b"*/x"])
+    ['./*.txt', 'a.txt', 'data/*.txt', './*/x']
+    """
+    value = unwrap(pattern)
+    if isinstance(value, list | tuple | np.ndarray) and np.ndim(value):
+        return [from_here(one) for one in value]
+    is_text = isinstance(value, str | bytes | os.PathLike)
+    is_here = is_text and _OF_THIS_FOLDER.match(os.fsdecode(value))
+    return f"./{os.fsdecode(value)}" if is_here else value
+
+
 def exists(path: Any) -> bool:
     """Whether there is a file or folder."""
     return bool(unwrap(path)) and os.path.exists(_path(path))
@@ -87,9 +107,10 @@ def isdir(path: Any) -> bool:
 
 
 def glob(pattern: Any) -> list[str]:
-    """The files that a pattern matches, or any of several patterns, in order of their names."""
-    patterns = pattern if isinstance(pattern, list | tuple) else [pattern]
-    return sorted({file for one in patterns for file in _glob.glob(_path(one))})
+    """The files that a pattern matches, or each of several patterns, in order of their names."""
+    found = from_here(pattern)
+    patterns = found if isinstance(found, list) else [found]
+    return [file for one in patterns for file in sorted(_glob.glob(_path(one)))]
 
 
 def listdir(path: Any) -> list[str]:

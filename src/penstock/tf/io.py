@@ -22,6 +22,7 @@ __all__ = [
     "TFRecordOptions",
     "TFRecordWriter",
     "gfile",
+    "matching_files",
     "parse_example",
     "parse_single_example",
     "parse_single_sequence_example",
@@ -55,6 +56,12 @@ def parse_example(serialized: Any, features: Any, example_names: Any = None, nam
     return _parse_batch(serialized, _in_order(features))
 
 
+def matching_files(pattern: Any, name: str | None = None) -> Any:
+    """The paths that match a pattern, or several; see `ps.io.matching_files`."""
+    return _matching_files(gfile.from_here(pattern))
+
+
+_matching_files = on_tensors(ps_io.matching_files)
 _parse_batch = on_tensors(ps_io.parse_example)
 
 

@@ -129,9 +129,10 @@ class TensorArray:
             if not self.element_shape.is_fully_defined():
                 help = "Write it first, or give the element_shape."
                 raise ArgumentError("TensorArray", f"tensor at {at}", got=None, want="a tensor", help=help)
-            empty = np.zeros(tuple(self.element_shape), self.dtype.dtype)
+            shape: Any = tuple(self.element_shape)
+            is_text = self.dtype.name == "string"
             self._values[at] = wrap(
-                np.full(empty.shape, b"", object) if self.dtype.name == "string" else empty
+                np.full(shape, b"", object) if is_text else np.zeros(shape, self.dtype.dtype)
             )
         found: Tensor = self._values[at]
         return found

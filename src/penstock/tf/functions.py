@@ -125,7 +125,8 @@ _LISTED: Final = {"stack": _stackable, "concat": _joinable, "ensure_shape": pack
 
 _PAIRS: Final = (
     "add subtract multiply divide truediv floordiv floormod mod maximum minimum pow squared_difference divide_no_nan "
-    "multiply_no_nan equal not_equal greater greater_equal less less_equal atan2 clip_by_value"
+    "multiply_no_nan equal not_equal greater greater_equal less less_equal atan2 clip_by_value xlogy xdivy truncatediv "
+    "truncatemod bitwise_and bitwise_or bitwise_xor left_shift right_shift"
 )
 _OF_PAIRS: Final = dict.fromkeys(_PAIRS.split(), 0) | {"where": 1, "einsum": 1, "matmul": 0}
 """Functions of values of one dtype, and which argument is the first of these: NumPy's take that of the tensors, as they

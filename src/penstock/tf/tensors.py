@@ -330,11 +330,31 @@ def _filled(value: Any, dtype: Any) -> Any:
 
 
 def beside_tensors(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values with those of NumPy in the dtype of the first tensor of numbers among them."""
-    first = next((one._value for one in values if isinstance(one, Tensor)), None)
-    if first is None or _is_text(first) or not _has_dtype(first):
+    """The values with those of NumPy, and bools, in the dtype of the first tensor of numbers among them.
+
+    Where there is none, in that of the first value.
+
+    >>> beside_tensors((1, np.array([2.5]))), beside_tensors((True, Tensor(np.float32(2))))[0]
+    ((1, array([2], dtype=int32)), np.float32(1.0))
+    """
+    dtype = _dtype_beside(values)
+    if dtype is None:
         return values
-    return tuple(np.asarray(one).astype(first.dtype)[()] if _is_of_numbers(one) else one for one in values)
+    return tuple(np.asarray(one).astype(dtype)[()] if _takes_dtype(one, dtype) else one for one in values)
+
+
+def _dtype_beside(values: tuple[Any, ...]) -> Any:
+    """The dtype that decides; None where it is that of a text, or of a size, which takes that of others."""
+    tensors = (one for one in values if isinstance(one, Tensor) or type(one) in _WRAPPERS.values())
+    first = unwrap(next(tensors, values[0] if values else None))
+    if isinstance(first, list | tuple | int | float | complex):
+        name = dtype_name_of(first)
+        return None if name in (None, "string") else DTYPES[name].dtype
+    return None if not hasattr(first, "dtype") or _is_text(first) or not _has_dtype(first) else first.dtype
+
+
+def _takes_dtype(value: Any, dtype: Any) -> bool:
+    return _is_of_numbers(value) or (isinstance(value, bool) and dtype.kind in "iufc")
 
 
 def _is_of_numbers(value: Any) -> bool:

@@ -39,6 +39,62 @@ BESIDE_TENSORS = [
     "tf.add(np.int64(7), tf.ragged.constant([[1, 2], [3]]))",
 ]
 
+OF_COMPLEX = [
+    "tf.sigmoid(tf.constant([1 + 2j, 3]))",
+    "tf.math.l2_normalize(tf.constant([1 + 2j, 3]))",
+    "tf.math.l2_normalize(tf.constant([[1 + 2j, 3], [0, 1j]], tf.complex64), axis=1)",
+]
+PACKED = [
+    "tf.identity((1, 2))",
+    "tf.identity(np.array(['a', 'bc']))",
+    "tf.stop_gradient([1.5, 2])",
+    "tf.stack(np.array([1, 2]))",
+    "tf.stack([])",
+    "tf.stack(tf.constant([[1, 2], [3, 4]]), axis=1)",
+    "tf.convert_to_tensor([tf.constant(1.0), 2.0], dtype=tf.float32)",
+    "list(tf.data.Dataset.from_tensors([tf.constant(1.0), 2.0]))",
+    "list(tf.data.Dataset.from_tensor_slices({'a': [tf.constant(1.0), 2.0]}))[0]['a']",
+    "tf.ragged.constant(np.array([1, 2, 3]))",
+    "tf.ragged.stack(tf.constant([1.0, 2.0]))",
+    "tf.ragged.stack(['a', 'bc'])",
+    "tf.ragged.range([1.5, -2.0, 0.0])",
+    "tf.ragged.range(np.float64(2))",
+    "tf.ragged.range([1, 2], tf.constant([3, 4], tf.int64))",
+    "tf.ragged.range(3, row_splits_dtype=tf.int32).row_splits",
+    "tf.sparse.from_dense((1, 0, 2))",
+    "tf.sparse.from_dense([tf.constant(1.0), 0.0])",
+    "tf.reduce_all(np.array([1, 2]))",
+    "tf.logical_not([])",
+    "tf.logical_and(True, np.array([0, 2]))",
+    "tf.strings.lower([])",
+    "tf.strings.split(np.array([], np.float32))",
+    "tf.sequence_mask([1.5, 0.2])",
+    "tf.TensorShape(tf.constant(3)).as_list()",
+    "tf.TensorShape([np.int64(3), None]).as_list()",
+]
+OF_SPARSE_AND_RAGGED = [
+    "tf.is_tensor(tf.sparse.from_dense([1, 0]))",
+    "tf.is_tensor(tf.ragged.constant([[1]]))",
+    "tf.rank(tf.sparse.from_dense([[1, 0]]))",
+    "tf.size(tf.sparse.from_dense([[1, 0]]), tf.int64)",
+    "tf.sin(tf.sparse.from_dense([0.5, 0.0]))",
+    "tf.atan(tf.sparse.from_dense([0.5, 0.0]))",
+    "tf.math.conj(tf.ragged.constant([[1], []]))",
+    "tf.math.real(tf.ragged.constant([[1 + 2j], []]))",
+    "tf.math.reciprocal_no_nan(tf.ragged.constant([[2.0, 0.0], []]))",
+]
+REFUSED = [
+    "tf.TensorShape([1.5])",
+    "tf.TensorShape(-2)",
+    "tf.as_dtype(None)",
+    "tf.as_dtype([])",
+    "tf.as_dtype(tf.constant(1))",
+    "tf.identity(None)",
+    "tf.stop_gradient([[1, 2], [3]])",
+    "tf.ragged.range([[1, 2]])",
+    "tf.ragged.stack([1, 2.5])",
+]
+
 
 def told(value: Any, library: Any) -> Any:
     """A value as lists and names, which can be compared."""
@@ -56,7 +112,16 @@ def told(value: Any, library: Any) -> Any:
     return type(made).__name__, value.dtype.name, value.shape.as_list(), repr(rounded.tolist())
 
 
-@pytest.mark.parametrize("call", [*WITHOUT_TENSORS, *BESIDE_TENSORS])
+@pytest.mark.parametrize(
+    "call", [*WITHOUT_TENSORS, *BESIDE_TENSORS, *OF_COMPLEX, *PACKED, *OF_SPARSE_AND_RAGGED]
+)
 def test_a_call_gives_the_same(call: str) -> None:
     theirs, ours = (told(eval(call, {"tf": library, "np": np}), library) for library in (tf, ptf))
     assert ours == theirs
+
+
+@pytest.mark.parametrize("library", [tf, ptf], ids=["tensorflow", "penstock"])
+@pytest.mark.parametrize("call", REFUSED)
+def test_a_call_is_refused(call: str, library: Any) -> None:
+    with pytest.raises((TypeError, ValueError, library.errors.InvalidArgumentError)):
+        eval(call, {"tf": library, "np": np})

@@ -72,6 +72,8 @@ OF_DEFINITIONS: Final = {
     "softplus": "Softplus",
     "log_softmax": "LogSoftmax",
     "softsign": "Softsign",
+    "floor": "Floor",
+    "ceil": "Ceil",
     "squared_difference": "SquaredDifference",
     "matmul": "MatMul",
     "invert_permutation": "InvertPermutation",
@@ -97,7 +99,7 @@ CALLS: Final = {
     },
     **{
         f"tf.math.{name}": f"tf.math.{name}(x)"
-        for name in ("is_finite", "is_inf", "reduce_logsumexp", "softplus")
+        for name in ("is_finite", "is_inf", "reduce_logsumexp", "softplus", "floor", "ceil", "log_sigmoid")
     },
     **{f"tf.math.{name}": f"tf.math.{name}(x)" for name in ("ceil", "floor", "log_sigmoid")},
     **{f"tf.math.{name}": f"tf.math.{name}(x, x)" for name in ("floordiv", "floormod", "mod")},

@@ -257,8 +257,7 @@ def l2_normalize(x: Any, axis: int | Sequence[int] | None = None, epsilon: float
     array([0.6, 0.8], dtype=float32)
     """
     value = floats("math.l2_normalize", x)
-    sizes = np.abs(value) if value.dtype.kind == "c" else value
-    squares = np.square(sizes)
+    squares = np.square(value.real) + np.square(value.imag) if value.dtype.kind == "c" else np.square(value)
     wide = summed_as(squares.dtype)
     total = np.sum(squares, axis=axes_of(axis), dtype=wide, keepdims=True).astype(squares.dtype)
     kind = total.dtype.type

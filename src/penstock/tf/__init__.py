@@ -56,7 +56,16 @@ from penstock.tf.branching import (
 from penstock.tf.composite import RaggedTensor
 from penstock.tf.debugging import Assert, assert_equal, assert_greater, assert_less
 from penstock.tf.dtypes import DTYPES, DType, as_dtype
-from penstock.tf.functions import constant, convert_to_tensor, function, numpy_function, py_function
+from penstock.tf.functions import (
+    constant,
+    convert_to_tensor,
+    function,
+    identity,
+    numpy_function,
+    py_function,
+    stack,
+    stop_gradient,
+)
 from penstock.tf.missing import no_attribute
 from penstock.tf.names import TOP, from_modules, module_names
 from penstock.tf.printing import print_
@@ -133,6 +142,7 @@ __all__ = [
     "get_logger",
     "group",
     "half",
+    "identity",
     "image",
     "init_scope",
     "int8",
@@ -155,6 +165,8 @@ __all__ = [
     "random",
     "scan",
     "sparse",
+    "stack",
+    "stop_gradient",
     "string",
     "strings",
     "switch_case",

@@ -28,7 +28,6 @@ __all__ = [
     "sizes_of_parts",
     "sort",
     "split",
-    "stop_gradient",
     "tensordot",
 ]
 
@@ -264,14 +263,5 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = np.bool_) -> An
     value = tensor_of("sequence_mask", "lengths", lengths)
     if maxlen is None and isinstance(value, Traced):
         raise value.recorder.fail("calls tf.sequence_mask without maxlen")
-    most = int(np.max(value, initial=0)) if maxlen is None else maxlen
+    most = np.max(value, initial=0) if maxlen is None else maxlen
     return (np.arange(most) < np.expand_dims(value, -1)).astype(as_dtype(dtype).dtype)
-
-
-def stop_gradient(input: Any) -> Any:  # noqa: A002
-    """The value itself: there are no gradients.
-
-    >>> stop_gradient(1)
-    1
-    """
-    return input

@@ -348,9 +348,12 @@ class RaggedTensor:
 
 def stacked_rows(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """Values along a new axis as a ragged tensor, by `tf.ragged.stack`'s name."""
-    parts = [_inner(value) for value in values]
+    parts = [_inner(value) for value in (values if isinstance(values, list | tuple) else [values])]
     if not parts:
         raise ArgumentError("ragged.stack", "values", got=values, want="at least one value")
+    kinds = [part.dtype.name for part in parts]
+    if len(set(kinds)) > 1:
+        raise ArgumentTypeError("ragged.stack", "dtypes of values", got=kinds, want="one dtype")
     return wrap(stacked("ragged.stack", parts, int(unwrap(axis))))
 
 
@@ -377,7 +380,8 @@ def _inner(value: Any) -> Any:
 
 
 def _array(value: Any) -> Any:
-    return np.asarray(pack_value(unwrap(value)))
+    packed = pack_value(unwrap(value))
+    return np.asarray(packed, object if isinstance(packed, bytes | str) else None)
 
 
 def _whole(value: Any) -> Any:

@@ -28,6 +28,7 @@ from penstock.sources.saved import SavedRows
 from penstock.sources.tf_saved import TFSavedRows
 from penstock.spec import DatasetSpec, map_structure
 from penstock.tf.binding import bound
+from penstock.tf.functions import convert_to_tensor
 from penstock.tf.gfile import from_here
 from penstock.tf.lists import packed_list
 from penstock.tf.slices import gives_rows_of_ragged
@@ -94,6 +95,8 @@ def _components(tree: Any) -> Any:
 
 def _component(value: Any) -> Any:
     """A component as TensorFlow makes a tensor of it: lists by their first value, a table as a matrix."""
+    if isinstance(value, list) and first_in(value) is not None:
+        return unwrap(convert_to_tensor(value))
     if isinstance(value, list) and first_in(value) is None:
         are_arrays = value and all(isinstance(part, np.ndarray) for part in value)
         return value if are_arrays and len({part.dtype for part in value}) == 1 else packed_list(value)

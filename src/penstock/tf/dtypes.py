@@ -141,10 +141,22 @@ def as_dtype(value: Any) -> DType:
         return DTYPES["float32"]
     if value is int:
         return DTYPES["int32"]
-    dtype = np.dtype(getattr(value, "as_numpy_dtype", value))
+    dtype = _of_numpy(getattr(value, "as_numpy_dtype", value))
     if dtype.kind in "SUO":
         return DTYPES["string"]
     return DTYPES.get(dtype.name) or DType(dtype.name, dtype)
+
+
+def _of_numpy(value: Any) -> np.dtype[Any]:
+    # NumPy takes None for float64, and any list or letter for a dtype of its own.
+    is_known = isinstance(value, str | type | np.dtype) or hasattr(value, "dtype")
+    try:
+        dtype: np.dtype[Any] | None = np.dtype(value) if is_known else None
+    except ValueError:
+        dtype = None
+    if dtype is None or dtype.kind in "mM" or (dtype.kind == "V" and not dtype.isbuiltin):
+        raise TypeError(f"as_dtype: {value!r} stands for no dtype, wanted one of tf, NumPy's, or its name.")
+    return dtype
 
 
 def numpy_dtype(value: Any) -> np.dtype[Any]:

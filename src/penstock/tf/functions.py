@@ -14,6 +14,7 @@ from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError, PenstockError
 from penstock.graph.adapted import by_itself
 from penstock.ops.face import as_ours
+from penstock.ops.joining import stack as ps_stack
 from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor
 from penstock.tf.dtypes import as_dtype
@@ -37,10 +38,13 @@ __all__ = [
     "constant",
     "convert_to_tensor",
     "function",
+    "identity",
     "numpy_function",
     "on_tensors",
     "packed_alone",
     "py_function",
+    "stack",
+    "stop_gradient",
 ]
 
 
@@ -51,8 +55,9 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     names = _names(function)
     # Lists of values are tensors; those of sizes, or of what is unlike, are what they are.
     n_values = 0 if names[:1] in _SIZES else 1 if first is None else 3
-    of_pictures = function.__module__.startswith("penstock.image.")
-    listed = _LISTED.get(function.__name__, packed_alone if of_pictures else alike_in_lists)
+    listed = _LISTED.get(
+        function.__name__, _OF_MODULES.get(function.__module__.split(".")[1], alike_in_lists)
+    )
     refuse = requirement(function.__name__)
     of_sparse = function.__name__ in _OF_SPARSE
 
@@ -105,6 +110,18 @@ def _stackable(values: Any) -> Any:
     return list(packed_list(values)) if len({np.shape(value) for value in values}) == 1 else values
 
 
+def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
+    """Values of one shape and dtype along a new axis, by `ps.stack`; what is no list is a stack already.
+
+    >>> stack([[1, 2], [3, 4]], axis=1).numpy().tolist(), stack(np.array([1, 2])).numpy().tolist()
+    ([[1, 3], [2, 4]], [1, 2])
+    """
+    if isinstance(values, list | tuple) and values:
+        return _stacked(values, axis)
+    along = int(unwrap(axis))
+    return convert_to_tensor(values) if not along else _stacked(list(values), along)
+
+
 def _joinable(values: Any) -> Any:
     """Lists to join, without tensors in them, in the dtype of the first."""
     if not _is_without_tensors(values):
@@ -119,21 +136,48 @@ def _is_without_tensors(values: Any) -> bool:
     return type(values) in (list, tuple) and first_in(values) is None and not is_among((unwrap(values),))
 
 
-_LISTED: Final = {"stack": _stackable, "concat": _joinable, "ensure_shape": packed_alone}
+def _as_bools(values: Any) -> Any:
+    """Numbers of NumPy as bools, and an empty list, whose dtype is not known, too."""
+    is_of_numpy = isinstance(values, np.ndarray | np.generic) and values.dtype.kind in "iufc"
+    is_empty = isinstance(values, list) and not values
+    return np.asarray(values).astype(np.bool_)[()] if is_of_numpy or is_empty else alike_in_lists(values)
+
+
+def _as_texts(values: Any) -> Any:
+    """An empty list or array, whose dtype is not known, as one of texts."""
+    is_empty = (isinstance(values, list) and not values) or (
+        isinstance(values, np.ndarray) and not values.size
+    )
+    return np.empty(np.shape(values), object) if is_empty else alike_in_lists(values)
+
+
+_LISTED: Final[dict[str, Callable[[Any], Any]]] = {
+    "stack": _stackable,
+    "concat": _joinable,
+    "ensure_shape": packed_alone,
+    **dict.fromkeys(["decode_base64", "encode_base64", "decode_compressed"], _as_texts),
+    **dict.fromkeys(
+        ["logical_and", "logical_not", "logical_or", "logical_xor", "reduce_all", "reduce_any"], _as_bools
+    ),
+}
 """Of functions that take lists of tensors, or keep what they are given, what they make of a list."""
+
+_OF_MODULES: Final = {"image": packed_alone, "strings": _as_texts}
+"""The same, of all other functions of a module of penstock."""
 
 
 _PAIRS: Final = (
     "add subtract multiply divide truediv floordiv floormod mod maximum minimum pow squared_difference divide_no_nan "
     "multiply_no_nan equal not_equal greater greater_equal less less_equal atan2 clip_by_value xlogy xdivy truncatediv "
-    "truncatemod bitwise_and bitwise_or bitwise_xor left_shift right_shift"
+    "truncatemod bitwise_and bitwise_or bitwise_xor left_shift right_shift logical_and logical_or logical_xor"
 )
 _OF_PAIRS: Final = dict.fromkeys(_PAIRS.split(), 0) | {"where": 1, "einsum": 1, "matmul": 0}
 """Functions of values of one dtype, and which argument is the first of these: NumPy's take that of the tensors, as they
 do beside an operator."""
 
 
-_OF_SPARSE: Final = frozenset(["abs", "cast", "negative", "sign", "sqrt", "square", "tanh"])
+_ON_VALUES: Final = "abs asin asinh atan atanh cast negative sign sin sqrt square tan tanh"
+_OF_SPARSE: Final = frozenset(_ON_VALUES.split())
 """Functions that TensorFlow applies to the values of sparse tensors."""
 
 
@@ -232,16 +276,32 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         return Tensor(values)
     if isinstance(values, list) and any(map(is_traced, values)):
         return wrap(np.stack(values))
+    if dtype is None and isinstance(values, np.ndarray) and values.dtype.kind in "SU":
+        return Tensor(texts(values.tolist()).reshape(values.shape))
     return Tensor(_of_tensors(values, dtype) if has_tensors else packed(values, dtype))
+
+
+def identity(input: Any, name: str | None = None) -> Any:  # noqa: A002
+    """A tensor of a value, which stays as it is.
+
+    >>> identity([1, 2]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    return convert_to_tensor(input)
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Any:  # noqa: A002
+    """As `identity`: there are no gradients."""
+    return convert_to_tensor(input)
 
 
 def _of_tensors(values: Any, dtype: Any) -> Any:
     """Lists with tensors in them, whose dtype is that of all."""
-    packed = pack_value(as_lists(values))
+    made = pack_value(as_lists(values))
     kinds = {np.dtype(object) if isinstance(one, bytes) else one.dtype for one in _leaves(values)}
     if len(kinds) > 1:
         raise ArgumentTypeError("convert_to_tensor", "dtypes in a list", got=values, want="one dtype")
-    return packed if dtype is None else packed(np.asarray(packed), dtype)
+    return made if dtype is None else packed(np.asarray(made), dtype)
 
 
 def _leaves(values: Any) -> Iterator[Any]:
@@ -359,3 +419,6 @@ def function(func: Callable[..., Any] | None = None, **options: Any) -> Any:
 def _as_tensors(values: Any) -> Any:
     """Arguments with tensors in place of NumPy values; Python values stay as they are."""
     return map_structure(lambda one: wrap(one) if isinstance(one, np.ndarray | np.generic) else one, values)
+
+
+_stacked = on_tensors(ps_stack)

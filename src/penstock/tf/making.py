@@ -11,7 +11,7 @@ from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.tf.dtypes import as_dtype
 from penstock.trace.value import Traced
 
-__all__ = ["eye", "identity", "linspace", "range"]
+__all__ = ["eye", "linspace", "range"]
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
@@ -80,12 +80,3 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = np.float32) 
     [[1.0, 0.0], [0.0, 1.0]]
     """
     return np.eye(int(num_rows), num_columns, dtype=as_dtype(dtype).dtype)
-
-
-def identity(input: Any) -> Any:  # noqa: A002
-    """The value itself.
-
-    >>> identity(b"a")
-    b'a'
-    """
-    return pack_value(input) if isinstance(input, bool | int | float | str | list) else input

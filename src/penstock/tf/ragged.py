@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 import penstock as ps
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.tf.composite import RaggedTensor
 from penstock.tf.composite import stacked_rows as stack
+from penstock.tf.dtypes import as_dtype
+from penstock.tf.functions import convert_to_tensor
 from penstock.tf.missing import no_attribute
 from penstock.tf.ragged_lists import constant
 from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
@@ -34,19 +36,37 @@ def _array(where: str, value: Any) -> Any:
     return np.asarray(unwrap(value))
 
 
-def range(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None) -> RaggedTensor:
+_OF_RANGE: Final = ("int32", "int64", "float32", "float64")
+"""The dtypes that `range` gives, each of which holds those before it."""
+
+
+def range(
+    starts: Any,
+    limits: Any = None,
+    deltas: Any = 1,
+    dtype: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = np.int64,
+) -> RaggedTensor:
     """Rows of numbers, each from a start to below a limit; from 0 where only limits are given.
 
-    >>> range([2, 0, 3]).to_list()
-    [[0, 1], [], [0, 1, 2]]
+    Raises:
+        ArgumentError: A delta is 0, or there are values of more than one axis.
+        ArgumentTypeError: A dtype is none of int32, int64, float32 and float64.
+
+    >>> range([2, 0, 3]).to_list(), range([1.5]).dtype
+    ([[0, 1], [], [0, 1, 2]], tf.float32)
     """
-    begins, ends = (0, starts) if limits is None else (starts, limits)
-    parts = np.broadcast_arrays(*(_array("range", one) for one in (begins, ends, deltas)))
-    kind = np.result_type(*parts) if dtype is None else np.dtype(unwrap(dtype))
-    if limits is None and deltas == 1 and dtype is None:
-        kind = _array("range", starts).dtype if hasattr(starts, "dtype") else np.dtype(np.int32)
-    elif dtype is None and not any(hasattr(one, "dtype") for one in (starts, limits, deltas)):
-        kind = np.dtype(np.float32 if kind.kind == "f" else np.int32)
+    given = (0, starts, deltas) if limits is None else (starts, limits, deltas)
+    tensors = [_array("range", convert_to_tensor(one)) for one in given]
+    kinds = [one.dtype.name for one in tensors] if dtype is None else [as_dtype(dtype).name]
+    if not set(kinds) <= set(_OF_RANGE):
+        raise ArgumentTypeError("ragged.range", "dtype", got=kinds, want=f"one of {', '.join(_OF_RANGE)}")
+    kind = np.dtype(max(kinds, key=_OF_RANGE.index))
+    if any(one.ndim > 1 for one in tensors):
+        shapes = [one.shape for one in tensors]
+        raise ArgumentError("ragged.range", "shapes", got=shapes, want="numbers, or one axis of them")
+    parts = np.broadcast_arrays(*(one.reshape(-1) for one in tensors))
     if (parts[2] == 0).any():
         raise ArgumentError("ragged.range", "deltas", got=0, want="others than 0")
     rows = [
@@ -54,6 +74,7 @@ def range(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None) -
         for one in zip(*(part.reshape(-1).tolist() for part in parts), strict=True)
     ]
     splits = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
+    splits = splits.astype(as_dtype(row_splits_dtype).dtype)
     return RaggedTensor(ps.Ragged(np.concatenate([np.empty(0, kind), *rows]), splits))
 
 

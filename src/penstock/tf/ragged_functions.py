@@ -38,12 +38,13 @@ __all__ = ["across", "is_among"]
 _NAMES: Final = (
     "abs acos acosh add asin asinh as_string atan atan2 atanh bitcast bitwise_and bitwise_or bitwise_xor cast "
     "ceil clip_by_value cos cosh divide divide_no_nan equal exp expm1 floor floordiv floormod greater "
-    "greater_equal identity invert is_finite is_inf is_nan left_shift less less_equal log log1p log_sigmoid "
+    "conj imag real reciprocal_no_nan "
+    "greater_equal invert is_finite is_inf is_nan left_shift less less_equal log log1p log_sigmoid "
     "logical_and logical_not logical_or logical_xor maximum minimum mod multiply multiply_no_nan negative "
     "not_equal ones_like pow reciprocal relu relu6 right_shift rint round rsqrt saturate_cast sigmoid sign sin "
     "sinh softplus softsign sqrt square squared_difference subtract tan tanh truediv truncatediv truncatemod "
     "xdivy xlogy zeros_like regex_full_match regex_replace strip lower upper length substr to_hash_bucket "
-    "to_hash_bucket_fast to_number stop_gradient convert_image_dtype decode_base64 "
+    "to_hash_bucket_fast to_number convert_image_dtype decode_base64 "
     "encode_base64 "
 )
 _BY_ITEM: Final = frozenset(_NAMES.split())

@@ -54,6 +54,8 @@ def constant(
         want = f"a number between 0 and {most}: values stand {deepest} deep"
         raise ArgumentError("ragged.constant", "ragged_rank", got=ragged_rank, want=want)
     if rank < 1:
+        if dtype is None and isinstance(pylist, np.ndarray | np.generic) and pylist.dtype.kind in "biufc":
+            dtype = pylist.dtype  # of which no list is made
         return Tensor(_in_shape(_packed_as(rows, dtype), inner))
     values, splits = _flattened(rows, rank)
     try:

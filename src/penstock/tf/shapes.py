@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, final
+from operator import index
+from typing import Any, SupportsIndex, final
 
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["TensorShape"]
 
@@ -21,10 +22,10 @@ class TensorShape:
 
     __slots__ = ("_sizes",)
 
-    def __init__(self, dims: Iterable[Any] | int | None) -> None:
-        if isinstance(dims, int):
+    def __init__(self, dims: Iterable[Any] | SupportsIndex | None) -> None:
+        if dims is not None and _is_size(dims):
             dims = (dims,)
-        self._sizes = None if dims is None else tuple(None if n is None or n == -1 else int(n) for n in dims)
+        self._sizes = None if dims is None else tuple(map(_size, dims))  # type: ignore[arg-type]
 
     @property
     def rank(self) -> int | None:
@@ -169,3 +170,20 @@ class TensorShape:
 
     def __repr__(self) -> str:
         return f"TensorShape({None if self._sizes is None else list(self._sizes)})"
+
+
+def _is_size(value: Any) -> bool:
+    """Whether it is one size, also one of NumPy or in a tensor; an array of one item is not."""
+    return hasattr(value, "__index__") and not getattr(value, "ndim", 0)
+
+
+def _size(value: Any) -> int | None:
+    if value is None:
+        return None
+    try:
+        size = index(value)
+    except TypeError as error:
+        raise ArgumentTypeError("TensorShape", "size", got=value, want="a whole number, or None") from error
+    if size < -1:
+        raise ArgumentError("TensorShape", "size", got=size, want="0 or more, or None where it is unknown")
+    return None if size == -1 else size

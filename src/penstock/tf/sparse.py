@@ -14,6 +14,7 @@ from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentErr
 from penstock.ops.casting import cast
 from penstock.ops.face import face
 from penstock.tf.fillers import filler
+from penstock.tf.functions import convert_to_tensor
 from penstock.tf.missing import no_attribute
 from penstock.tf.sparse_tensor import SparseTensor, TracedSparse
 from penstock.tf.tensors import Tensor, unwrap
@@ -71,7 +72,7 @@ def to_dense(
 @face
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """The values of a tensor that are not 0, with their places."""
-    array = np.asarray(pack_value(unwrap(tensor)))
+    array = np.asarray(convert_to_tensor(tensor))
     places = np.argwhere(array != (b"" if array.dtype == object else 0))
     return SparseTensor(places, array[tuple(places.T)], np.array(array.shape, np.int64))
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from penstock.column.packing import are_plain, pack_value
+from penstock.column.values import Ragged, Sparse
 from penstock.errors import InvalidArgumentError, PenstockError
 from penstock.math.arithmetic import divisor, floor_divided, is_float_dtype
 from penstock.ops.ensuring import ensure_shape as ps_ensure_shape
@@ -643,5 +644,6 @@ def is_traced(value: Any) -> bool:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether a value is a tensor of this namespace."""
-    return isinstance(x, Tensor) or type(x) in _WRAPPERS.values()
+    """Whether a value is a tensor of this namespace, also a ragged or sparse one."""
+    inner = _unwrapped(x)
+    return isinstance(x, Tensor) or (inner is not x and isinstance(inner, Ragged | Sparse | Traced))

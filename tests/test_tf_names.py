@@ -226,3 +226,32 @@ def test_a_file_tells_its_length(tmp_path):
     assert tf.io.gfile.stat(str(tmp_path)).is_directory
     with pytest.raises(tf.errors.NotFoundError, match="no such file"):
         tf.io.gfile.stat(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        ("data.Dataset.range(3).make_one_shot_iterator", "Use iter(dataset)"),
+        ("data.Dataset.range(3).output_types", "Use dataset.element_spec"),
+        ("data.Dataset.range(3).shufle", "Did you mean tf.data.Dataset.shuffle"),
+        ("errors.OUT_OF_RANGE", "tf.errors.OutOfRangeError"),
+        ("config.set_logical_device_configuration", "Leave it out"),
+        ("autograph.to_code", "Functions run as they are written"),
+        ("math.erf", "scipy.special"),
+        ("random.gamma", "default_rng"),
+        ("zeros_initializer", "tf.keras.initializers"),
+        ("fingerprint", "to_hash_bucket_fast"),
+    ],
+)
+def test_a_name_that_is_missing_says_what_to_use(name, way_out):
+    with pytest.raises(AttributeError, match=r"^penstock\.tf.* has no ") as found:
+        eval(f"tf.{name}", {"tf": tf})
+    assert way_out in str(found.value)
+
+
+def test_a_mistake_in_a_property_of_a_dataset_keeps_its_own_error():
+    def wrong(x):
+        return tf.no_such_function(x)
+
+    with pytest.raises(ps.errors.PenstockError, match="no_such_function"):
+        _ = tf.data.Dataset.range(3).map(wrong).element_spec

@@ -83,7 +83,22 @@ OF_SPARSE_AND_RAGGED = [
     "tf.math.real(tf.ragged.constant([[1 + 2j], []]))",
     "tf.math.reciprocal_no_nan(tf.ragged.constant([[2.0, 0.0], []]))",
 ]
+OF_PARTS = [
+    "[tf.int32.is_numeric, tf.bool.is_numeric, tf.uint8.limits, tf.float16.limits, tf.complex64.real_dtype.name]",
+    "[tf.int32.is_compatible_with(tf.int32), tf.int32.is_compatible_with('int64'), tf.string.is_quantized]",
+    "tf.ragged.constant([[1], [2, 3]]).nested_value_rowids()[0]",
+    "tf.ragged.constant([[1], [2, 3]]).with_row_splits_dtype(tf.int32).row_splits",
+    "tf.ragged.constant([[1], [2, 3]]).uniform_row_length",
+    "[tf.nest.is_nested([1]), tf.nest.is_nested({}), tf.nest.is_nested('a'), tf.nest.is_nested(tf.constant([1]))]",
+    "tf.nest.assert_same_structure({'a': (1, [2])}, {'a': (3, [4])})",
+    "tf.nest.assert_same_structure([1, 2], (1, 2), check_types=False)",
+    "iter(tf.data.Dataset.range(3)).next()",
+]
 REFUSED = [
+    "tf.nest.assert_same_structure([1, 2], (1, 2))",
+    "tf.nest.assert_same_structure({'a': 1}, {'b': 1})",
+    "tf.nest.assert_same_structure([1, [2]], [1, 2])",
+    "tf.nest.assert_same_structure([1, 2], [1])",
     "tf.TensorShape([1.5])",
     "tf.TensorShape(-2)",
     "tf.as_dtype(None)",

@@ -255,6 +255,24 @@ class RaggedTensor:
         is_nested = isinstance(inner, ps.Ragged)
         return self.with_values(RaggedTensor(inner).with_flat_values(new_values) if is_nested else new_values)
 
+    @property
+    def uniform_row_length(self) -> None:
+        """None: rows of one length are not kept apart."""
+        return None
+
+    def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
+        """Of the values of every ragged axis their rows, outermost first."""
+        return tuple(
+            Tensor(np.repeat(np.arange(len(splits) - 1), np.diff(splits)).astype(splits.dtype))
+            for splits in self._rows.nested_row_splits
+        )
+
+    def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
+        """The same rows, whose splits have another dtype."""
+        kind = as_dtype(dtype).dtype
+        splits = [one.astype(kind) for one in self._rows.nested_row_splits]
+        return RaggedTensor(ps.Ragged.from_nested(self._rows.flat_values, splits))
+
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
         """Two or more axes beside each other as one: all rows of theirs one after the other."""
         if outer_axis == inner_axis:

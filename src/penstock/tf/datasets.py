@@ -31,6 +31,7 @@ from penstock.tf.binding import bound
 from penstock.tf.functions import convert_to_tensor
 from penstock.tf.gfile import from_here
 from penstock.tf.lists import packed_list
+from penstock.tf.missing import no_attribute
 from penstock.tf.slices import gives_rows_of_ragged
 from penstock.tf.specs import shown_spec
 from penstock.tf.tensors import Tensor, first_in, set_wrapper, unwrap, wrap
@@ -55,6 +56,10 @@ class TensorIterator(RowIterator):
 
     def __next__(self) -> Any:
         return wrap(super().__next__())
+
+    def next(self) -> Any:
+        """The next row; StopIteration behind the last one."""
+        return next(self)
 
     @property
     def element_spec(self) -> Any:
@@ -163,6 +168,12 @@ class Dataset(ps.Dataset):
         """
         _meet_keras()
         return cls(dataset.plan)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or hasattr(type(self), name):
+            return object.__getattribute__(self, name)  # raises what is wrong with it
+        known = tuple(one for one in dir(type(self)) if not one.startswith("_"))
+        raise no_attribute("tf.data.Dataset", name, known)
 
     def _plain(self) -> ps.Dataset:
         return ps.Dataset(self.plan)

@@ -72,6 +72,30 @@ class DType:
         return self.dtype.kind == "u"
 
     @property
+    def is_numeric(self) -> bool:
+        """Whether it is a number, which a bool is not."""
+        return self.is_floating or self.is_integer or self.is_complex
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether it is a quantized number: no."""
+        return False
+
+    @property
+    def real_dtype(self) -> DType:
+        """The dtype of the parts of a complex number; of others itself."""
+        return as_dtype(np.zeros(0, self.dtype).real.dtype) if self.is_complex else self
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The least and the most that pictures of this dtype hold: 0 and 1, of whole numbers the highest."""
+        return (0, self.max) if self.is_integer else (0, 1)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether it is the same dtype."""
+        return self.name == as_dtype(other).name
+
+    @property
     def min(self) -> Any:
         """The lowest number."""
         return self._limits().min

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from penstock import errors
 from penstock.errors import PenstockError
+from penstock.tf.missing import no_attribute
 
 __all__ = [
     "AbortedError",
@@ -58,6 +59,8 @@ ResourceExhaustedError: Final = errors.LimitError
 
 
 def __getattr__(name: str) -> Any:
+    if name not in errors.__all__:
+        raise no_attribute("tf.errors", name, tuple(__dir__()))
     return getattr(errors, name)
 
 

@@ -156,7 +156,69 @@ _INSTEAD: Final = {
     "tf.quantization": "Models are not penstock's: use the framework that trains them.",
     "tf.math.in_top_k": "It is for results of models: compare with tf.math.top_k's indices.",
     "tf.debugging.assert_type": "Compare x.dtype with the dtype.",
+    "tf.debugging.assert_integer": "Use x.dtype.is_integer.",
+    "tf.debugging.is_numeric_tensor": "Use x.dtype.is_numeric.",
+    "tf.debugging.assert_scalar": "Use tf.debugging.assert_rank(x, 0).",
+    "tf.debugging.assert_same_float_dtype": "Compare x.dtype with y.dtype.",
+    "tf.debugging.assert_proper_iterable": "Use isinstance(x, (list, tuple)).",
+    **dict.fromkeys(
+        [
+            f"tf.{kind}_initializer"
+            for kind in ("constant", "ones", "random_normal", "random_uniform", "zeros")
+        ],
+        "Use tf.keras.initializers.",
+    ),
+    "tf.assert_rank": "Use tf.debugging.assert_rank.",
+    "tf.realdiv": "Use tf.truediv.",
+    "tf.tuple": "Use a list: what stands first is done first.",
+    "tf.fingerprint": "Use tf.strings.to_hash_bucket_fast for text, or hashlib in a function for map().",
+    "tf.is_symbolic_tensor": "There are no graphs: leave it out.",
+    "tf.inside_function": "There are no graphs: leave it out.",
+    "tf.get_current_name_scope": "There are no graphs: leave it out.",
+    "tf.type_spec_from_value": "Use tf.TensorSpec.from_tensor, or ds.element_spec.",
+    "tf.broadcast_static_shape": "Use numpy.broadcast_shapes.",
+    "tf.broadcast_dynamic_shape": "Use numpy.broadcast_shapes.",
+    "tf.batch_to_space": "Use tf.reshape and tf.transpose.",
+    "tf.space_to_batch": "Use tf.reshape and tf.transpose.",
+    "tf.space_to_batch_nd": "Use tf.reshape and tf.transpose.",
+    "tf.parallel_stack": "Use tf.stack.",
+    "tf.IndexedSlices": "Use tf.SparseTensor.",
+    "tf.eig": "Use numpy.linalg.eig, in a function for map(), which then runs row by row.",
+    "tf.eigvals": "Use numpy.linalg.eigvals, in a function for map(), which then runs row by row.",
+    "tf.random.gamma": "Use numpy.random.default_rng([seed, i]).gamma in map(), by the i of enumerate().",
+    "tf.random.poisson": "Use numpy.random.default_rng([seed, i]).poisson in map(), by the i of enumerate().",
+    "tf.data.Dataset.make_one_shot_iterator": "Use iter(dataset).",
+    "tf.data.Dataset.make_initializable_iterator": "Use iter(dataset).",
+    "tf.data.Dataset.output_types": "Use dataset.element_spec.",
+    "tf.data.Dataset.output_shapes": "Use dataset.element_spec.",
+    "tf.data.Dataset.output_classes": "Use dataset.element_spec.",
+    "tf.data.Dataset.map_with_legacy_function": "Use dataset.map.",
+    "tf.data.Dataset.filter_with_legacy_function": "Use dataset.filter.",
+    "tf.data.Dataset.fingerprint": "dataset.to_json() writes down what it is made of.",
+    "tf.data.Dataset.numpy": "Use dataset.as_numpy_iterator().",
+    "tf.compat.dimension_value": "Sizes are numbers or None already.",
+    "tf.compat.dimension_at_index": "Use shape[i].",
+    "tf.random.experimental.index_shuffle": "ds.shuffle() without a size shuffles by row number.",
+    "tf.math.accumulate_n": "Use tf.add_n.",
+    "tf.data.experimental.AutotuneOptions": "Use tf.data.Options().autotune.",
+    "tf.data.experimental.distributed_save": "Use ds.save(path, shards=, workers=).",
+    "tf.io.gfile.get_registered_schemes": "Files of this machine are read and written.",
+    "tf.train.ExponentialMovingAverage": "Models are not penstock's: use the framework that trains them.",
+    "tf.train.load_variable": "Weights are your framework's; tf.train.Checkpoint restores iterators.",
+    "tf.errors.OperatorNotAllowedInGraphError": "There are no graphs: Python code may branch on tensors.",
+    "tf.config.LogicalDeviceConfiguration": "Leave it out: tensors lie in memory.",
+    "tf.config.set_logical_device_configuration": "Leave it out: tensors lie in memory.",
+    "tf.config.optimizer": "Leave it out: ds.explain() tells what runs together.",
+    "tf.autograph.to_code": "Functions run as they are written.",
+    "tf.autograph.trace": "Use tf.print, or print in a function for map(), which then runs row by row.",
 }
+
+_SPECIAL: Final = (
+    "bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc digamma erf erfc erfcinv erfinv igamma igammac lbeta lgamma "
+    "ndtri polygamma special zeta"
+)
+_OF_SCIPY: Final = frozenset(_SPECIAL.split())
+"""Names of `tf.math`."""
 
 
 _LEAST_ALIKE: Final = 0.8
@@ -184,6 +246,31 @@ def _of_today(name: str) -> str:
     return f"Use {place}.{name}." if place else "Look for its name in TensorFlow 2's documentation."
 
 
+def _of_module(module: str, name: str, known: tuple[str, ...]) -> str:
+    """What is said of all names of a kind; "" where nothing is."""
+    if module in ("tf.compat.v1", "tf.compat.v2"):
+        only = f"Only TensorFlow 2's names are here, without {module.removeprefix('tf.')}."
+        return f"{only} {_of_today(name)}"
+    if module == "tf.image" and name.removeprefix("stateless_").startswith("random_"):
+        drawn = ", ".join(other for other in known if other.startswith("random_"))
+        return f"Here are {drawn}, each stateless_ too."
+    if module == "tf.math" and name in _OF_SCIPY:
+        return "scipy.special has it, in a function for map(), which then runs row by row."
+    if module == "tf.errors" and name.isupper():
+        return f"Codes are classes here: tf.errors.{name.title().replace('_', '')}Error."
+    if module == "tf.data.Dataset" and not get_close_matches(name, known, 1, _LEAST_ALIKE):
+        return "dir(dataset) lists what there is."
+    return next((said for start, said in _OF_MODULES.items() if module.startswith(start)), "")
+
+
+_OF_MODULES: Final = {
+    "tf.config": "Leave it out: it says how TensorFlow runs, which is not used here.",
+    "tf.autograph": "Functions run as they are written: leave it out.",
+    "tf.nn": "Layers are not penstock's: use tf.keras, PyTorch or JAX.",
+    "tf.sparse": "Use tf.sparse.to_dense, and functions of dense tensors.",
+}
+
+
 def no_attribute(module: str, name: str, known: tuple[str, ...] = ()) -> AttributeError:
     """The error for a name that a module of this namespace does not have, with what to use instead.
 
@@ -193,14 +280,7 @@ PyTorch or JAX on these datasets.")
     """
     found = f"penstock.{module} has no {name!r}."
     help = _INSTEAD.get(f"{module}.{name}", "")
-    if module in ("tf.compat.v1", "tf.compat.v2"):
-        help = f"Only TensorFlow 2's names are here, without {module.removeprefix('tf.')}. {_of_today(name)}"
-    if module == "tf.image" and name.removeprefix("stateless_").startswith("random_"):
-        help = f"Here are {', '.join(other for other in known if other.startswith('random_'))}, each stateless_ too."
-    if not help and module == "tf.nn":
-        help = "Layers are not penstock's: use tf.keras, PyTorch or JAX."
-    if not help and module == "tf.sparse":
-        help = "Use tf.sparse.to_dense, and functions of dense tensors."
+    help = help or _of_module(module, name, known)
     if not help and (place := _elsewhere(name)):
         help = f"It is {place}.{name}."
     if not help and (close := get_close_matches(name, known, 1, _LEAST_ALIKE)):

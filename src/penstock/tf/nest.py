@@ -5,14 +5,53 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.spec import flatten as flatten_structure
 from penstock.spec import pack
 from penstock.tf.composite import RaggedTensor
 from penstock.tf.missing import no_attribute
 from penstock.tf.sparse_tensor import SparseTensor
 
-__all__ = ["flatten", "map_structure", "pack_sequence_as"]
+__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
+
+
+def is_nested(structure: Any) -> bool:
+    """Whether it is a dict, a tuple or a list.
+
+    >>> is_nested((1, 2)), is_nested("a")
+    (True, False)
+    """
+    return isinstance(structure, dict | tuple | list)
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raise where two structures differ in form.
+
+    Args:
+        nest1: A structure.
+        nest2: Another one.
+        check_types: Whether a list and a tuple differ.
+        expand_composites: Taken and not used.
+
+    Raises:
+        ArgumentTypeError: A dict, tuple or list stands where another one of these does.
+        ArgumentError: They differ in names, or in sizes.
+    """
+    if is_nested(nest1) != is_nested(nest2):
+        raise ArgumentError("nest.assert_same_structure", "nest2", got=nest2, want=f"the form of {nest1!r}")
+    if not is_nested(nest1):
+        return
+    are_dicts = isinstance(nest1, dict), isinstance(nest2, dict)
+    if are_dicts[0] != are_dicts[1] or (check_types and type(nest1) is not type(nest2)):
+        found, want = type(nest2).__name__, type(nest1).__name__
+        raise ArgumentTypeError("nest.assert_same_structure", "type in nest2", got=found, want=want)
+    sides = [sorted(one.items()) if are_dicts[0] else list(enumerate(one)) for one in (nest1, nest2)]
+    if [name for name, _ in sides[0]] != [name for name, _ in sides[1]]:
+        raise ArgumentError("nest.assert_same_structure", "nest2", got=nest2, want=f"the form of {nest1!r}")
+    for (_, one), (_, other) in zip(*sides, strict=True):
+        assert_same_structure(one, other, check_types)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import nullcontext
-from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
+
+from penstock.tf.missing import no_attribute
 
 __all__ = ["autograph", "config", "device", "get_logger", "init_scope", "name_scope"]
 
@@ -60,21 +61,37 @@ def _no_devices(device_type: Any = None) -> list[Any]:
     return []
 
 
-autograph = SimpleNamespace(
-    experimental=SimpleNamespace(do_not_convert=_as_it_is), set_verbosity=_nothing, to_graph=_as_it_is
-)
+class _Names:
+    """Names of a module, by what each stands for."""
+
+    def __init__(self, module: str, **names: Any) -> None:
+        self.__dict__.update(names)
+        self._module = module
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise no_attribute(self._module, name, tuple(self.__dict__))
+
+
+_converted = _Names("tf.autograph.experimental", do_not_convert=_as_it_is, set_loop_options=_nothing)
+autograph = _Names("tf.autograph", experimental=_converted, set_verbosity=_nothing, to_graph=_as_it_is)
 """Functions run as they are written."""
 
-config = SimpleNamespace(
+config = _Names(
+    "tf.config",
     list_physical_devices=_no_devices,
     list_logical_devices=_no_devices,
     run_functions_eagerly=_nothing,
     functions_run_eagerly=lambda: True,
     set_soft_device_placement=_nothing,
     set_visible_devices=_nothing,
-    experimental=SimpleNamespace(set_memory_growth=_nothing, list_physical_devices=_no_devices),
-    threading=SimpleNamespace(
-        set_inter_op_parallelism_threads=_nothing, set_intra_op_parallelism_threads=_nothing
+    get_visible_devices=_no_devices,
+    experimental=_Names(
+        "tf.config.experimental", set_memory_growth=_nothing, list_physical_devices=_no_devices
+    ),
+    threading=_Names(
+        "tf.config.threading",
+        set_inter_op_parallelism_threads=_nothing,
+        set_intra_op_parallelism_threads=_nothing,
     ),
 )
 """There is nothing to set: threads are those of `map(..., num_parallel_calls=)`."""

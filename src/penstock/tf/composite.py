@@ -11,7 +11,7 @@ import numpy as np
 
 import penstock as ps
 from penstock.column.packing import pack_value
-from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.tf.dtypes import DType, as_dtype
 from penstock.tf.fillers import filler
 from penstock.tf.lists import require_form

@@ -38,18 +38,6 @@ __all__ = [
 ]
 
 
-def size(input: Any, out_type: Any = np.int32) -> Any:  # noqa: A002
-    """The number of items; of a sparse tensor those that are not there too."""
-    if isinstance(input, Sparse):
-        return np.prod(input.dense_shape).astype(as_dtype(out_type).dtype)
-    return ps_size(input, out_type)
-
-
-def rank(input: Any) -> Any:  # noqa: A002
-    """The number of axes, also of a sparse tensor."""
-    return np.int32(len(input.shape)) if isinstance(input, Sparse) else ps_rank(input)
-
-
 def shape(input: Any, out_type: Any = np.int32) -> Any:  # noqa: A002
     """The sizes of the axes, also of a sparse tensor.
 

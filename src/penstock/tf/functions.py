@@ -18,7 +18,8 @@ from penstock.ops.joining import stack as ps_stack
 from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor
 from penstock.tf.dtypes import as_dtype
-from penstock.tf.lists import as_lists, packed, packed_list, texts
+from penstock.tf.listed import lister
+from penstock.tf.lists import as_lists, packed, texts
 from penstock.tf.ragged_functions import across, is_among
 from penstock.tf.sparse_tensor import SparseTensor
 from penstock.tf.taken_dtypes import requirement
@@ -41,7 +42,6 @@ __all__ = [
     "identity",
     "numpy_function",
     "on_tensors",
-    "packed_alone",
     "py_function",
     "stack",
     "stop_gradient",
@@ -55,9 +55,7 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     names = _names(function)
     # Lists of values are tensors; those of sizes, or of what is unlike, are what they are.
     n_values = 0 if names[:1] in _SIZES else 1 if first is None else 3
-    listed = _LISTED.get(
-        function.__name__, _OF_MODULES.get(function.__module__.split(".")[1], alike_in_lists)
-    )
+    listed = lister(function)
     refuse = requirement(function.__name__)
     of_sparse = function.__name__ in _OF_SPARSE
 
@@ -98,18 +96,6 @@ def _deciding_dtype(values: tuple[Any, ...], first: int | None) -> str | None:
     return dtype_name_of(next(iter(own or of_one_dtype), None))
 
 
-def packed_alone(values: Any) -> Any:
-    """One tensor, as TensorFlow packs a list without tensors."""
-    return packed_list(values) if _is_without_tensors(values) else alike_in_lists(values)
-
-
-def _stackable(values: Any) -> Any:
-    """A list to stack: without tensors it is one tensor, as TensorFlow packs it, where its parts are of one shape."""
-    if not _is_without_tensors(values):
-        return alike_in_lists(values)
-    return list(packed_list(values)) if len({np.shape(value) for value in values}) == 1 else values
-
-
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """Values of one shape and dtype along a new axis, by `ps.stack`; what is no list is a stack already.
 
@@ -120,50 +106,6 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
         return _stacked(values, axis)
     along = int(unwrap(axis))
     return convert_to_tensor(values) if not along else _stacked(list(values), along)
-
-
-def _joinable(values: Any) -> Any:
-    """Lists to join, without tensors in them, in the dtype of the first."""
-    if not _is_without_tensors(values):
-        return alike_in_lists(values)
-    if not values or not all(isinstance(value, list) for value in values):
-        return values
-    first = packed_list(values[0])
-    return [first, *(packed(value, first.dtype) for value in values[1:])]
-
-
-def _is_without_tensors(values: Any) -> bool:
-    return type(values) in (list, tuple) and first_in(values) is None and not is_among((unwrap(values),))
-
-
-def _as_bools(values: Any) -> Any:
-    """Numbers of NumPy as bools, and an empty list, whose dtype is not known, too."""
-    is_of_numpy = isinstance(values, np.ndarray | np.generic) and values.dtype.kind in "iufc"
-    is_empty = isinstance(values, list) and not values
-    return np.asarray(values).astype(np.bool_)[()] if is_of_numpy or is_empty else alike_in_lists(values)
-
-
-def _as_texts(values: Any) -> Any:
-    """An empty list or array, whose dtype is not known, as one of texts."""
-    is_empty = (isinstance(values, list) and not values) or (
-        isinstance(values, np.ndarray) and not values.size
-    )
-    return np.empty(np.shape(values), object) if is_empty else alike_in_lists(values)
-
-
-_LISTED: Final[dict[str, Callable[[Any], Any]]] = {
-    "stack": _stackable,
-    "concat": _joinable,
-    "ensure_shape": packed_alone,
-    **dict.fromkeys(["decode_base64", "encode_base64", "decode_compressed"], _as_texts),
-    **dict.fromkeys(
-        ["logical_and", "logical_not", "logical_or", "logical_xor", "reduce_all", "reduce_any"], _as_bools
-    ),
-}
-"""Of functions that take lists of tensors, or keep what they are given, what they make of a list."""
-
-_OF_MODULES: Final = {"image": packed_alone, "strings": _as_texts}
-"""The same, of all other functions of a module of penstock."""
 
 
 _PAIRS: Final = (

@@ -12,7 +12,7 @@ import numpy as np
 import penstock as ps
 from penstock.graph.adapted import is_called
 from penstock.tf import detection
-from penstock.tf.functions import packed_alone
+from penstock.tf.listed import packed_alone
 from penstock.tf.names import from_modules
 from penstock.tf.tensors import Tensor, is_traced, unwrap, wrap
 

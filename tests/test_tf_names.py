@@ -33,6 +33,20 @@ def test_a_name_is_compared_with_an_array_of_names_on_chunks():
     assert traced_rows(tf.data.Dataset.from_tensor_slices(paths).map(label)) == [2, 0, 1, 0, 2]
 
 
+@pytest.mark.parametrize(
+    "cross",
+    [
+        lambda x: x + "_X_" + x,
+        lambda x: "a" + x,
+        lambda x: tf.strings.join([x, "b"]) + x,
+        lambda x: tf.strings.to_hash_bucket_fast(x + "_X_" + x, 100),
+    ],
+)
+def test_texts_are_joined_by_an_operator_on_chunks(cross):
+    rows = traced_rows(tf.data.Dataset.from_tensor_slices(WORDS).map(cross))
+    assert rows == [cross(tf.constant(word)).numpy() for word in WORDS]
+
+
 def test_words_are_looked_up_on_chunks():
     pairs = tf.lookup.KeyValueTensorInitializer(["rose", "tulip"], tf.constant([0, 1], tf.int64))
     table = tf.lookup.StaticVocabularyTable(pairs, 3)

@@ -29,6 +29,7 @@ from penstock.tf.tensors import (
     beside_tensors,
     dtype_name_of,
     first_in,
+    has_dtype,
     is_traced,
     unwrap,
     wrap,
@@ -92,7 +93,7 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 def _deciding_dtype(values: tuple[Any, ...], first: int | None) -> str | None:
     """The dtype of a function's values: of several that have one it is that of the first with a dtype of its own."""
     of_one_dtype = values[:1] if first is None else values[first : first + 2]
-    own = [value for value in of_one_dtype if hasattr(value, "dtype")]
+    own = [value for value in of_one_dtype if has_dtype(value)]
     return dtype_name_of(next(iter(own or of_one_dtype), None))
 
 
@@ -248,7 +249,7 @@ def _of_tensors(values: Any, dtype: Any) -> Any:
 
 def _leaves(values: Any) -> Iterator[Any]:
     if not isinstance(values, list | tuple):
-        yield values if hasattr(values, "dtype") else pack_value(values)
+        yield values if has_dtype(values) else pack_value(values)
         return
     for part in values:
         yield from _leaves(part)

@@ -27,6 +27,7 @@ __all__ = [
     "beside_tensors",
     "dtype_name_of",
     "first_in",
+    "has_dtype",
     "is_tensor",
     "is_traced",
     "require_matrices",
@@ -351,7 +352,13 @@ def _dtype_beside(values: tuple[Any, ...]) -> Any:
     if isinstance(first, list | tuple | int | float | complex):
         name = dtype_name_of(first)
         return None if name in (None, "string") else DTYPES[name].dtype
-    return None if not hasattr(first, "dtype") or _is_text(first) or not _has_dtype(first) else first.dtype
+    is_unknown = not has_dtype(first) or _is_text(first) or not _has_dtype(first)
+    return None if is_unknown else first.dtype
+
+
+def has_dtype(value: Any) -> bool:
+    """Whether a value has a dtype; one that is traced is not asked for it, as that of a text ends the trace."""
+    return isinstance(value, Traced) or hasattr(value, "dtype")
 
 
 def _takes_dtype(value: Any, dtype: Any) -> bool:
@@ -486,8 +493,8 @@ def dtype_name_of(value: Any) -> str | None:
         return names.pop() if len(names) == 1 else "float32" if names == {"int32", "float32"} else None
     if type(value) in _PYTHON_NAMES:
         return _PYTHON_NAMES[type(value)]
-    if isinstance(value, Traced) and not _has_dtype(value):
-        return None
+    if isinstance(value, Traced):  # which is not asked for its dtype: that of a text ends the trace
+        return Tensor(value).dtype.name if _has_dtype(value) else None
     return Tensor(value).dtype.name if hasattr(value, "dtype") else None
 
 

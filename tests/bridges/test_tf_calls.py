@@ -83,6 +83,24 @@ OF_SPARSE_AND_RAGGED = [
     "tf.math.real(tf.ragged.constant([[1 + 2j], []]))",
     "tf.math.reciprocal_no_nan(tf.ragged.constant([[2.0, 0.0], []]))",
 ]
+OF_FILMS = [
+    "tf.image.rgb_to_grayscale(np.arange(24, dtype=np.uint8).reshape(1, 1, 2, 4, 3))",
+    "tf.image.adjust_brightness(np.zeros((1, 1, 1, 2, 3), np.float32), 0.1)",
+    "tf.image.adjust_contrast(np.arange(24, dtype=np.float32).reshape(2, 1, 2, 2, 3), 2.0)",
+    "tf.image.adjust_gamma(np.full((1, 1, 1, 2, 3), 0.5, np.float32), 2.0)",
+    "tf.image.adjust_saturation(np.linspace(0, 1, 12).reshape(1, 1, 2, 2, 3).astype(np.float32), 0.5)",
+    "tf.image.rgb_to_hsv(np.full((1, 1, 1, 2, 3), 0.5, np.float32))",
+    "tf.image.rgb_to_yuv(tf.ones([1, 1, 1, 2, 3]))",
+    "tf.image.grayscale_to_rgb(tf.ones([1, 1, 1, 2, 1]))",
+    "list(tf.data.Dataset.from_tensors(tf.ones([2, 1, 1, 2, 3])).map(tf.image.rgb_to_grayscale))",
+    "list(tf.data.Dataset.from_tensor_slices(tf.ones([2, 1, 1, 2, 3])).map(tf.image.rgb_to_hsv).batch(2))",
+]
+PADDED = [
+    "tf.pad(['a'], [[0, 1]])",
+    "tf.pad([['a', 'bc']], [[1, 0], [0, 2]], constant_values='z')",
+    "type(tf.pad(['a'], [[0, 1]], constant_values='é').numpy()[1])",
+    "list(tf.data.Dataset.from_tensors(['a']).map(lambda x: tf.pad(x, [[0, 1]], constant_values='z')))",
+]
 OF_PARTS = [
     "[tf.int32.is_numeric, tf.bool.is_numeric, tf.uint8.limits, tf.float16.limits, tf.complex64.real_dtype.name]",
     "[tf.int32.is_compatible_with(tf.int32), tf.int32.is_compatible_with('int64'), tf.string.is_quantized]",
@@ -102,6 +120,8 @@ REFUSED = [
     "tf.TensorShape([1.5])",
     "tf.TensorShape(-2)",
     "tf.as_dtype(None)",
+    "tf.cast([1, 2], None)",
+    "tf.ragged.constant([[1, 2], [3]])[0, 5]",
     "tf.as_dtype([])",
     "tf.as_dtype(tf.constant(1))",
     "tf.identity(None)",

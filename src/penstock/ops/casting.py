@@ -34,6 +34,8 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
     >>> cast([1.9, -1.9], np.int32), cast([0.5, 0.0], bool)
     (array([ 1, -1], dtype=int32), array([ True, False]))
     """
+    if dtype is None:  # which NumPy takes for float64
+        raise ArgumentTypeError("cast", "dtype", got=None, want="a dtype")
     wanted = dtype_of("cast", "dtype", dtype)
     value = tensor("cast", "x", x)
     if is_text(value) and wanted == string:

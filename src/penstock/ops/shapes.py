@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError
 from penstock.ops.face import face
 from penstock.ops.operands import axes_of, dtype_of, is_text
@@ -184,8 +185,19 @@ def pad(tensor: Any, paddings: ArrayLike, mode: str = "CONSTANT", constant_value
     if kind != "constant":
         _check_mirror(value, widths, kind)
         return np.pad(value, widths.tolist(), kind)  # type: ignore[call-overload]
-    filling = (b"" if constant_values == 0 else constant_values) if is_text(value) else constant_values
+    filling = (
+        pack_value(b"" if constant_values == 0 else constant_values) if is_text(value) else constant_values
+    )
+    if is_text(value) and not isinstance(value, Traced):
+        return _padded_text(value, widths, filling)
     return np.pad(value, widths.tolist(), "constant", constant_values=filling)
+
+
+def _padded_text(value: Any, widths: Any, filling: Any) -> Any:
+    """Texts with others around them; `np.pad` adds strings of its own classes."""
+    made = np.full(np.array(value.shape) + widths.sum(axis=1), filling, object)
+    made[tuple(slice(before, before + n) for (before, _), n in zip(widths, value.shape, strict=True))] = value
+    return made
 
 
 def _padded_by_sizes(value: Any, paddings: Any, mode: str, constant_values: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 import penstock as ps
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.ops.face import as_ours
 from penstock.tf.dtypes import DType, as_dtype
 from penstock.tf.fillers import filler
 from penstock.tf.lists import require_form
@@ -347,7 +348,10 @@ class RaggedTensor:
 
     def __getitem__(self, key: Any) -> Any:
         keys = unwrap(key)
-        return wrap(cut(self._rows, keys if isinstance(keys, tuple) else (keys,)))
+        try:
+            return wrap(cut(self._rows, keys if isinstance(keys, tuple) else (keys,)))
+        except IndexError as error:
+            raise as_ours("getitem", error) from error
 
     def _operate(self, operation: Callable[[Any, Any], Any], other: Any, *, reflected: bool = False) -> Any:
         """What an operator gives for the values of both sides that stand beside each other."""

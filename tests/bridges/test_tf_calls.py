@@ -101,6 +101,16 @@ PADDED = [
     "type(tf.pad(['a'], [[0, 1]], constant_values='é').numpy()[1])",
     "list(tf.data.Dataset.from_tensors(['a']).map(lambda x: tf.pad(x, [[0, 1]], constant_values='z')))",
 ]
+WITHOUT_ENTRIES = [
+    "tf.map_fn(lambda v: v * 2, tf.zeros([n, 2]))",
+    "tf.map_fn(tf.reduce_sum, tf.zeros([n, 2]))",
+    "tf.map_fn(lambda v: (v[0], v > 1), tf.zeros([n, 2]), fn_output_signature=(tf.float32, tf.bool))",
+    "tf.map_fn(tf.strings.as_string, tf.range(n), fn_output_signature=tf.string)",
+    "tf.map_fn(tf.strings.length, tf.strings.split(tf.strings.reduce_join(tf.fill([n], 'a'))), tf.int32)",
+    "tf.map_fn(lambda v: v[0] + v[1], (tf.range(n), tf.range(n)), fn_output_signature=tf.int64)",
+    "tf.scan(lambda a, v: a + v, tf.range(n), initializer=tf.constant(0, tf.int64))",
+]
+"""Of rows that have n entries, as a picture has n boxes: also none."""
 OF_PARTS = [
     "[tf.int32.is_numeric, tf.bool.is_numeric, tf.uint8.limits, tf.float16.limits, tf.complex64.real_dtype.name]",
     "[tf.int32.is_compatible_with(tf.int32), tf.int32.is_compatible_with('int64'), tf.string.is_quantized]",
@@ -160,3 +170,12 @@ def test_a_call_gives_the_same(call: str) -> None:
 def test_a_call_is_refused(call: str, library: Any) -> None:
     with pytest.raises((TypeError, ValueError, library.errors.InvalidArgumentError)):
         eval(call, {"tf": library, "np": np})
+
+
+@pytest.mark.parametrize("call", WITHOUT_ENTRIES)
+def test_a_row_without_entries_gives_none(call: str) -> None:
+    def rows(library: Any) -> Any:
+        function = eval(f"lambda n: {call}", {"tf": library})
+        return told(list(library.data.Dataset.range(3).map(function)), library)
+
+    assert rows(ptf) == rows(tf)

@@ -186,9 +186,11 @@ def map_fn(
         fn_output_signature: `tf.RaggedTensorSpec` for results that differ in length, which become a ragged tensor; as
             they do of a ragged tensor where nothing is said.
 
+    Where there are no entries, the function is called with one of zeros, or of empty texts, to learn the shape and
+    dtype of its results.
+
     Raises:
-        InvalidArgumentError: There are no entries, so that nothing tells what the function returns; or the results
-            have several shapes.
+        InvalidArgumentError: The parts have several sizes, or the results several shapes.
 
     >>> import penstock.tf as tf
     >>> tf.map_fn(lambda x: x * 2, tf.constant([1, 2])).numpy()
@@ -196,12 +198,8 @@ def map_fn(
     """
     given = _row(elems) if is_structure(elems) else convert_to_tensor(elems)
     parts = flatten(given)
-    sizes = {len(part) for part in parts}
-    if len(sizes) != 1 or not sizes - {0}:
-        raise InvalidArgumentError(
-            f"map_fn: entries of sizes {sorted(sizes)}, wanted one size of at least 1."
-        )
-    rows = [_row(fn(pack(given, [part[i] for part in parts]))) for i in range(sizes.pop())]
+    entries = _entries("map_fn", elems)
+    rows = [_row(fn(entry)) for entry in entries or [pack(given, list(map(_blank, parts)))]]
     columns = zip(*map(flatten, rows), strict=True)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     specs = flatten(signature) if form(signature) == form(rows[0]) else [None] * len(flatten(rows[0]))
@@ -213,7 +211,14 @@ def map_fn(
         ]
     except ValueError as error:
         raise InvalidArgumentError(f"map_fn: {error}.") from error
-    return pack(rows[0], made)
+    return pack(rows[0], made if entries else [column[:0] for column in made])
+
+
+def _blank(part: Any) -> Any:
+    """An entry of zeros, or of empty texts, of the shape that those of a tensor have; of a ragged one an empty row."""
+    flat = unwrap(part.flat_values if isinstance(part, RaggedTensor) else part)
+    shape = (0, *flat.shape[1:]) if isinstance(part, RaggedTensor) else flat.shape[1:]
+    return wrap(np.full(shape, b"", object) if part.dtype.name == "string" else np.zeros(shape, flat.dtype))
 
 
 def _entries_stacked(column: Any, is_of_rows: bool) -> Any:
@@ -267,12 +272,10 @@ def scan(
     entries = _entries("scan", elems)
     made = _accumulated("scan", fn, entries[::-1] if reverse else entries, initializer)
     rows = made[::-1] if reverse else made
-    if not rows:
-        raise InvalidArgumentError(
-            "scan: there are no entries, so that nothing tells what the function returns."
-        )
-    columns = zip(*map(flatten, rows), strict=True)
-    return pack(rows[0], [wrap(np.stack([unwrap(one) for one in column])) for column in columns])
+    # Without entries what it begins with tells the form of the results.
+    columns = zip(*map(flatten, rows or [_row(initializer)]), strict=True)
+    stacked = [np.stack([unwrap(one) for one in column]) for column in columns]
+    return pack(rows[0] if rows else _row(initializer), [wrap(one[: len(rows)]) for one in stacked])
 
 
 def _entries(where: str, elems: Any) -> list[Any]:

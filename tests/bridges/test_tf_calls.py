@@ -83,6 +83,15 @@ OF_SPARSE_AND_RAGGED = [
     "tf.math.real(tf.ragged.constant([[1 + 2j], []]))",
     "tf.math.reciprocal_no_nan(tf.ragged.constant([[2.0, 0.0], []]))",
 ]
+BITS = [
+    "tf.bitcast(tf.constant([1.0, -2.5]), tf.int32)",
+    "tf.bitcast(tf.constant(1.0), type=tf.uint32)",
+    "tf.bitcast([1, 258], tf.uint8)",
+    "tf.bitcast(tf.constant([[1, 0], [0, 1]], tf.uint8), tf.uint16)",
+    "tf.bitcast(tf.constant([[1, 0, 0, 0]], tf.uint8), 'int32')",
+    "list(tf.data.Dataset.from_tensors([1.0, 2.0]).map(lambda x: tf.bitcast(x, tf.int32)))",
+    "tf.bitcast(tf.ragged.constant([[1.0], []]), tf.int32)",
+]
 OF_FILMS = [
     "tf.image.rgb_to_grayscale(np.arange(24, dtype=np.uint8).reshape(1, 1, 2, 4, 3))",
     "tf.image.adjust_brightness(np.zeros((1, 1, 1, 2, 3), np.float32), 0.1)",
@@ -123,6 +132,9 @@ OF_PARTS = [
     "iter(tf.data.Dataset.range(3)).next()",
 ]
 REFUSED = [
+    "tf.bitcast(tf.constant([1, 2, 3], tf.uint8), tf.int32)",
+    "tf.bitcast([True], tf.uint8)",
+    "tf.bitcast('a', tf.uint8)",
     "tf.nest.assert_same_structure([1, 2], (1, 2))",
     "tf.nest.assert_same_structure({'a': 1}, {'b': 1})",
     "tf.nest.assert_same_structure([1, [2]], [1, 2])",

@@ -8,10 +8,11 @@ import numpy as np
 
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
 from penstock.trace.value import Traced
 
-__all__ = ["eye", "linspace", "range"]
+__all__ = ["bitcast", "eye", "linspace", "range"]
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
@@ -80,3 +81,32 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = np.float32) 
     [[1.0, 0.0], [0.0, 1.0]]
     """
     return np.eye(int(num_rows), num_columns, dtype=as_dtype(dtype).dtype)
+
+
+def bitcast(input: Any, type: Any) -> Any:  # noqa: A002
+    """The same bits as numbers of another dtype: with one axis more where that is smaller, one less where it is larger.
+
+    Raises:
+        ArgumentTypeError: A dtype is no number.
+        ArgumentError: The last axis is not as long as a larger number has parts.
+
+    >>> bitcast(np.float32(1), "int32"), bitcast(np.array([1], np.int32), "uint8").tolist()
+    (np.int32(1065353216), [[1, 0, 0, 0]])
+    """
+    value, wanted = tensor_of("bitcast", "input", input), as_dtype(type)
+    if isinstance(value, Traced):
+        raise value.recorder.fail("calls tf.bitcast")
+    kinds = [as_dtype(value.dtype), wanted]
+    if not all(kind.is_numeric for kind in kinds):
+        raise ArgumentTypeError("bitcast", "dtypes", got=[kind.name for kind in kinds], want="numbers")
+    array, n = (
+        np.ascontiguousarray(value).reshape(np.shape(value)),
+        wanted.size // max(1, value.dtype.itemsize),
+    )
+    if n > 1 and array.shape[-1:] != (n,):
+        raise ArgumentError("bitcast", "shape of input", got=list(array.shape), want=f"[..., {n}]")
+    if n > 1:
+        return array.view(wanted.dtype)[..., 0]
+    if wanted.size < value.dtype.itemsize:
+        return array[..., np.newaxis].view(wanted.dtype)
+    return array.view(wanted.dtype)[()]

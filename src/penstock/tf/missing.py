@@ -25,7 +25,6 @@ _INSTEAD: Final = {
     "tf.profiler": "ds.profile() tells where the time goes.",
     "tf.feature_column": "TensorFlow gives it up: Keras' preprocessing layers (tf.keras.layers) have it.",
     "tf.TypeSpec": "Specs are tf.TensorSpec, tf.RaggedTensorSpec and tf.SparseTensorSpec.",
-    "tf.bitcast": "x.numpy().view(dtype) has it, in a function for map(), which then runs row by row.",
     "tf.strided_slice": "Write x[begin:end:stride].",
     "tf.timestamp": "Python's time.time() tells it.",
     "tf.identity_n": "Use tf.identity for each.",

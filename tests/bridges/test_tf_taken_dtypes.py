@@ -72,8 +72,6 @@ OF_DEFINITIONS: Final = {
     "softplus": "Softplus",
     "log_softmax": "LogSoftmax",
     "softsign": "Softsign",
-    "floor": "Floor",
-    "ceil": "Ceil",
     "squared_difference": "SquaredDifference",
     "matmul": "MatMul",
     "invert_permutation": "InvertPermutation",

@@ -119,3 +119,9 @@ def test_every_name_is_tried_here():
     files = {"CsvDataset", "make_csv_dataset", "make_batched_features_dataset", "parse_example_dataset"}
     functions = {"cardinality", "get_single_element", "get_next_as_optional"}
     assert set(experimental.__all__) - values - functions - files == APPLIED.keys() | MADE.keys()
+
+
+def test_choosing_by_the_older_name_passes_over_what_is_empty():
+    parts, choices = [FIVE.take(1), FIVE], ps.Dataset.range(2).repeat(3)
+    assert list(ps.experimental.choose_from_datasets(parts, choices)) == [0, 0, 1, 2]
+    assert list(ps.experimental.choose_from_datasets(parts, choices, True)) == [0, 0]

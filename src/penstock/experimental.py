@@ -10,7 +10,7 @@ Functions that TensorFlow passes to `Dataset.apply` are given here the same way:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock.dataset import Dataset
@@ -98,7 +98,6 @@ _METHODS = {
     "Counter": "counter",
     "CsvDataset": "CsvDataset",
     "RandomDataset": "random",
-    "choose_from_datasets": "choose_from_datasets",
     "from_list": "from_list",
     "make_batched_features_dataset": "make_batched_features_dataset",
     "make_csv_dataset": "make_csv_dataset",
@@ -107,7 +106,6 @@ _METHODS = {
 Counter: Callable[..., Dataset]
 CsvDataset: Callable[..., Dataset]
 RandomDataset: Callable[..., Dataset]
-choose_from_datasets: Callable[..., Dataset]
 from_list: Callable[..., Dataset]
 make_batched_features_dataset: Callable[..., Dataset]
 make_csv_dataset: Callable[..., Dataset]
@@ -118,6 +116,21 @@ def __getattr__(name: str) -> Any:
     if name not in _METHODS:
         raise AttributeError(f"module 'penstock.experimental' has no attribute {name!r}")
     return getattr(Dataset, _METHODS[name])
+
+
+def choose_from_datasets(
+    datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = False
+) -> Dataset:
+    """The rows of several datasets, each from the one that a dataset of numbers says; see `Dataset`.
+
+    By this name a dataset without rows left is passed over where nothing else is said; the method stops there.
+
+    >>> import penstock as ps
+    >>> parts = [ps.Dataset.range(1), ps.Dataset.range(10, 13)]
+    >>> [row.tolist() for row in ps.experimental.choose_from_datasets(parts, ps.Dataset.range(2).repeat(3))]
+    [0, 10, 11, 12]
+    """
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
 def cardinality(dataset: Dataset) -> int:

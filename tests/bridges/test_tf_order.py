@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import penstock.tf as ptf
 from penstock.dataset import Dataset
 from penstock.graph.seeds import set_seed
 
@@ -190,3 +191,12 @@ def test_the_older_names():
             experimental.parallel_interleave(lambda i: data.range(10 * i, 10 * i + 4), 3, 2)
         ),
     )
+
+
+def test_the_older_choosing_passes_over_what_is_empty():
+    found = []
+    for its in (ptf, tf):
+        parts = [its.data.Dataset.range(2), its.data.Dataset.range(10, 14)]
+        chosen = its.data.experimental.choose_from_datasets(parts, its.data.Dataset.range(2).repeat(5))
+        found.append([row.numpy().tolist() for row in chosen])
+    assert found[0] == found[1] == [0, 10, 1, 11, 12, 13]

@@ -16,7 +16,17 @@ from penstock.tf.datasets import Dataset, adapted, faced, load
 from penstock.tf.missing import no_attribute
 from penstock.tf.tensors import Tensor, unwrap
 
-__all__ = ["AutoShardPolicy", "Reducer", "TFRecordWriter", "cardinality", "load", "save"]
+__all__ = [
+    "AutoShardPolicy",
+    "Reducer",
+    "TFRecordWriter",
+    "cardinality",
+    "choose_from_datasets",
+    "load",
+    "save",
+]
+
+choose_from_datasets = faced(ps.experimental.choose_from_datasets)
 
 
 def save(

@@ -6,7 +6,7 @@ makes the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -16,17 +16,18 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
-from penstock.column.unify import shaped_of
+from penstock.column.unify import ragged_of, shaped_of
 from penstock.column.unranked import UnrankedColumn
 from penstock.errors import DataLossError, InvalidArgumentError
 
 __all__ = ["different_shapes", "each_group", "in_groups", "regular", "stack"]
 
 
-def stack(chunk: Chunk, size: int) -> Chunk:
+def stack(chunk: Chunk, size: int, ragged: Collection[int] = ()) -> Chunk:
     """Rows in groups of `size`, each stacked to one row; a last group of fewer rows is kept.
 
-    Arrays gain a leading axis, `ps.Ragged` and `ps.Sparse` too, None stays None.
+    Arrays gain a leading axis, `ps.Ragged` and `ps.Sparse` too, None stays None. Leaves whose numbers are in `ragged`
+    become `ps.Ragged`, whatever the lengths of their rows.
 
     Raises:
         InvalidArgumentError: Arrays of one group differ in shape.
@@ -35,7 +36,16 @@ def stack(chunk: Chunk, size: int) -> Chunk:
     >>> stack(Chunk(FixedColumn(np.arange(5))), 2).to_list()
     [array([0, 1]), array([2, 3]), array([4])]
     """
-    return in_groups(chunk, size, _stacked)
+    if not ragged:
+        return in_groups(chunk, size, _stacked)
+    columns = [
+        ragged_of(column) if i in ragged and isinstance(column, FixedColumn | BytesColumn) else column
+        for i, column in enumerate(chunk.columns)
+    ]
+    rows = chunk.with_columns(columns, len(chunk)).came_from(chunk)
+    return in_groups(
+        rows, size, lambda column, n, i: column.grouped(n) if i in ragged else _stacked(column, n, i)
+    )
 
 
 def in_groups(chunk: Chunk, size: int, group: Callable[[Column, int, int], Column]) -> Chunk:

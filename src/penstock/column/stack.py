@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,13 +37,17 @@ def stack_rows(rows: list[Any], spec: Spec) -> Any:
     return _each_leaf(rows, spec, lambda values, leaf, _: _ragged_or_dense(values, leaf))
 
 
-def dense_rows(rows: list[Any], spec: Spec) -> Any:
-    """One batch of rows of the spec given, whose shapes must agree. At least one row.
+def dense_rows(rows: list[Any], spec: Spec, ragged: Collection[int] = ()) -> Any:
+    """One batch of rows of the spec given, whose shapes must agree but for leaves that are `ragged`. At least one row.
 
     Raises:
         InvalidArgumentError: Arrays differ in shape.
     """
-    return _each_leaf(rows, spec, _dense)
+    return _each_leaf(
+        rows,
+        spec,
+        lambda values, leaf, i: _ragged_or_dense(values, leaf) if i in ragged else _dense(values, leaf, i),
+    )
 
 
 def padded_rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import cycle, islice
 from typing import Any
 
@@ -21,15 +22,15 @@ from penstock.nodes.arguments import flag, is_count, whole_number
 from penstock.nodes.calls import has_spec
 from penstock.nodes.groups import is_groups_state, pull_groups
 from penstock.nodes.positions import Ranges, extended, positions
-from penstock.nodes.unbatch import unbatch
-from penstock.spec import Spec
+from penstock.nodes.unbatch import Unbatch, unbatch
+from penstock.spec import LeafSpec, RaggedSpec, Spec, TensorSpec, is_ragged, pack
 
 __all__ = ["BatchSizes"]
 
 
 @method("rebatch")
 def rebatch(_plan: Plan, batch_size: int | Sequence[int], drop_remainder: bool = False) -> Plan:
-    """Batches regrouped to another size, across their borders.
+    """Batches regrouped to another size, across their borders; ragged ones are ragged again.
 
     Args:
         batch_size: Rows in a batch; of several numbers one after the other, over and over. Among several there may be
@@ -50,7 +51,10 @@ def rebatch(_plan: Plan, batch_size: int | Sequence[int], drop_remainder: bool =
     except ArgumentError as error:
         help = "Make batches first, by batch."
         raise type(error)("rebatch", error.name, got=error.got, want=error.want, help=help) from None
-    return Plan(BatchSizes(tuple(sizes), drop_remainder), (rows,))
+    assert isinstance(rows.node, Unbatch)
+    node = BatchSizes(tuple(sizes), drop_remainder, _ragged(_plan.spec_now))
+    is_whole = rows.node.size is not None and all(rows.node.size % (size or 1) == 0 for size in node.sizes)
+    return Plan(replace(node, is_whole=is_whole and len(set(node.sizes)) == 1), (rows,))
 
 
 @transform("rebatch")
@@ -59,10 +63,18 @@ class BatchSizes(Node):
     """Rows in batches whose sizes follow one another, over and over.
 
     The state is the number of the next size, and the positions of the rows on hold for it.
+
+    Args:
+        sizes: Rows in a batch, of several numbers one after the other.
+        drop_remainder: Leave out a last batch of fewer rows.
+        ragged: Numbers of the leaves that are rows of ragged values, and come together as such.
+        is_whole: Whether the rows that come together fill all batches: each row that was taken apart filled some.
     """
 
     sizes: tuple[int, ...]
     drop_remainder: bool = False
+    ragged: tuple[int, ...] = ()
+    is_whole: bool = False
 
     def __post_init__(self) -> None:
         sizes = tuple(whole_number("rebatch", "batch_size", size, above=-1) for size in self.sizes)
@@ -76,8 +88,18 @@ class BatchSizes(Node):
         return len(self.sizes) == 1
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
-        is_one = self.drop_remainder and len(set(self.sizes)) == 1
-        return rows.stacked(self.sizes[0] if is_one else None)
+        is_one = self.is_whole or (self.drop_remainder and len(set(self.sizes)) == 1)
+        size = self.sizes[0] if is_one else None
+        leaves = [
+            leaf.batched(size) if i in self.ragged else leaf.stacked(size)
+            for i, leaf in enumerate(rows.leaves)
+        ]
+        return Spec(pack(rows.structure, leaves))
+
+    def _no_rows(self, rows: Spec) -> Chunk:
+        """A batch of no rows: of arrays those of size 0 where a size is unknown."""
+        leaves = [leaf if i in self.ragged else _of_known_sizes(leaf) for i, leaf in enumerate(rows.leaves)]
+        return empty_batch(Spec(pack(rows.structure, leaves)))
 
     def start(self, epoch: int) -> State:
         return (0, ())
@@ -94,7 +116,7 @@ class BatchSizes(Node):
         i, kept = state
         size, after = self.sizes[i], ((i + 1) % len(self.sizes), ())
         if not size:
-            return (after, empty_batch(rows.spec)) if has_spec(rows) else (state, END)
+            return (after, self._no_rows(rows.spec)) if has_spec(rows) else (state, END)
         if len(self.sizes) == 1:
             return self._groups(kept, rows, size)
         if not kept and rows.at_hand >= size:
@@ -112,7 +134,7 @@ class BatchSizes(Node):
             # A short batch is the last: no empty one follows it.
             after = after if n else (i, ())
             chunk = rows.take(positions(kept))
-        return after, _batches(chunk, size)
+        return after, self._batches(chunk, size)
 
     def _groups(self, kept: Ranges, rows: Rows, size: int) -> Step:
         """Batches of one size, all those of a chunk together."""
@@ -121,14 +143,20 @@ class BatchSizes(Node):
             return (0, kept), chunk
         if len(chunk) < size and self.drop_remainder:
             return (0, ()), END
-        return (0, kept), _batches(chunk, size)
+        return (0, kept), self._batches(chunk, size)
+
+    def _batches(self, chunk: Chunk, size: int) -> Chunk | Failing:
+        try:
+            return stack(chunk, size, self.ragged)
+        except InvalidArgumentError:
+            return Failing(*each_group(chunk, size, lambda group: stack(group, len(group), self.ragged)))
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         for size in cycle(self.sizes):
             batch = list(islice(rows, size))
             if size and (not batch or (len(batch) < size and self.drop_remainder)):
                 return
-            yield dense_rows(batch, rows.spec) if size else empty_batch(rows.spec).row(0)
+            yield dense_rows(batch, rows.spec, self.ragged) if size else self._no_rows(rows.spec).row(0)
             if len(batch) < size:
                 return
 
@@ -137,8 +165,15 @@ class BatchSizes(Node):
         return [cls((2,)), cls((3, 1)), cls((0, 2)), cls((2, 0), True)]
 
 
-def _batches(chunk: Chunk, size: int) -> Chunk | Failing:
-    try:
-        return stack(chunk, size)
-    except InvalidArgumentError:
-        return Failing(*each_group(chunk, size, lambda group: stack(group, len(group))))
+def _ragged(rows: Spec | None) -> tuple[int, ...]:
+    """The numbers of leaves whose entries are arrays of different lengths because a ragged value held them."""
+    leaves = () if rows is None else rows.leaves
+    return tuple(
+        i for i, leaf in enumerate(leaves) if isinstance(leaf, RaggedSpec) and is_ragged(leaf.unstacked())
+    )
+
+
+def _of_known_sizes(leaf: LeafSpec) -> LeafSpec:
+    if not isinstance(leaf, TensorSpec):
+        return leaf
+    return replace(leaf, shape=tuple(size or 0 for size in leaf.shape))

@@ -217,3 +217,13 @@ def test_datasets_of_windows_with_rows_of_another_form_are_refused_once_each(oth
         with pytest.raises(InvalidArgumentError, match=r"group_by_window: rows of .* come after each other"):
             next(rows)
     assert list(rows) == []
+
+
+@pytest.mark.parametrize("name", ["batch", "ragged_batch"])
+def test_windows_of_datasets_that_are_batched_are_refused(name: str):
+    windows = Dataset.range(6).window(2)
+    grouped = windows.group_by_window(lambda _: 0, lambda _, window: getattr(window, name)(2), 3)
+    with pytest.raises(ArgumentTypeError, match=r"a component is DatasetSpec"):
+        _ = grouped.element_spec
+    with pytest.raises(ArgumentTypeError, match=r"a component is DatasetSpec"):
+        next(iter(grouped))

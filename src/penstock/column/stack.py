@@ -13,6 +13,7 @@ from penstock.column.pad import too_small
 from penstock.column.to_sparse import check_fits
 from penstock.column.values import Ragged, Sparse
 from penstock.spec import (
+    DatasetSpec,
     LeafSpec,
     NoneSpec,
     RaggedSpec,
@@ -94,7 +95,9 @@ def _dense(values: list[Any], spec: LeafSpec, leaf: int) -> Any:
     if isinstance(spec, RaggedSpec):
         rows = [_no_rows(spec) if value is None else value for value in values]
         return Ragged(_joined(rows), np.cumsum([0, *map(len, rows)]))
-    assert isinstance(spec, TensorSpec | UnrankedSpec), "datasets cannot be batched"
+    if isinstance(spec, DatasetSpec):
+        spec.stacked(len(values))  # raises
+    assert isinstance(spec, TensorSpec | UnrankedSpec)
     if isinstance(spec, TensorSpec):
         values, spec = _without_missing(values, spec)
     shapes = [np.shape(value) for value in values if value is not None]

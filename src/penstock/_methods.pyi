@@ -120,7 +120,7 @@ class Methods:
     def range(*args: int, output_type: DTypeLike = ..., name: str | None = None) -> Dataset:
         """The numbers of Python's `range(stop)`, `range(start, stop)` or `range(start, stop, step)`, one a row."""
     def rebatch(self, batch_size: int | Sequence[int], drop_remainder: bool = False, *, name: str | None = None) -> Dataset:
-        """Batches regrouped to another size, across their borders."""
+        """Batches regrouped to another size, across their borders; ragged ones are ragged again."""
     def rejection_resample(self, class_func: Callable[..., Any], target_dist: ArrayLike, initial_dist: ArrayLike | None = None, seed: int | None = None, *, name: str | None = None) -> Dataset:
         """Pairs (class, row) of rows that are kept at random, so that classes come in the shares asked for."""
     def repeat(self, count: int | None = None, *, name: str | None = None) -> Dataset:

@@ -33,6 +33,7 @@ from penstock.errors import (
 from penstock.everything import imported
 from penstock.graph.explain import call_of, explain
 from penstock.graph.node import (
+    AUTOTUNE,
     END,
     INFINITE,
     UNKNOWN,
@@ -62,7 +63,7 @@ from penstock.saving import Mode, Saved, save
 from penstock.sources.memory import Memory
 from penstock.sources.saved import SavedRows
 from penstock.sources.tfrecord import TFRecordFiles
-from penstock.spec import relax
+from penstock.spec import TensorSpec, relax, string, text
 from penstock.store.folder import SavedFolder
 from penstock.store.progress import Report
 
@@ -701,10 +702,32 @@ def _datasets(made: Any) -> Any:
 
 def _install_source(name: str, make: Callable[..., Node | Plan]) -> None:
     def method(*args: Any, **kwargs: Any) -> Dataset:
-        made = make(*args, **_arguments(method, args, kwargs))
+        kwargs = _arguments(method, args, kwargs)
+        if "filenames" in parameters and "num_parallel_reads" in parameters:
+            given = inspect.signature(make).bind(*args, **kwargs).arguments
+            if isinstance(given["filenames"], Dataset):
+                return _read_by_names(method, **given)
+        made = make(*args, **kwargs)
         return Dataset(made if isinstance(made, Plan) else Plan(made))
 
+    parameters = inspect.signature(make).parameters
     setattr(Dataset, name, staticmethod(_describe(method, name, _parameters(make), make)))
+
+
+def _read_by_names(
+    source: Callable[..., Dataset], filenames: Dataset, num_parallel_reads: int | None = None, **options: Any
+) -> Dataset:
+    """The rows of the files that the rows of a dataset name: in another order in each pass, where those come so."""
+    source([], num_parallel_reads=num_parallel_reads, **options)  # what cannot be used is refused at once
+    spec = filenames.plan.spec_now
+    if spec is not None and spec.structure not in (TensorSpec((), string), TensorSpec((), text)):
+        want = "paths, or a dataset of them"
+        raise ArgumentTypeError(source.__name__, "filenames", got=filenames.element_spec, want=want)
+    opened = partial(source, **options) if options else source
+    names = Dataset(filenames.plan)
+    if num_parallel_reads in (None, AUTOTUNE, 1):
+        return names.flat_map(opened)
+    return names.interleave(opened, cycle_length=num_parallel_reads)
 
 
 def _parameters(made_by: Callable[..., Any]) -> list[inspect.Parameter]:

@@ -110,3 +110,22 @@ def test_a_generator_may_yield_a_tuple_for_one_tensor(wanted: Any):
     for mine, other in zip(rows(ours), rows(theirs), strict=True):
         assert mine.dtype == other.dtype
         np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize("reads", [None, 2, 3])
+def test_files_that_a_dataset_names_are_read_in_the_order_of_each_pass(tmp_path: Path, reads: int | None):
+    paths = record_files(tmp_path, 3)
+    found = []
+    for its in (penstock.tf, tf):
+        names = its.data.Dataset.from_tensor_slices(paths).shuffle(7, seed=5)
+        records = its.data.TFRecordDataset(names, num_parallel_reads=reads)
+        found.append([rows(records) for _ in range(3)])
+    assert found[0] == found[1]
+    assert found[0][0] != found[0][1]
+
+
+@pytest.mark.parametrize("its", [penstock.tf, tf])
+def test_a_dataset_of_no_names_is_refused(its: Any):
+    for wrong in (its.data.Dataset.range(3), its.data.Dataset.from_tensor_slices([["a"]])):
+        with pytest.raises(TypeError):
+            its.data.TextLineDataset(wrong)

@@ -49,7 +49,8 @@ def fixed_length_record_dataset(
     Of uncompressed files the number of rows is known, and read one after the other they can be reached by number.
 
     Args:
-        filenames: A path, or a list or array of paths, taken as they are; for patterns see `list_files`.
+        filenames: A path, or a list or array of paths, taken as they are (for patterns see `list_files`), or a
+            dataset of such paths.
         record_bytes: Length of a record, at least 1.
         header_bytes: Bytes at the beginning of every file to leave out.
         footer_bytes: Bytes at the end of every file to leave out.

@@ -50,7 +50,8 @@ def text_line_dataset(
     Every carriage return is left out, wherever it stands, as tf.data does: b"a\rb\r\n" gives b"ab".
 
     Args:
-        filenames: A path, or a list or array of paths, taken as they are; for patterns see `list_files`.
+        filenames: A path, or a list or array of paths, taken as they are (for patterns see `list_files`), or a
+            dataset of such paths.
         compression_type: "GZIP", "ZLIB", "ZSTD" or "" for none. None: found out from the content.
         buffer_size: Taken for TensorFlow's sake, not used.
         num_parallel_reads: Read so many files in turn, a line of each. None and AUTOTUNE: one after the other.

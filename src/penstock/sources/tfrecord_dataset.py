@@ -38,7 +38,8 @@ def tfrecord_dataset(
     the other. For parsed rows see `penstock.open`.
 
     Args:
-        filenames: A path, or a list or array of paths, taken as they are; for patterns see `list_files`.
+        filenames: A path, or a list or array of paths, taken as they are (for patterns see `list_files`), or a
+            dataset of such paths.
         compression_type: "GZIP", "ZLIB", "ZSTD" or "" for none. None: found out from the content.
         buffer_size: Taken for TensorFlow's sake, not used.
         num_parallel_reads: Read so many files in turn, a record of each: of files a, b and c two by two

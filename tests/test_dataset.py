@@ -198,6 +198,33 @@ def test_options_are_merged_on_the_way_down():
     assert (found.deterministic, found.autotune) == (False, False)
 
 
+def test_options_are_none_until_they_are_set_and_have_their_former_names():
+    options = ps.Options()
+    assert options.experimental_slack is options.experimental_optimization.map_fusion is None
+    options.experimental_threading.private_threadpool_size = 2
+    options.experimental_deterministic = False
+    assert (options.threading.private_threadpool_size, options.deterministic) == (2, False)
+    with pytest.raises(AttributeError):
+        _ = options.deterministc
+
+
+def test_options_are_merged_by_the_name_of_tf_data():
+    one, other = ps.Options(), ps.Options()
+    one.deterministic, other.experimental_slack = False, True
+    merged = one.merge(other)
+    assert (merged.deterministic, merged.experimental_slack) == (False, True)
+    assert merged != one == one.merge(ps.Options())
+
+
+def test_what_ends_a_pipeline_takes_a_name_too():
+    assert ten().reduce(np.int64(0), lambda total, x: total + x, name="sum") == 45
+    assert ten().take(1).get_single_element(name="first") == 0
+
+
+def test_a_dataset_stands_in_annotations_with_the_type_of_its_rows():
+    assert ps.Dataset[int].__origin__ is ps.Dataset
+
+
 def test_a_dataset_is_printed_with_its_rows_and_its_spec():
     assert repr(ten()) == "Dataset of 10 rows\nTensorSpec(shape=(), dtype=int64)"
     assert repr(endless()).startswith("Dataset of endless rows\n")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import penstock as ps
+from penstock.errors import ArgumentError
 from penstock.testing import check_laws
 
 INT, FLOAT, TEXT = np.int32, np.float32, ps.string
@@ -391,6 +392,14 @@ def test_rows_are_batched_by_column(tmp_path: Path):
 )
 def test_arguments_choose_columns_and_epochs(tmp_path: Path, arguments, found):
     assert batches(tmp_path, b"a,b,c\n1,2,3\n4,5,6\n", **arguments) == found
+
+
+def test_names_of_columns_have_an_encoding(tmp_path: Path):
+    path = write(tmp_path / "a.csv", "é,b\n1,2\n".encode("latin-1"))
+    rows = ps.Dataset.make_csv_dataset(path, 1, num_epochs=1, encoding="latin-1")
+    assert list(rows.get_single_element()) == ["é", "b"]
+    with pytest.raises(ArgumentError, match=r"^make_csv_dataset: encoding is 'latin-0'"):
+        ps.Dataset.make_csv_dataset(path, 1, encoding="latin-0")
 
 
 def test_it_repeats_and_shuffles_unless_told_not_to(tmp_path: Path):

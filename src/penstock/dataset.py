@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial, reduce
 from itertools import islice
 from operator import index
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
@@ -137,6 +138,9 @@ class Dataset(Methods):
         """Damage that reading with `on_corrupt="skip"` has passed over so far, by whichever iterator found it."""
         return [damage for node in _nodes(self._plan) for damage in getattr(node, "damage", ())]
 
+    def __class_getitem__(cls, rows: Any) -> GenericAlias:
+        return GenericAlias(cls, rows)
+
     def __iter__(self) -> RowIterator:
         return RowIterator(self._plan, most_threads_of(self._plan))
 
@@ -163,8 +167,11 @@ class Dataset(Methods):
             raise ArgumentTypeError("apply", "result of transformation_func", got=made, want="a Dataset")
         return made
 
-    def get_single_element(self) -> Any:
+    def get_single_element(self, *, name: str | None = None) -> Any:
         """The only row.
+
+        Args:
+            name: Taken for TensorFlow's sake, not used.
 
         Raises:
             InvalidArgumentError: There is none, or more than one.
@@ -180,12 +187,19 @@ class Dataset(Methods):
             raise InvalidArgumentError("get_single_element: Dataset had more than one element.")
         return rows[0]
 
-    def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any]) -> Any:
+    def reduce(
+        self,
+        initial_state: Any,
+        reduce_func: Callable[[Any, Any], Any],
+        *,
+        name: str | None = None,
+    ) -> Any:
         """One value out of all rows: `state = reduce_func(state, row)`, row after row.
 
         Args:
             initial_state: A structure of values, packed as rows are; the result where there are no rows.
             reduce_func: Takes the state and a row and returns the next state, of the same structure and dtypes.
+            name: Taken for TensorFlow's sake, not used.
 
         Raises:
             ArgumentTypeError: It returns a state of other dtypes or another structure.

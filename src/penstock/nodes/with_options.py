@@ -14,8 +14,23 @@ from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
 from penstock.spec import Spec
 
-_GROUPS: Final = frozenset({"experimental_distribute", "experimental_optimization", "experimental_threading"})
+_GROUPS: Final = frozenset({"experimental_distribute", "experimental_optimization", "experimental_service"})
 """Options of tf.data that have options of their own."""
+
+_UNSET: Final = frozenset(
+    {
+        "dataset_name",
+        "experimental_external_state_policy",
+        "experimental_slack",
+        "experimental_symbolic_checkpoint",
+        "experimental_warm_start",
+        "framework_type",
+    }
+)
+"""Options of tf.data that are None until they are set."""
+
+_FORMER: Final = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
+"""What options were called before."""
 
 __all__ = ["Options", "ThreadingOptions", "WithOptions", "most_threads_of", "options_of"]
 
@@ -57,9 +72,25 @@ class Options:
     threading: ThreadingOptions = field(default_factory=ThreadingOptions)
 
     def __getattr__(self, name: str) -> Any:
+        if name in _FORMER:
+            return getattr(self, _FORMER[name])
+        if name in _UNSET:
+            return None
         if name not in _GROUPS:
             raise AttributeError(f"'Options' object has no attribute {name!r}", name=name, obj=self)
-        return self.__dict__.setdefault(name, SimpleNamespace())
+        return self.__dict__.setdefault(name, _Group())
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, _FORMER.get(name, name), value)
+
+    __hash__ = None  # type: ignore[assignment]  # options change
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Options) and _set_ones(self) == _set_ones(other)
+
+    def merge(self, options: Options) -> Options:
+        """As `merged`, by tf.data's name."""
+        return self.merged(options)
 
     def merged(self, later: Options) -> Options:
         """These options, with those that are set in `later` replaced."""
@@ -72,6 +103,18 @@ class Options:
             _either(theirs.max_intra_op_parallelism, mine.max_intra_op_parallelism),
         )
         return merged
+
+
+def _set_ones(options: Options) -> dict[str, Any]:
+    return {name: value for name, value in vars(options).items() if value not in (None, _Group())}
+
+
+class _Group(SimpleNamespace):
+    """Options that are None until they are set."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
 
 
 def _either(later: Any, earlier: Any) -> Any:

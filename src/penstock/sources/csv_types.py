@@ -25,7 +25,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _FIRST_FLOAT: Final = CSV_DTYPES.index(np.dtype(np.float32))
 
 
-def column_names(where: str, paths: Sequence[str], format: CsvFormat) -> list[str]:
+def column_names(where: str, paths: Sequence[str], format: CsvFormat, encoding: str = "utf-8") -> list[str]:
     """The names in the first row of every file, or `column_0`, ... where the files have no names.
 
     Raises:
@@ -39,7 +39,8 @@ def column_names(where: str, paths: Sequence[str], format: CsvFormat) -> list[st
             raise InvalidArgumentError(found, path=path)
         if not format.header:
             return [f"column_{i}" for i in range(len(row))]
-        mine = [name.decode(errors="backslashreplace") for name in (row[0].removeprefix(_BOM), *row[1:])]
+        cells = (row[0].removeprefix(_BOM), *row[1:])
+        mine = [name.decode(encoding, "backslashreplace") for name in cells]
         if names and mine != names:
             found = f"All input CSV files should have the same column names in the header row. File {path} has others."
             raise InvalidArgumentError(found, path=path)

@@ -105,6 +105,7 @@ class CsvQuestion:
         names: Names of all columns where they are stated.
         sampled: Rows to look at; None for all.
         is_exact: Whether no column that is found to hold floats may round a whole number. TensorFlow rounds.
+        encoding: Of the names in the files.
     """
 
     where: str
@@ -113,6 +114,7 @@ class CsvQuestion:
     names: Sequence[str] | None
     sampled: int | None
     is_exact: bool = False
+    encoding: str = "utf-8"
 
     def __post_init__(self) -> None:
         if self.sampled is not None:
@@ -121,7 +123,7 @@ class CsvQuestion:
     def all_names(self) -> list[str]:
         """The name of every column."""
         if self.names is None:
-            return column_names(self.where, self.paths, self.format)
+            return column_names(self.where, self.paths, self.format, self.encoding)
         check_different(self.where, list(self.names))
         return list(self.names)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -53,6 +54,7 @@ def make_csv_dataset(
     num_rows_for_inference: int | None = 100,
     compression_type: str | None = None,
     ignore_errors: bool = False,
+    encoding: str = "utf-8",
 ) -> Plan:
     r"""Batches of the rows of CSV files: dicts of arrays `[batch_size]` by column, or (dict, label).
 
@@ -81,6 +83,7 @@ def make_csv_dataset(
         num_rows_for_inference: Rows to look at for the dtypes; None for all.
         compression_type: "GZIP", "ZLIB", "ZSTD" or "" for none. None: found out from the content.
         ignore_errors: Whether to leave out rows that cannot be read.
+        encoding: Of the names of columns in the files; cells are bytes, as they stand there.
 
     Raises:
         InvalidArgumentError: No file matches, a file is empty or has other names than the first; a row has another
@@ -109,7 +112,7 @@ def make_csv_dataset(
     stated = None if column_names is None else names_of(_WHERE, "column_names", column_names)
     paths = matching_files(_WHERE, file_pattern)
     paths = paths if shuffle else tuple(sorted(paths, key=os.fsencode))
-    question = CsvQuestion(_WHERE, paths, format, stated, num_rows_for_inference)
+    question = CsvQuestion(_WHERE, paths, format, stated, num_rows_for_inference, encoding=_known(encoding))
     everything = question.all_names()
     chosen = _chosen(everything, select_columns)
     files = replace(question, names=everything).rows(chosen, _stated(chosen, column_defaults), label_name)
@@ -134,6 +137,13 @@ def shuffled_and_repeated(
         rows = shuffled(rows, buffer_size, seed)
     repeat = Repeat(num_epochs)
     return rows if repeat.count == 1 else Plan(repeat, (rows,))
+
+
+def _known(encoding: str) -> str:
+    try:
+        return codecs.lookup(text(_WHERE, "encoding", encoding)).name
+    except LookupError:
+        raise ArgumentError(_WHERE, "encoding", got=encoding, want="a name that Python knows") from None
 
 
 def _chosen(everything: list[str], select: Sequence[str | int] | None) -> list[str]:

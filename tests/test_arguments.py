@@ -74,6 +74,12 @@ WRONG: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         "^pack: columns",
         lambda: NUMBERS.pack(4, columns=np.array([1, 2])),
     ),
+    "time before now": (ArgumentError, "^profile: seconds is -1", lambda: NUMBERS.profile(-1)),
+    "time that is no number": (
+        ArgumentError,
+        "^profile: seconds is nan",
+        lambda: NUMBERS.profile(float("nan")),
+    ),
     "no time": (ArgumentTypeError, "^profile: seconds", lambda: NUMBERS.profile("x")),
     "rows of text": (ArgumentTypeError, "^profile: rows", lambda: NUMBERS.profile(1, rows="x")),
     "a number for a shape": (

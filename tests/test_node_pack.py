@@ -146,3 +146,13 @@ def test_states_of_something_else_are_refused():
     assert not node.knows((good + np.array([2, 0, 0, 0]), False))
     assert not node.knows((good + np.array([0, 0, 0, 1]), False))
     assert not node.knows((good.astype(np.float64), False))
+
+
+def test_padding_for_a_column_that_is_not_there_is_refused():
+    rows = ps.Dataset.from_list([{"t": np.arange(3)}])
+    with pytest.raises(
+        ArgumentError, match=r"^pack: a name in padding_values is 'tt', wanted names among 't'"
+    ):
+        next(iter(rows.pack(4, padding_values={"tt": -1})))
+    with pytest.raises(ArgumentTypeError, match=r"^pack: split"):
+        rows.pack(4, split="no")

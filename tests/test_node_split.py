@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import chain
 
+import numpy as np
 import pytest
 
 from penstock.dataset import Dataset
@@ -79,3 +81,8 @@ def test_parts_keep_the_laws(n: int, size: int | None):
         return rows.split(0.3, 0.7)[1].repeat(2).plan
 
     check_laws(make_plan)
+
+
+def test_shares_are_numbers_of_any_kind():
+    thirds = Fraction(1, 3), np.float32(1 / 3), 1 - 2 / 3
+    assert [len(part) for part in Dataset.range(9).split(*thirds)] == [3, 3, 3]

@@ -18,7 +18,7 @@ from penstock.column.unify import ragged_of
 from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.node import END, INFINITE, UNKNOWN, Failing, Node, PlainRows, Rows, State, Step, transform
-from penstock.nodes.arguments import whole_number
+from penstock.nodes.arguments import flag, whole_number
 from penstock.nodes.layout import Layout, Piece, are_pieces, laid_out, pieces_of
 from penstock.spec import Spec, TensorSpec, string, text
 
@@ -80,6 +80,7 @@ class Pack(Node):
         ):
             raise ArgumentTypeError("pack", "columns", got=names, want="names of columns, or None for all")
         object.__setattr__(self, "columns", None if names is None else tuple(names))
+        object.__setattr__(self, "split", flag("pack", "split", self.split))
 
     @property
     def collects(self) -> bool:
@@ -106,6 +107,7 @@ class Pack(Node):
             leaves = {_SINGLE: structure}
         else:
             raise ArgumentTypeError("pack", "row", got=structure, want="a dict of arrays, or one array")
+        self._check_padding(leaves)
         for name, leaf in leaves.items():
             if not isinstance(leaf, TensorSpec) or not leaf.shape or None in leaf.shape[1:]:
                 want = "an array whose first axis is that of the sequence"
@@ -115,6 +117,12 @@ class Pack(Node):
             if name in _OURS:
                 raise ArgumentError("pack", "a column", got=name, want="a name that pack does not use itself")
         return leaves
+
+    def _check_padding(self, leaves: Mapping[str, Any]) -> None:
+        for name in self.padding_values if isinstance(self.padding_values, Mapping) else ():
+            if name not in leaves:
+                want = f"names among {', '.join(map(repr, leaves))}"
+                raise ArgumentError("pack", "a name in padding_values", got=name, want=want)
 
     def _padding(self, name: str, leaf: TensorSpec) -> FixedColumn | BytesColumn:
         """One token of padding."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import isclose
+from numbers import Real
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -75,10 +76,11 @@ def split(
 
 
 def _borders(shares: list[Any]) -> list[float]:
-    if not shares or any(isinstance(share, bool) or not isinstance(share, int | float) for share in shares):
+    if not shares or any(isinstance(share, bool) or not isinstance(share, Real) for share in shares):
         raise ArgumentTypeError(
             "split", "shares", got=shares, want="a number for each part, or a dict of them"
         )
+    shares = list(map(float, shares))
     if min(shares) < 0 or not isclose(sum(shares), 1, rel_tol=1e-6):
         raise ArgumentError("split", "shares", got=shares, want="numbers of at least 0 that are 1 together")
     return [0.0, *list(accumulate(shares))[:-1], 1.0]

@@ -109,3 +109,21 @@ def test_wrong_arguments_are_refused():
         rows.bucket_by_sequence_length(lambda row: row, [2], [1, 1])
     with pytest.raises(ArgumentTypeError, match="a padding value is 'x'"):
         rows.bucket_by_sequence_length(length, [2], [1, 1], padding_values="x")
+
+
+def test_errors_come_behind_the_batches_that_were_full_before():
+    rows = ones([0, 1, 3, 1, 0, 3]).bucket_by_sequence_length(
+        length, [3], [2, 2], pad_to_bucket_boundary=True
+    )
+    found = results(rows)
+    assert [row for row in found if isinstance(row, list)] == [[[0, 0], [1, 0]], [[1, 0], [0, 0]]]
+    assert [isinstance(row, InvalidArgumentError) for row in found] == [False, True, False, True]
+
+
+def test_batches_that_cannot_be_made_and_lengths_that_fail_keep_their_places():
+    rows = ones([1, 2, 7, 2, 2, 7, 1, 1])
+    found = results(rows.bucket_by_sequence_length(length, [3], [2, 1], no_padding=True).ignore_errors())
+    assert found == [[[1] * 7], [[1, 1], [1, 1]], [[1] * 7], [[1], [1]]]
+    failing = rows.bucket_by_sequence_length(lambda row: 14 // (7 - len(row)), [3], [2, 1], no_padding=True)
+    kinds = [type(row) for row in results(failing)]
+    assert kinds == [InvalidArgumentError, FunctionError, list, FunctionError, list]

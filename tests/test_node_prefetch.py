@@ -55,4 +55,9 @@ def test_a_size_below_minus_one_is_refused():
     with pytest.raises(ArgumentError, match="buffer_size is -2, wanted >= 0, or -1 for auto-tuning"):
         Prefetch(-2)
     with pytest.raises(ArgumentTypeError):
-        Prefetch(None)
+        Prefetch("2")
+
+
+def test_no_size_is_found_out_as_by_autotune():
+    assert Prefetch(None) == Prefetch(ps.AUTOTUNE)
+    assert list(ps.Dataset.range(3).prefetch(None)) == [0, 1, 2]

@@ -109,7 +109,7 @@ class Methods:
         """The same as `interleave` with a thread for each open dataset, as in tf.data, where it is deprecated."""
     def parse_example(self, features: Mapping[str, Any], num_parallel_calls: int | None = None, deterministic: bool | None = None, *, name: str | None = None) -> Dataset:
         """The values of batches of serialized Examples, by feature: exactly what `ps.io.parse_example` gives for each."""
-    def prefetch(self, buffer_size: int, *, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size: int | None, *, name: str | None = None) -> Dataset:
         """The same rows, made by a thread while earlier ones are used."""
     def ragged_batch(self, batch_size: int, drop_remainder: bool = False, row_splits_dtype: DTypeLike = ..., *, name: str | None = None) -> Dataset:
         """Consecutive rows in batches, whatever their lengths."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
-from penstock.graph.node import Before, Node, PlainRows, Rows, RowSource, State, Step, transform
+from penstock.graph.node import AUTOTUNE, Before, Node, PlainRows, Rows, RowSource, State, Step, transform
 from penstock.nodes.arguments import whole_number
 from penstock.spec import Spec
 
@@ -25,7 +25,7 @@ class Prefetch(Node):
     A saved position is not changed by what lies ready: it is made again.
 
     Args:
-        buffer_size: How far to go ahead; -1 (`ps.AUTOTUNE`) finds the best itself, 0 makes nothing in advance.
+        buffer_size: How far to go ahead; -1 (`ps.AUTOTUNE`) or None finds the best itself, 0 makes nothing in advance.
             Rows lie ready in chunks, at most as many as this number and never more than 8.
 
     Raises:
@@ -41,10 +41,11 @@ class Prefetch(Node):
 
     by_itself: ClassVar[bool] = True
     changes_no_row: ClassVar[frozenset[str]] = frozenset({"buffer_size"})
-    buffer_size: int
+    buffer_size: int | None
 
     def __post_init__(self) -> None:
-        size = whole_number("prefetch", "buffer_size", self.buffer_size)
+        given = AUTOTUNE if self.buffer_size is None else self.buffer_size
+        size = whole_number("prefetch", "buffer_size", given)
         if size < -1:
             raise ArgumentError("prefetch", "buffer_size", got=size, want=">= 0, or -1 for auto-tuning")
         object.__setattr__(self, "buffer_size", size)
@@ -56,6 +57,7 @@ class Prefetch(Node):
         return n
 
     def ahead(self) -> int:
+        assert self.buffer_size is not None
         return min(self.buffer_size, _MOST_CHUNKS)
 
     def step(self, state: State, rows: Rows) -> Step:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from penstock import Ragged, RaggedSpec, Sparse, TensorSpec, string
+from penstock import Dataset, NoneSpec, Ragged, RaggedSpec, Sparse, TensorSpec, string
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import END
 from penstock.graph.plan import Plan
@@ -245,3 +245,11 @@ def test_what_is_no_list_of_equal_rows_is_refused():
         from_list([{"a": (1,)}, {"a": 2}])
     with pytest.raises(ArgumentTypeError, match="from_list: Incompatible dataset elements"):
         from_list([np.int8(1), np.int16(1)])
+
+
+def test_a_component_that_is_none_is_none_in_every_row():
+    ds = Dataset.from_tensor_slices(([1, 2], {"a": ["x", "y"], "b": None}))
+    assert list(ds) == [(1, {"a": b"x", "b": None}), (2, {"a": b"y", "b": None})]
+    assert ds.element_spec[1]["b"] == NoneSpec()
+    with pytest.raises(ArgumentError, match=r"^from_tensor_slices: a component is None"):
+        Dataset.from_tensor_slices((None, None))

@@ -79,6 +79,9 @@ def with_faults(library: Any, n: int) -> Any:
 
 PIPELINES: list[Callable[[Any], Any]] = [
     lambda d: d.range(10).take(3),
+    lambda d: d.from_tensor_slices(([1, 2, 3], {"a": None, "b": [1.0, 2.0, 3.0]})).map(
+        lambda x, row: (x, row["b"])
+    ),
     lambda d: d.range(3).take(-1),
     lambda d: d.range(3).take(0),
     lambda d: d.range(5).skip(3),

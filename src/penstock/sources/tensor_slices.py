@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.column.base import Column
 from penstock.column.chunk import Chunk
+from penstock.column.none import NoneColumn
 from penstock.errors import ArgumentError
 from penstock.graph.node import source
 from penstock.sources.components import columns_of, slices_column
 from penstock.sources.memory import Memory
+from penstock.spec import pack
 
 __all__ = ["from_tensor_slices"]
 
@@ -27,7 +30,7 @@ def from_tensor_slices(tensors: Any) -> Memory:
             NumPy's, also masked (masked rows are None), a tensor of torch, JAX or TensorFlow, a pandas Series,
             a `ps.Ragged`, a `ps.Sparse`, or a list; a DataFrame is a dict of its columns. As in tf.data a list
             of floats is float32, one of whole numbers int32 (int64 where they need it), text is bytes, an empty
-            list is float32. A list is one array: for several components write a tuple.
+            list is float32. A list is one array: for several components write a tuple. None is None in every row.
 
     Raises:
         ArgumentError: A component without an axis (a scalar), components of different lengths, or lists of different
@@ -40,12 +43,22 @@ def from_tensor_slices(tensors: Any) -> Memory:
     >>> list(ds)
     [{'x': array([1., 0.]), 'name': b'a'}, {'x': array([0., 1.]), 'name': b'b'}]
     """
-    structure, columns = columns_of("from_tensor_slices", tensors, slices_column)
-    (first, column), *others = columns
+    structure, columns = columns_of("from_tensor_slices", tensors, _slices)
+    (first, column), *others = [part for part in columns if not isinstance(part[1], NoneColumn)] or columns
+    if isinstance(column, NoneColumn):
+        raise ArgumentError(
+            "from_tensor_slices", "a component", got=None, want="at least one that is not None"
+        )
     for path, other in others:
         if len(other) != len(column):
             want = f"{len(column)}, as component {first!r}"
             help = f"Dimensions {len(column)} and {len(other)} are not compatible."
             name = f"rows of component {path!r}"
             raise ArgumentError("from_tensor_slices", name, got=len(other), want=want, help=help)
-    return Memory("from_tensor_slices", Chunk(structure, len(column)))
+    nones = [NoneColumn(len(column)) if isinstance(part, NoneColumn) else part for _, part in columns]
+    return Memory("from_tensor_slices", Chunk(pack(structure, nones), len(column)))
+
+
+def _slices(value: Any) -> Column:
+    """The column of a component; None stays None in every row, as many as others have."""
+    return NoneColumn(0) if value is None else slices_column(value)

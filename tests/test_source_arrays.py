@@ -253,3 +253,11 @@ def test_a_component_that_is_none_is_none_in_every_row():
     assert ds.element_spec[1]["b"] == NoneSpec()
     with pytest.raises(ArgumentError, match=r"^from_tensor_slices: a component is None"):
         Dataset.from_tensor_slices((None, None))
+
+
+def test_each_row_of_a_list_of_datasets_is_one():
+    parts = Dataset.from_tensor_slices([Dataset.range(3), Dataset.range(5, 7)])
+    assert [list(part) for part in parts] == [[0, 1, 2], [5, 6]]
+    assert list(parts.interleave(lambda part: part, cycle_length=2)) == [0, 5, 1, 6, 2]
+    with pytest.raises(ArgumentTypeError, match=r"^from_tensor_slices: Incompatible dataset elements"):
+        Dataset.from_tensor_slices([Dataset.range(3), Dataset.range(3).batch(2)])

@@ -79,6 +79,8 @@ def with_faults(library: Any, n: int) -> Any:
 
 PIPELINES: list[Callable[[Any], Any]] = [
     lambda d: d.range(10).take(3),
+    lambda d: d.from_tensor_slices([d.range(3), d.range(5, 9)]),
+    lambda d: d.from_tensor_slices([d.range(3), d.range(5, 9)]).interleave(lambda part: part, cycle_length=2),
     lambda d: d.from_tensor_slices(([1, 2, 3], {"a": None, "b": [1.0, 2.0, 3.0]})).map(
         lambda x, row: (x, row["b"])
     ),

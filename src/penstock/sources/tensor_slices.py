@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
 from typing import Any
 
 from penstock.column.base import Column
 from penstock.column.chunk import Chunk
+from penstock.column.make import column_of
 from penstock.column.none import NoneColumn
+from penstock.column.packing import spec_of
 from penstock.errors import ArgumentError
 from penstock.graph.node import source
+from penstock.graph.plan import Plan
 from penstock.sources.components import columns_of, slices_column
 from penstock.sources.memory import Memory
-from penstock.spec import pack
+from penstock.spec import pack, relax
 
 __all__ = ["from_tensor_slices"]
 
@@ -30,7 +34,8 @@ def from_tensor_slices(tensors: Any) -> Memory:
             NumPy's, also masked (masked rows are None), a tensor of torch, JAX or TensorFlow, a pandas Series,
             a `ps.Ragged`, a `ps.Sparse`, or a list; a DataFrame is a dict of its columns. As in tf.data a list
             of floats is float32, one of whole numbers int32 (int64 where they need it), text is bytes, an empty
-            list is float32. A list is one array: for several components write a tuple. None is None in every row.
+            list is float32. A list is one array: for several components write a tuple. None is None in every row;
+            of a list of datasets each row is one.
 
     Raises:
         ArgumentError: A component without an axis (a scalar), components of different lengths, or lists of different
@@ -61,4 +66,16 @@ def from_tensor_slices(tensors: Any) -> Memory:
 
 def _slices(value: Any) -> Column:
     """The column of a component; None stays None in every row, as many as others have."""
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(getattr(part, "plan", None), Plan) for part in value)
+    ):
+        return _of_datasets(value)
     return NoneColumn(0) if value is None else slices_column(value)
+
+
+def _of_datasets(datasets: list[Any]) -> Column:
+    """A row for each dataset, which is its value."""
+    specs = dict.fromkeys(map(spec_of, datasets))
+    return column_of(datasets, reduce(partial(relax, where="from_tensor_slices"), specs).structure)

@@ -100,6 +100,8 @@ def _components(tree: Any) -> Any:
 
 def _component(value: Any) -> Any:
     """A component as TensorFlow makes a tensor of it: lists by their first value, a table as a matrix."""
+    if isinstance(value, list) and value and all(isinstance(part, ps.Dataset) for part in value):
+        return [_source_argument(part) for part in value]
     if isinstance(value, list) and first_in(value) is not None:
         return unwrap(convert_to_tensor(value))
     if isinstance(value, list) and first_in(value) is None:

@@ -19,7 +19,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.graph.rows import _End
 from penstock.graph.state import DREW_UNCOUNTED
-from penstock.nodes.effects import trace_without_effects
+from penstock.nodes.effects import Around, trace_without_effects
 from penstock.nodes.lacking import Lacking
 from penstock.nodes.passed_on import may_lack, passed_on, with_passed_on
 from penstock.nodes.results import (
@@ -100,6 +100,7 @@ class Calls:
     _is_checked: bool = field(default=False, init=False)
     _passed_on: Any = field(default=None, init=False)
     _lacking: Lacking | None = field(default=None, init=False)
+    _around: Around | None = field(default=None, init=False)
     seen: Spec | None = field(default=None, init=False)
 
     @cached_property
@@ -108,7 +109,7 @@ class Calls:
         if isinstance(self.function, RecordedFunction):
             return self.function.over(self.rows)  # type: ignore[no-any-return]
         try:
-            made = trace_without_effects(self.function, self.rows)
+            made, self._around = trace_without_effects(self.function, self.rows)
         except Untraceable as reason:
             # It is kept: with its traceback it would keep the iterator that asked first, and its threads.
             return Untraceable(reason.reason, reason.file, reason.line, reason.sketch)
@@ -205,8 +206,27 @@ class Calls:
             return None
         return TRACED if self.is_traced else BY_ROW
 
+    def look_again(self) -> None:
+        """Trace anew where what the function uses has changed: where it runs row by row, it sees that by itself."""
+        made, around = self.__dict__.get("traced"), self._around
+        if not isinstance(made, Trace) or around is None or around.changed() is None:
+            return
+        del self.__dict__["traced"]
+        self._is_checked = False
+        again = self.traced
+        if not isinstance(again, Trace) or again.spec != made.spec:
+            self.seen = made.spec  # as the dataset has said of its rows
+            if isinstance(again, Trace):
+                reason = "since what it uses has changed, its results have another spec"
+                self.__dict__["traced"] = Untraceable(reason, None, None)
+
     def settle(self, state: State, plan: Plan) -> None:
-        """Run as it ran when the state of its node was made, whatever rows come next. `plan` is that of its node."""
+        """Run as it ran when the state of its node was made, whatever rows come next. `plan` is that of its node.
+
+        Without a state, at the beginning of a pass, the function is looked at again.
+        """
+        if state is None:
+            self.look_again()
         if state == TRACED:
             self._is_checked = True
         elif state in (BY_ROW, DREW_UNCOUNTED):
@@ -227,6 +247,7 @@ class Calls:
 
     def recorded(self, head: Callable[[], Chunk | None]) -> Trace | None:
         """The function as a trace, where it runs as one."""
+        self.look_again()
         made = self.traced
         if not isinstance(made, Trace) or not self.is_traced or made.looked:
             return None

@@ -23,7 +23,7 @@ from penstock.graph.uses import code_in, is_library, names_in
 from penstock.spec import Spec
 from penstock.trace import Trace, Untraceable, trace
 
-__all__ = ["is_same_without", "trace_without_effects"]
+__all__ = ["Around", "is_same_without", "trace_without_effects"]
 
 # So many values are looked at, the nearest first, and arrays of so many bytes: a table or a vocabulary takes no time.
 _MOST: Final = 4000
@@ -34,8 +34,8 @@ _DICTS: Final = (dict, OrderedDict, defaultdict, Counter)
 _SEQUENCES: Final = (list, deque, bytearray, array)
 
 
-def trace_without_effects(function: Callable[..., Any], spec: Spec) -> Trace:
-    """As `trace`, of a function for which it makes no difference how often it is called.
+def trace_without_effects(function: Callable[..., Any], spec: Spec) -> tuple[Trace, Around]:
+    """As `trace`, of a function for which it makes no difference how often it is called; and what it uses.
 
     What it fills once, such as a table that is loaded when it is first needed, is no such difference.
 
@@ -43,7 +43,7 @@ def trace_without_effects(function: Callable[..., Any], spec: Spec) -> Trace:
         Untraceable: As `trace`; and where the function changes something, or takes from an iterator. Everything that
             is watched is then as it was before.
     """
-    before = _Around(function)
+    before = Around(function)
     if before.iterator is not None:
         raise Untraceable(f"takes from {before.iterator}, an iterator", *_place(function))
     try:
@@ -54,12 +54,12 @@ def trace_without_effects(function: Callable[..., Any], spec: Spec) -> Trace:
     except Untraceable:
         before.restore()
         raise
-    return made
+    return made, before if changed is None else Around(function)
 
 
 def is_same_without(made: Trace, function: Callable[..., Any], missing: Collection[int]) -> bool:
     """As `Trace.is_same_without`; False for a function that changes something then, which is as it was before."""
-    before = _Around(function)
+    before = Around(function)
     same = made.is_same_without(function, missing)
     if before.changed() is None:
         return same
@@ -69,7 +69,7 @@ def is_same_without(made: Trace, function: Callable[..., Any], missing: Collecti
 
 def _is_settled(function: Callable[..., Any], made: Trace) -> bool:
     """Whether another call changes nothing and gives the same."""
-    before = _Around(function)
+    before = Around(function)
     try:
         return trace(function, made.input_spec) == made and before.changed() is None
     except Untraceable:
@@ -124,8 +124,8 @@ def _is_equal(now: Any, was: Any) -> bool:
     return now is was or (type(now) is type(was) and isinstance(now, _PLAIN) and now == was)
 
 
-class _Around:
-    """What a function can change, as it is now.
+class Around:
+    """What a function uses and can change, as it is now.
 
     Attributes:
         iterator: The name of an iterator that the function takes from, if any.

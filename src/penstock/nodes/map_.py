@@ -223,8 +223,9 @@ class _Mapped:
         return len(self.rows)
 
     def gather(self, rows: IntArray) -> Chunk:
-        taken = self.rows.gather(rows)
-        made = results_of(self.node.calls(self.plan.spec).over(taken, 0), taken)
+        taken, calls = self.rows.gather(rows), self.node.calls(self.plan.spec)
+        calls.look_again()
+        made = results_of(calls.over(taken, 0), taken)
         if isinstance(made, Failing):
             place, error = made.take_errors()[0]
             cause = error.__cause__ if isinstance(error.__cause__, Exception) else error

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
+from operator import is_not
 from typing import Any
 
 from penstock.column.chunk import Chunk
@@ -13,7 +14,7 @@ from penstock.graph.plan import Plan
 from penstock.nodes.calls import Calls, noted
 from penstock.nodes.pieces import in_pieces
 from penstock.spec import Spec
-from penstock.trace import Trace
+from penstock.trace import Trace, Untraceable
 from penstock.trace.calling import same_rows
 from penstock.trace.together import TooMuchTogether
 
@@ -60,18 +61,18 @@ class Maps(Node):
         """The maps and their functions, the first first."""
         self._nodes, self._calls = tuple(nodes), tuple(calls)
         self._differs: bool | None = None
+        self._joined: tuple[list[Trace | Untraceable], Trace | None] = [], None
 
-    @cached_property
+    @property
     def _trace(self) -> Trace | None:
         """All functions as one trace; None where one of them is none, or takes what no trace can hand it."""
-        made: Trace | None = None
-        for calls in self._calls:
-            own = calls.traced
-            if not isinstance(own, Trace):
-                return None
-            made = made.then(own) if made is not None else own
-            if made is None:
-                return None
+        own = [calls.traced for calls in self._calls]
+        known, made = self._joined
+        if len(known) != len(own) or any(
+            map(is_not, known, own)
+        ):  # they are traced anew where what they use changes
+            made, self._differs = _joined(own), None
+            self._joined = own, made
         return made
 
     @property
@@ -125,18 +126,15 @@ class Maps(Node):
 
     def _as_one(self, chunk: Chunk, paces: _Paces) -> Chunk | None:
         """The rows of a chunk by one trace; None where it does not do, or some row fails."""
-        if (
-            self._trace is None
-            or chunk.origins is not None
-            or not all(calls.is_traced for calls in self._calls)
-        ):
+        trace = self._trace
+        if trace is None or chunk.origins is not None or not all(calls.is_traced for calls in self._calls):
             return None
         try:
             if self._differs is None:
-                self._differs = not self._agrees(self._trace, chunk.slice(0, min(2, len(chunk))))
+                self._differs = not self._agrees(trace, chunk.slice(0, min(2, len(chunk))))
             if self._differs:
                 return None
-            made, largest = self._trace.measured(chunk)
+            made, largest = trace.measured(chunk)
         except TooMuchTogether:
             raise
         except Exception:  # noqa: BLE001  (function by function it is raised again, where it belongs)
@@ -170,6 +168,18 @@ class Maps(Node):
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         raise NotImplementedError("each map says it of itself")
+
+
+def _joined(parts: Sequence[Trace | Untraceable]) -> Trace | None:
+    """Traces one after the other as one."""
+    made: Trace | None = None
+    for part in parts:
+        if not isinstance(part, Trace):
+            return None
+        made = part if made is None else made.then(part)
+        if made is None:
+            return None
+    return made
 
 
 def _good(made: Failing, place: int, errors: dict[int, Exception]) -> list[tuple[int, Chunk]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import sys
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, field
 from functools import cached_property
@@ -85,11 +86,11 @@ def classes(make: Maker, make_without_eq: Maker) -> dict[str, Any]:
 
 OURS = classes(frozen, frozen(eq=False))
 THEIRS = classes(dataclasses.dataclass(frozen=True), dataclasses.dataclass(frozen=True, eq=False))
-NAN = float("nan")
+NOT_A_NUMBER = (float("nan"),)
 MADE: list[tuple[str, tuple[Any, ...]]] = [
     ("Empty", ()),
     ("One", (1.5,)),
-    ("One", (NAN,)),
+    ("One", NOT_A_NUMBER),
     ("Some", (1,)),
     ("Some", (1, [2])),
     ("Some", (1, [2], "other")),
@@ -118,6 +119,8 @@ def test_looks_compares_and_hashes_alike(name: str, arguments: tuple[Any, ...]):
     assert hash_of(ours) == hash_of(theirs)
     assert [f.name for f in dataclasses.fields(ours)] == [f.name for f in dataclasses.fields(theirs)]
     for other, others in MADE:
+        if arguments is others is NOT_A_NUMBER and sys.version_info >= (3, 13):
+            continue  # from there on values that are one object need not be equal
         assert (ours == OURS[other](*others)) == (theirs == THEIRS[other](*others)), other
     assert ours != "something else" or name == "OwnEq"
     assert vars(copy.copy(ours)) == vars(theirs)

@@ -210,3 +210,31 @@ def test_rows_in_memory_are_gone_through_once(monkeypatch: pytest.MonkeyPatch):
     values = values.copy()
     values[77777] = 0
     assert content_digest(ps.Dataset.from_tensor_slices(values).map(lambda x: x + 1).plan) != first
+
+
+def counted(calls):
+    def function(x):
+        calls.append(1)
+        return x if x >= 0 else -x
+
+    return ps.Dataset.range(5).map(function)
+
+
+def test_a_list_that_a_function_only_fills_does_not_count(tmp_path: Path):
+    calls = []
+    assert list(counted(calls).cache(tmp_path / "c")) == [0, 1, 2, 3, 4]
+    before = len(calls)
+    assert list(counted(calls).cache(tmp_path / "c")) == [0, 1, 2, 3, 4]
+    assert len(calls) - before <= 1  # the first row alone, where its spec has to be known
+    assert content_digest(counted([]).plan) == content_digest(counted([1, 2]).plan)
+
+
+def test_a_list_that_a_function_fills_and_reads_counts():
+    def numbered(words):
+        def function(x):
+            words.append(x)
+            return len(words)
+
+        return content_digest(ps.Dataset.range(5).map(function).plan)
+
+    assert numbered([]) != numbered([1, 2])

@@ -30,7 +30,7 @@ from penstock.graph.fingerprint import fingerprint, values_digest
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn
-from penstock.graph.uses import content_of, is_library, names_in
+from penstock.graph.uses import content_of, is_library, names_in, only_written
 from penstock.graph.value_digests import fields_of
 from penstock.spec import Spec, form
 
@@ -237,7 +237,7 @@ class _Walk:
             self.add(value.__self__)
 
     def _function(self, function: FunctionType) -> None:
-        """Its code, and every value that it uses from around it."""
+        """Its code, and every value that it uses from around it, but for those into which it only writes."""
         self._note("function", function.__qualname__)
         self.add(function.__code__)
         if is_library(function.__module__):
@@ -245,9 +245,11 @@ class _Walk:
             return
         self.add(function.__defaults__)
         self.add(function.__kwdefaults__)
-        enclosed = [content_of(cell) for cell in function.__closure__ or ()]
+        written, free = only_written(function.__code__), function.__code__.co_freevars
+        cells = zip(free, function.__closure__ or (), strict=True)
+        enclosed = [content_of(cell) for name, cell in cells if name not in written]
         self._each("around", enclosed)
-        names, around = sorted(names_in(function.__code__)), function.__globals__
+        names, around = sorted(names_in(function.__code__) - written), function.__globals__
         self._each("globals", (around[name] for name in names if name in around))
         modules = [around[name] if name in around else sys.modules.get(name) for name in names]
         self._each("modules", _used_of([*modules, *enclosed], names))

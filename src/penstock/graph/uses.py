@@ -14,10 +14,15 @@ from hashlib import blake2b
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-__all__ = ["code_in", "content_of", "is_library", "names_by", "names_in", "uses_of"]
+__all__ = ["code_in", "content_of", "is_library", "names_by", "names_in", "only_written", "uses_of"]
 
 _PLAIN: Final = (bool, int, float, complex, str, bytes, type(None))
 _DEEPEST: Final = 40
+_LOADS: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
+_ATTRIBUTES: Final = frozenset({"LOAD_METHOD", "LOAD_ATTR"})
+_BETWEEN: Final = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL"})
+_WRITES: Final = frozenset({"add", "append", "appendleft", "clear", "discard", "extend", "insert", "remove"})
+"""Methods of Python's own containers that give None."""
 _MADE_IN: Final = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 
 
@@ -129,6 +134,18 @@ def names_by(code: CodeType, operations: set[str]) -> set[str]:
     """Names that code, or code inside of it, takes by these operations."""
     found = (one for part in code_in(code) for one in dis.get_instructions(part))
     return {one.argval for one in found if one.opname in operations}
+
+
+def only_written(code: CodeType) -> set[str]:
+    """Names of lists and the like into which code, or code inside of it, only writes: no result can depend on them."""
+    read, written = set[str](), set[str]()
+    for part in code_in(code):
+        steps = [one for one in dis.get_instructions(part) if one.opname not in _BETWEEN]
+        for one, after in zip(steps, [*steps[1:], None], strict=True):
+            if one.opname in _LOADS:
+                writes = after is not None and after.opname in _ATTRIBUTES and after.argval in _WRITES
+                (written if writes else read).add(one.argval)
+    return written - read
 
 
 def _changed_in(kind: type) -> set[str]:

@@ -280,7 +280,11 @@ def _arguments(node: Node, *, calls: bool) -> dict[str, Any]:
 
 
 def _functions_in(value: Any) -> dict[str, Any]:
-    """The fields of a data class that are functions, by name; none where there is something else in it."""
+    """The fields of a data class that are functions, by name; none where there is something else in it, or of one that
+    is itself a function.
+    """
+    if callable(value):
+        return {}
     named = {part.name: getattr(value, part.name) for part in fields_of(value)}
     is_whole = all(callable(one) and not isinstance(one, type) for one in named.values())
     return named if is_whole else {}

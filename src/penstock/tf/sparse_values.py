@@ -71,6 +71,7 @@ def in_order(places: NDArray[Any], values: NDArray[Any], shape: Any) -> SparseTe
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     """The sum of two, of which one may be a tensor; sums of two sparse values below `threshold` are left out.
 
+    >>> from penstock.tf.sparse import to_dense
     >>> to_dense(add(SparseTensor([[0]], [5], [2]), SparseTensor([[1]], [6], [2]))).numpy().tolist()
     [5, 6]
     """

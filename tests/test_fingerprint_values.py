@@ -104,3 +104,25 @@ print(json.dumps({name: t.fingerprint(make(False).plan) for name, make in t.SOUR
         [sys.executable, "-c", code, str(Path(__file__).parent)], capture_output=True, text=True, check=True
     )
     assert json.loads(done.stdout) == {name: fingerprint(make(False).plan) for name, make in SOURCES.items()}
+
+
+def of_datasets(n: int, seed: int | None = 1) -> Any:
+    parts = [D.range(n).shuffle(4, seed=seed), D.range(5, 9).map(lambda x: x + 1)]
+    return D.from_list(parts).interleave(lambda part: part, cycle_length=2)
+
+
+def test_another_dataset_among_the_rows_is_another_pipeline():
+    rows = iter(of_datasets(4))
+    next(rows)
+    state = json.loads(json.dumps(rows.get_state()))
+    again = iter(of_datasets(4))
+    again.set_state(state)
+    assert list(again) == list(rows)
+    for other in (of_datasets(5), of_datasets(4, seed=2)):
+        with pytest.raises(ArgumentError, match="another pipeline"):
+            iter(other).set_state(state)
+
+
+def test_datasets_among_the_rows_may_have_been_shuffled_without_a_seed():
+    state = json.loads(json.dumps(iter(of_datasets(4, None)).get_state()))
+    iter(of_datasets(4, None)).set_state(state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import Field, fields, is_dataclass
@@ -17,6 +18,7 @@ from penstock.column.chunk import Chunk
 from penstock.frozen import frozen
 from penstock.graph.adapted import users_function
 from penstock.graph.recorded import CodeMark, RecordedFunction
+from penstock.graph.seeds import Drawn
 from penstock.spec import Spec
 
 __all__ = ["LONGEST_NAME", "code_mark", "digest_of", "digest_of_all", "fields_of"]
@@ -99,10 +101,36 @@ def _deeper(value: Any, depth: int) -> Iterator[bytes]:
         yield str(getattr(value, "__qualname__", "")).encode()
     elif callable(value):
         yield from _code(value, depth)
+    else:
+        yield from _others(value, depth)
+
+
+def _others(value: Any, depth: int) -> Iterator[bytes]:
+    if hasattr(getattr(value, "plan", None), "parts"):  # a dataset, as rows may be
+        for part in value.plan.parts:
+            yield f"{len(part.inputs)} ".encode()
+            yield from _node(part.node)
     elif is_dataclass(value):
         yield from _parts([_as_marked(_that_counts(value, part)) for part in fields_of(value)], depth)
     elif hasattr(value, "tolist"):
         yield from _parts(value.tolist(), depth)
+
+
+def _node(node: Any) -> Iterator[bytes]:
+    """What a node of a dataset among rows is: of files the names alone, and of no seeds which."""
+    yield f"{type(node).__name__}:".encode()
+    for part in fields_of(node):
+        value = getattr(node, part.name)
+        if not part.init or part.name in node.changes_no_row | node.in_state:
+            continue
+        if part.name == "paths":
+            value = [os.path.basename(os.fsdecode(path)) for path in value]
+        if isinstance(value, Drawn):
+            yield b"drawn"
+        elif hasattr(value, "changes_no_row"):
+            yield from _node(value)
+        else:
+            yield from _parts(_as_marked(value), 0)
 
 
 def _that_counts(value: Any, part: Field[Any]) -> Any:

@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+import penstock as ps
 from penstock import _native
-from penstock.errors import ArgumentTypeError
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.seeds import epoch_seeds, seed_pair, set_seed
 
 
@@ -78,3 +79,33 @@ def test_a_seed_that_is_no_integer_is_refused():
         set_seed(1.5)
     with pytest.raises(ArgumentTypeError, match="seed is 'a'"):
         seed_pair("a")
+
+
+BUILT = {
+    "shuffle": lambda: ps.Dataset.range(20).shuffle(8).repeat(2).batch(3),
+    "full shuffle": lambda: ps.Dataset.range(20).shuffle(),
+    "draws": lambda: ps.Dataset.range(20).map(lambda x: x + ps.random.uniform([], 0, 99, "i8")),
+    "samples": lambda: ps.Dataset.sample_from_datasets([ps.Dataset.range(9), ps.Dataset.range(50, 59)]),
+    "resampled": lambda: ps.Dataset.range(60).rejection_resample(lambda x: x % 2, [0.9, 0.1]),
+}
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_a_state_goes_on_with_its_seeds_where_the_global_one_has_given_others_since(name: str):
+    set_seed(3)
+    rows = iter(BUILT[name]())
+    next(rows)
+    state = json.loads(json.dumps(rows.get_state()))
+    again = iter(BUILT[name]())
+    again.set_state(state)
+    assert list(map(str, again)) == list(map(str, rows))
+
+
+def test_under_a_global_seed_too_another_seed_of_an_operation_is_another_pipeline():
+    set_seed(3)
+    state = iter(ps.Dataset.range(20).shuffle(8, seed=1)).get_state()
+    with pytest.raises(ArgumentError, match="another pipeline"):
+        iter(ps.Dataset.range(20).shuffle(8, seed=2)).set_state(state)
+    set_seed(4)
+    with pytest.raises(ArgumentError, match="another pipeline"):
+        iter(ps.Dataset.range(20).shuffle(8, seed=1)).set_state(state)

@@ -25,7 +25,7 @@ from penstock.graph.named_files import named_files
 from penstock.graph.node import Node, method_of
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction
-from penstock.graph.seeds import Drawn
+from penstock.graph.seeds import Drawn, FromGlobal
 from penstock.graph.shortened import is_alike
 from penstock.graph.uses import uses_of
 from penstock.graph.value_digests import LONGEST_NAME, code_mark, digest_of, digest_of_all, fields_of
@@ -139,7 +139,9 @@ def _arguments_that_differ(
         is_new = is_of_files or argument.endswith(_VALUES)
         if is_alike(argument, theirs, ours) or (is_new and None in (other, mine)):
             continue
-        if argument in node.where_known and argument not in theirs:
+        # Of seeds that the global one gave the state has its own.
+        has_seeds = isinstance(getattr(node, argument, None), FromGlobal) and _are_of_one_global(other, mine)
+        if has_seeds or (argument in node.where_known and argument not in theirs):
             continue
         if argument == _PASSES and argument not in theirs:
             yield _other_passes(name)
@@ -161,6 +163,11 @@ def _arguments_that_differ(
         if argument in _OF_FILES and (names := list(files_of(node))):
             which = which_files(theirs.get(EACH), ours.get(EACH), names_below(names))
         yield Difference(f"{name}.{argument}", *texts, which, is_function)
+
+
+def _are_of_one_global(other: Any, mine: Any) -> bool:
+    """Whether two pairs of seeds may come of one global seed."""
+    return isinstance(other, list) and len(other) == 2 and other[0] == mine[0] and type(other[1]) is int
 
 
 def _other_passes(name: str) -> Difference:

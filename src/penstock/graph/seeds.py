@@ -12,7 +12,16 @@ from penstock import _native
 from penstock.errors import ArgumentTypeError
 from penstock.graph.placed import count_alone, place_here, seeds_here
 
-__all__ = ["Drawn", "SeedPair", "epoch_seeds", "next_seeds", "seed_pair", "seeds_of_process", "set_seed"]
+__all__ = [
+    "Drawn",
+    "FromGlobal",
+    "SeedPair",
+    "epoch_seeds",
+    "next_seeds",
+    "seed_pair",
+    "seeds_of_process",
+    "set_seed",
+]
 
 SeedPair: TypeAlias = tuple[int, int]
 """The seeds of a stream of random numbers, each in [0, 2**64)."""
@@ -20,6 +29,12 @@ SeedPair: TypeAlias = tuple[int, int]
 
 class Drawn(tuple[int, int]):
     """Seeds that were drawn from the system, because none were given: they are others in every process."""
+
+    __slots__ = ()
+
+
+class FromGlobal(tuple[int, int]):
+    """Seeds that the global seed gave: others for each operation, also where the same one is made again."""
 
     __slots__ = ()
 
@@ -49,7 +64,9 @@ class _GlobalSeed:
     def pair(self, seed: int | None) -> SeedPair:
         with self._lock:
             if self._seed is not None:
-                return self._seed, self._seeds.randint(0, _LARGEST) if seed is None else seed
+                if seed is None:
+                    return FromGlobal((self._seed, self._seeds.randint(0, _LARGEST)))
+                return self._seed, seed
         return (_WITHOUT_GLOBAL, seed) if seed is not None else Drawn((_from_system(), _from_system()))
 
     def count(self, seed: int) -> int:
@@ -102,8 +119,8 @@ def seed_pair(seed: int | None) -> SeedPair:
         count_alone()  # where a run calls a function that comes here, other rows follow when it goes on
     given = here or _GLOBAL.pair(None if seed is None else _integer("seed", seed))
     pair = given[0] % _LARGEST, given[1] % _LARGEST
-    if isinstance(given, Drawn):
-        return Drawn(pair)
+    if isinstance(given, Drawn | FromGlobal):
+        return type(given)(pair)
     return pair if pair != (0, 0) else (0, _LARGEST)
 
 

@@ -18,7 +18,7 @@ from penstock.column.chunk import Chunk
 from penstock.frozen import frozen
 from penstock.graph.adapted import users_function
 from penstock.graph.recorded import CodeMark, RecordedFunction
-from penstock.graph.seeds import Drawn
+from penstock.graph.seeds import Drawn, FromGlobal
 from penstock.spec import Spec
 
 __all__ = ["LONGEST_NAME", "code_mark", "digest_of", "digest_of_all", "fields_of"]
@@ -130,7 +130,7 @@ def _node(node: Any) -> Iterator[bytes]:
         elif hasattr(value, "changes_no_row"):
             yield from _node(value)
         else:
-            yield from _parts(_as_marked(value), 0)
+            yield from _parts(tuple(value) if isinstance(value, FromGlobal) else _as_marked(value), 0)
 
 
 def _that_counts(value: Any, part: Field[Any]) -> Any:

@@ -31,7 +31,7 @@ from penstock.graph.recipe.arrays import (
 from penstock.graph.recipe.files import files_to_json
 from penstock.graph.recipe.functions import function_to_json
 from penstock.graph.recipe.nodes import arguments_of, name_of_node, name_of_value
-from penstock.graph.seeds import Drawn
+from penstock.graph.seeds import Drawn, FromGlobal
 from penstock.spec import (
     LeafSpec,
     Spec,
@@ -195,6 +195,7 @@ _WRITERS: Final[dict[type, Callable[[Writing, Any, str], Any]]] = {
     list: lambda w, value, at: {"list": w.several(value, at)},
     complex: lambda w, value, at: {"complex": [_float(w, value.real, at), _float(w, value.imag, at)]},
     Drawn: lambda _, value, _at: {"drawn": list(value)},
+    FromGlobal: Writing.several,
     slice: lambda w, value, at: {"slice": w.several((value.start, value.stop, value.step), at)},
     range: lambda w, value, at: {"range": w.several((value.start, value.stop, value.step), at)},
     type(Ellipsis): lambda _, _value, _at: {"ellipsis": None},

@@ -74,3 +74,34 @@ def test_attributes_that_a_row_lacks_are_its_errors():
         return i if i == 1 else i.no_such_attribute
 
     assert list(ps.Dataset.range(3).map(named).ignore_errors()) == [1]
+
+
+def failing(n, *places):
+    return ps.Dataset.range(n).map(lambda x: 1 // 0 if int(x) in places else x)
+
+
+def test_a_budget_bounds_how_many_rows_are_left_out_in_an_epoch():
+    assert list(failing(6, 1, 4).ignore_errors(budget=2)) == [0, 2, 3, 5]
+    assert list(failing(3, 1).ignore_errors(budget=1).repeat(2)) == [0, 2, 0, 2]
+    rows = iter(failing(6, 1, 4).ignore_errors(budget=1))
+    assert [next(rows), next(rows), next(rows)] == [0, 2, 3]
+    with pytest.raises(ps.errors.DataLossError, match=r"budget=1 allows.*ZeroDivisionError"):
+        next(rows)
+    assert list(rows) == [5]
+
+
+def test_what_was_left_out_before_a_stop_counts_after_it():
+    rows = iter(failing(6, 1, 4).ignore_errors(budget=1))
+    assert [next(rows), next(rows)] == [0, 2]
+    again = iter(failing(6, 1, 4).ignore_errors(budget=1))
+    again.set_state(rows.get_state())
+    assert next(again) == 3
+    with pytest.raises(ps.errors.DataLossError):
+        next(again)
+
+
+def test_a_budget_is_a_whole_number_from_0_on():
+    with pytest.raises(ps.errors.ArgumentError, match="budget"):
+        ps.Dataset.range(3).ignore_errors(budget=-1)
+    with pytest.raises(ps.errors.ArgumentTypeError, match="budget"):
+        ps.Dataset.range(3).ignore_errors(budget="all")

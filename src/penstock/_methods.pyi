@@ -82,7 +82,7 @@ class Methods:
         """One row for every key, made of all rows with that key; keys rise."""
     def group_by_window(self, key_func: Callable[..., Any], reduce_func: Callable[[Any, Any], Any], window_size: int | None = None, window_size_func: Callable[[Any], Any] | None = None, *, name: str | None = None) -> Dataset:
         """The rows of the datasets that a function makes of windows of rows with the same key."""
-    def ignore_errors(self, log_warning: bool = False, *, name: str | None = None) -> Dataset:
+    def ignore_errors(self, log_warning: bool = False, *, budget: int | None = None, name: str | None = None) -> Dataset:
         """The rows that could be made; those in whose place an error comes are left out."""
     def interleave(self, map_func: Callable[..., Any], cycle_length: int | None = None, block_length: int | None = None, num_parallel_calls: int | None = None, deterministic: bool | None = None, *, name: str | None = None) -> Dataset:
         """The rows of the datasets that a function makes of the rows, taking turns, in tf.data's order."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from dataclasses import field
 from traceback import walk_tb
 from types import ModuleType
 from typing import Any, ClassVar, Final
 
-from penstock.errors import OtherFileError, PenstockError
+from penstock.errors import DataLossError, OtherFileError, PenstockError
 from penstock.frozen import frozen
 from penstock.graph.node import Node, PlainRows, Rows, State, Step, transform
+from penstock.nodes.arguments import is_count, whole_number
 from penstock.spec import Spec
 
 __all__ = ["IgnoreErrors"]
@@ -52,6 +54,12 @@ class IgnoreErrors(Node):
 
     Args:
         log_warning: Tell each error as a warning of the logger "penstock".
+        budget: How many rows may be left out in an epoch. The error of each further one is a DataLossError that has it
+            as its cause. None for any number.
+
+    Raises:
+        ArgumentError: A budget below 0.
+        ArgumentTypeError: A budget that is no whole number.
 
     >>> import penstock as ps
     >>> rows = ps.Dataset.range(4).batch(2).concatenate(ps.Dataset.range(3).batch(3)).batch(2)
@@ -59,33 +67,56 @@ class IgnoreErrors(Node):
     [[[0, 1], [2, 3]], [[0, 1, 2]]]
     """
 
-    by_itself: ClassVar[bool] = True
     changes_no_row: ClassVar[frozenset[str]] = frozenset({"log_warning"})
     log_warning: bool = False
+    budget: int | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.budget is not None:
+            whole_number("ignore_errors", "budget", self.budget, above=-1)
+
+    @property
+    def by_itself(self) -> bool:  # type: ignore[override]
+        return self.budget is None  # else the rows before it count
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         return rows
 
+    def start(self, epoch: int) -> State:
+        return None if self.budget is None else 0
+
+    def knows(self, state: State) -> bool:
+        return state is None if self.budget is None else is_count(state, self.budget)
+
     def step(self, state: State, rows: Rows) -> Step:
+        """The state is how many rows were left out, where that matters."""
         try:
             return state, rows.pull()
         except PenstockError as error:
-            if _is_of_more_than_a_row(error):
-                raise
+            self._check(error, state)
             if self.log_warning:
                 _LOG.warning("ignore_errors: a row is left out: %s", error)
-            return state, None
+            return (None if state is None else state + 1), None
+
+    def _check(self, error: PenstockError, left_out: int | None) -> None:
+        """Raise where a row may not be left out, after so many others."""
+        if _is_of_more_than_a_row(error):
+            raise error
+        if self.budget is not None and left_out == self.budget:
+            found = f"ignore_errors: one row more fails than budget={self.budget} allows: {error}"
+            raise DataLossError(found) from error
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        left_out = 0
         while True:
             try:
                 yield next(rows)
             except StopIteration:
                 return
             except PenstockError as error:
-                if _is_of_more_than_a_row(error):
-                    raise
+                self._check(error, left_out)
+                left_out += 1
 
     @classmethod
     def examples(cls) -> list[Node]:
-        return [cls(), cls(log_warning=True)]
+        return [cls(), cls(log_warning=True), cls(budget=3)]

@@ -90,6 +90,8 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", help="where the file is kept; else in a temporary folder")
     parser.add_argument("--rows", type=int, default=200)
     given = parser.parse_args()
+    if given.folder:
+        os.makedirs(given.folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         tutorial(given.folder or temporary, given.rows)
 

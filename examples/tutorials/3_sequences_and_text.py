@@ -141,6 +141,8 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", help="where the files are kept; else in a temporary folder")
     parser.add_argument("--rows", type=int, default=60)
     given = parser.parse_args()
+    if given.folder:
+        os.makedirs(given.folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         for part in (float_images, sequences, text, resized):
             part(given.folder or temporary, given.rows)

@@ -136,6 +136,8 @@ def main() -> None:
         "--no-fit", action="store_true", help="stop before the model, for which Keras is needed"
     )
     given = parser.parse_args()
+    if given.folder:
+        os.makedirs(given.folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or temporary
         make_pictures(folder, given.pictures)

@@ -68,6 +68,8 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", help="where the datasets are kept; else in a temporary folder")
     parser.add_argument("--elements", type=int, default=100_000)
     given = parser.parse_args()
+    if given.folder:
+        os.makedirs(given.folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or temporary
         simple(folder)

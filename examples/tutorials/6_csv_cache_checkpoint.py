@@ -116,9 +116,13 @@ def go_on(folder: str, path: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", help="where the files are kept; else in a temporary folder")
-    parser.add_argument("--rows", type=int, default=500)
+    parser.add_argument("--rows", type=int, default=500, help="at least 500")
     parser.add_argument("--go-on", action="store_true", help="what the second process is started with")
     given = parser.parse_args()
+    if given.rows < 500:
+        parser.error("--rows: the tutorial stops in the middle of 500 rows or more")
+    if given.folder:
+        os.makedirs(given.folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or temporary
         path = os.path.join(folder, "people.csv")

@@ -117,6 +117,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--shards", type=int, default=4)
     given = parser.parse_args()
+    if given.folder:
+        os.makedirs(given.folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         tutorial(given.folder or temporary, given.rows, given.shards)
 

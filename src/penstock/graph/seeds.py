@@ -119,9 +119,9 @@ def seed_pair(seed: int | None) -> SeedPair:
         count_alone()  # where a run calls a function that comes here, other rows follow when it goes on
     given = here or _GLOBAL.pair(None if seed is None else _integer("seed", seed))
     pair = given[0] % _LARGEST, given[1] % _LARGEST
-    if isinstance(given, Drawn | FromGlobal):
-        return type(given)(pair)
-    return pair if pair != (0, 0) else (0, _LARGEST)
+    if pair == (0, 0):
+        pair = 0, _LARGEST
+    return type(given)(pair) if isinstance(given, Drawn | FromGlobal) else pair
 
 
 def next_seeds(seed: int | None) -> SeedPair:

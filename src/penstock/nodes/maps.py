@@ -68,9 +68,8 @@ class Maps(Node):
         """All functions as one trace; None where one of them is none, or takes what no trace can hand it."""
         own = [calls.traced for calls in self._calls]
         known, made = self._joined
-        if len(known) != len(own) or any(
-            map(is_not, known, own)
-        ):  # they are traced anew where what they use changes
+        # They are traced anew where what they use changes.
+        if len(known) != len(own) or any(map(is_not, known, own)):
             made, self._differs = _joined(own), None
             self._joined = own, made
         return made

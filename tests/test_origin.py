@@ -1,14 +1,29 @@
 """Errors of functions say which row of which source they are about."""
 
+import pickle
+import re
+import sys
+from pathlib import Path
+from random import Random
+
 import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.errors import FunctionError
+from penstock.errors import FunctionError, InvalidArgumentError
+from penstock.testing.pipeline_calls import anything
+from penstock.tf.io import TFRecordWriter
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from keeping_numbers import KEEPING_NUMBERS
 
 
 def failing(*parts):
     raise ValueError("no")
+
+
+def sums():
+    return ps.experimental.Reducer(lambda _: np.int64(0), lambda total, x: total + x, lambda total: total)
 
 
 @pytest.mark.parametrize(
@@ -17,8 +32,13 @@ def failing(*parts):
         (lambda ds: ds, "row 0 of Range(0, stop=90"),
         (lambda ds: ds.skip(5).shard(3, 1).take(4).prefetch(1), "row 6 of Range(0, stop=90"),
         (lambda ds: ds.skip(4).map(lambda x: x + 1).batch(3), "row 4 of Range(0, stop=90"),
-        (lambda ds: ds.filter(lambda x: x > 3), "row 0 of filter(<lambda> (test_origin.py"),
-        (lambda ds: ds.shuffle(3, seed=1), "row 0 of shuffle(3"),
+        (lambda ds: ds.filter(lambda x: x > 3), "row 4 of Range(0, stop=90"),
+        (lambda ds: ds.shuffle(3, seed=1), "row 1 of Range(0, stop=90"),
+        (
+            lambda ds: ps.Dataset.zip((ds, ds.skip(3))),
+            "row 0 of Range(0, stop=90, step_size=1, dtype=int64) and row 3 of R",
+        ),
+        (lambda ds: ds.group_by_reducer(lambda x: x % 3, sums()), "row 0 of group_by_reducer("),
     ],
 )
 def test_the_origin_of_a_row_is_followed_as_far_as_nodes_can_tell(make, origin):
@@ -35,3 +55,109 @@ def test_the_origin_in_a_file_names_the_file_and_the_record(tmp_path):
     assert next(rows) == -1
     with pytest.raises(FunctionError, match=r"It came from record 3 of .*a-00001-of-00002.tfrecord\."):
         next(rows)
+
+
+D = ps.Dataset
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory):
+    """Three files of 13 records, which hold their numbers, as others write them: nothing says how many there are."""
+    folder = tmp_path_factory.mktemp("shards")
+    paths = [str(folder / f"{n}.tfrecord") for n in range(3)]
+    for n, path in enumerate(paths):
+        with TFRecordWriter(path) as writer:
+            for record in range(13):
+                writer.write(b"%d" % (13 * n + record))
+    return paths
+
+
+def number(record):
+    return np.int64(int(record))
+
+
+READINGS = {
+    "in order": lambda paths: ps.TFRecordDataset(paths).map(number),
+    "in turn": lambda paths: ps.TFRecordDataset(paths, num_parallel_reads=2).map(number),
+    "interleaved": lambda paths: (
+        D.from_tensor_slices(paths).interleave(ps.TFRecordDataset, cycle_length=2).map(number)
+    ),
+}
+
+
+def tell(row):
+    raise ValueError(f"<{np.ravel(row).tolist()}>")
+
+
+def check_origins(ds, most=16):
+    """Every row of numbers is said to come from the records that hold them, or no record is named."""
+    rows, errors = iter(ds.map(tell)), []
+    while len(errors) < most:
+        try:
+            next(rows)
+        except StopIteration:
+            break
+        except FunctionError as error:
+            errors.append(error)
+        except InvalidArgumentError:  # rows that cannot be batched
+            continue
+    n_named = 0
+    for error in errors:
+        numbers = [int(n) for n in re.findall(r"-?\d+", str(error.__cause__)) if int(n) >= 0]
+        named = re.findall(r"record (\d+) of \S*(\d)\.tfrecord", error.origin)
+        found = [13 * int(file) + int(record) for record, file in named]
+        assert found in ([], numbers, numbers[:1]), error
+        assert len(found) in {0, len(numbers)} or f"and {len(numbers) - 1} more" in error.origin
+        n_named += bool(found)
+    return n_named, len(errors)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("name", KEEPING_NUMBERS)
+def test_the_record_of_a_row_is_named_in_every_pipeline(name, reading, shards):
+    n_named, n = check_origins(KEEPING_NUMBERS[name](READINGS[reading](shards)))
+    assert n
+    assert n_named == n
+
+
+def test_the_record_of_a_row_of_a_cache_is_named(shards):
+    assert check_origins(READINGS["in order"](shards).cache().shuffle(7, seed=5)) == (16, 16)
+
+
+def test_the_origin_is_looked_for_when_it_is_asked_for_and_stays_in_copies(shards):
+    rows = iter(ps.TFRecordDataset(shards).shuffle(9, seed=1).map(tell))
+    errors = []
+    for _ in range(17):
+        with pytest.raises(FunctionError) as found:
+            next(rows)
+        errors.append(found.value)
+    first, second, *_, last = errors
+    copied = pickle.loads(pickle.dumps(first))
+    assert copied.origin == first.origin
+    assert str(copied) == str(first)
+    assert "record" in first.origin
+    assert last.origin == "row 16 of shuffle(9, pair=(87654321, 1))"
+    Path(shards[0]).rename(shards[0] + ".gone")
+    assert second.origin.startswith("row 1 of shuffle(9")
+    Path(shards[0] + ".gone").rename(shards[0])
+
+
+def test_functions_below_a_shuffle_are_not_called_again_for_an_origin(shards):
+    called = []
+    ds = ps.TFRecordDataset(shards).map(lambda r: called.append(r) or number(r)).shuffle(9, seed=1).map(tell)
+    rows = iter(ds)
+    with pytest.raises(FunctionError) as found:
+        next(rows)
+    before = len(called)
+    assert "record" in found.value.origin
+    assert len(called) == before
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_other_record_is_named_in_pipelines_at_random(seed, shards):
+    random = Random(seed)
+    ds = READINGS[random.choice([*READINGS])](shards)
+    ds = random.choice([ds, ds.cache()])
+    for _ in range(1 + seed % 5):
+        ds = anything(random).build(D, ds)
+    check_origins(ds)

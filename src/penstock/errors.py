@@ -33,6 +33,8 @@ four parts: where, what was found, what was wanted, the way out. Positions are a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 __all__ = [
     "AlreadyExistsError",
     "ArgumentError",
@@ -204,14 +206,39 @@ class FunctionError(InvalidArgumentError):
     Attributes:
         node: The transformation that called it.
         row: Number of the row among those that came to the transformation, from 0.
-        origin: Which row of which source it is, as far as that is known.
     """
 
-    origin: str | None = None
+    _origin: str | None = None
+    _find: Callable[[], str] | None = None
 
     def __init__(self, found: str, *, node: str, row: int, **place: object) -> None:
         self.node, self.row = node, row
         super().__init__(f"{node}, row {row}: {found}", **place)  # type: ignore[arg-type]
+
+    @property
+    def origin(self) -> str | None:
+        """Which row of which source it is, as far as that is known: looked for when it is first asked for.
+
+        Rows below a shuffle are read again for that, as for a state, so that the record in its file is named.
+        """
+        find, self._find = self._find, None
+        if find is not None:
+            self._origin = find()
+        return self._origin
+
+    @property
+    def has_origin(self) -> bool:
+        """Whether it is known, or can be found."""
+        return self._origin is not None or self._find is not None
+
+    def came_from(self, find: Callable[[], str]) -> None:
+        """Have the origin found by a function, once it is asked for."""
+        self._find = find
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # What finds it stays in its process.
+        self._origin = self.origin
+        return super().__reduce__()
 
     def __str__(self) -> str:
         text = super().__str__()

@@ -443,6 +443,13 @@ class Node(ABC):
         """
         return None
 
+    def place_after(self, state: State, n: int) -> FilePlace | None:
+        """Where the row that comes n rows after a state of a source lies in a file; reads from that state on.
+
+        None where it is of no file, or that cannot be told.
+        """
+        return None
+
     def followed(self, *inputs: Plan) -> Plan | None:
         """A plan of the same rows over these inputs that tells where they come from; None for the node itself."""
         return None

@@ -10,7 +10,7 @@ from penstock.column.base import IntArray
 from penstock.graph.explain import call_of
 from penstock.graph.plan import Plan
 
-__all__ = ["origin"]
+__all__ = ["named", "reached"]
 
 
 class _AskedError(Exception):
@@ -33,12 +33,13 @@ class _Asking:
         raise _AskedError(self._number, int(rows[0]))
 
 
-def origin(plan: Plan, row: int) -> str:
-    """Which row of which source row `row` of a plan is, or the first of several; else of the node that knows no more.
+def reached(plan: Plan, row: int) -> tuple[Plan, int]:
+    """Of which row of which source row `row` of a plan is made, or the first of several; else of the node that knows no
+    more.
 
     >>> from penstock.testing import Samples
     >>> from penstock.graph.node import registered
-    >>> origin(Plan(registered()["ragged_batch"](3), (Plan(Samples(9)),)), 2)
+    >>> named(*reached(Plan(registered()["ragged_batch"](3), (Plan(Samples(9)),)), 2))
     'row 6 of Samples(9)'
     """
     while plan.inputs:
@@ -52,6 +53,11 @@ def origin(plan: Plan, row: int) -> str:
             plan, row = plan.inputs[asked.number], asked.row
         except Exception:  # noqa: BLE001  (a node that looks at more than numbers: it knows no more)
             break
+    return plan, row
+
+
+def named(plan: Plan, row: int) -> str:
+    """What to call row `row` of a plan."""
     return plan.node.row_name(row) or f"row {row} of {call_of(plan.node)}"
 
 

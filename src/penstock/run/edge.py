@@ -12,32 +12,30 @@ on hold are fetched by number once they are asked for. Positions are numbers as 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.row_bytes import rows_within
-from penstock.errors import ArgumentError, FailedPreconditionError, FunctionError
+from penstock.errors import FailedPreconditionError, FunctionError
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.node import END, Failing, RowSource
-from penstock.graph.origin import origin
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.graph.share import rows_left
 from penstock.run.crossed import noted, raised
+from penstock.run.freed import freed
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
-from penstock.run.marks import NO_NOTES, Mark, is_mark
+from penstock.run.marks import NO_NOTES, Mark, checked
 from penstock.run.passes import Passes, PassesFrom
 from penstock.run.steps import Meter, OpenEdge, Raised
 from penstock.run.threads import leave_if_sent_home
-from penstock.run.told import Told
 from penstock.run.uncounted import Uncounted
 from penstock.spec import Spec
 
@@ -45,6 +43,9 @@ __all__ = ["Edge", "Mark"]
 
 # Fewer rows than this are made sooner than they are found by number.
 WORTH_FETCHING = 1024
+
+# The errors of an epoch for which the record is looked for: it takes about as long as to restore a state.
+_MOST_LOCATED: Final = 16
 
 
 class Edge:
@@ -62,13 +63,16 @@ class Edge:
         open_edge: OpenEdge | None = None,
         uncounted: Uncounted | None = None,
         passes: Passes | None = None,
+        kind: Callable[..., Edge] | None = None,
     ) -> None:
         """The rows from the start of a new epoch, or from a mark with the rows on hold at `held`.
 
         With `after` they are those of the epoch that follows the mark's. AUTOTUNE uses at most `most_threads` for a
         node, here and below. `open_edge` opens the edges below, the first time. What functions draw at random that no
         state counts is noted in `uncounted`, from all edges below as well. `passes` tells epochs, here and below.
+        `kind` opens all other edges, which are then of one kind.
         """
+        self._kind = Edge if kind is None else kind
         self._passes = Passes() if passes is None else passes
         self._uncounted = Uncounted() if uncounted is None else uncounted
         self._open_first = open_edge
@@ -90,7 +94,7 @@ class Edge:
         self._epoch = epoch
         most, uncounted = self._most_threads, self._uncounted
         open_edge = self._open_first or partial(
-            Edge, meter=self._meter, most_threads=most, uncounted=uncounted, passes=self._passes
+            self._kind, meter=self._meter, most_threads=most, uncounted=uncounted, passes=self._passes
         )
         self._open_first = None
         maker = Maker(self._plan, open_edge, epoch, self._meter, most_threads=most, uncounted=uncounted)
@@ -324,18 +328,18 @@ class Edge:
 
     def branch(
         self, plan: Plan, mark: Mark | None = None, first: Mapping[int, int] = MappingProxyType({})
-    ) -> Self:
+    ) -> Edge:
         """The rows of another plan, from a mark or from the start, where its epochs begin at `first`."""
         most, uncounted = self._most_threads, self._uncounted
         uncounted.opened.note(plan)
-        return type(self)(
-            plan, _of(mark, plan), most_threads=most, uncounted=uncounted, passes=PassesFrom(first)
+        return self._kind(
+            plan, checked(mark, plan), most_threads=most, uncounted=uncounted, passes=PassesFrom(first)
         )
 
-    def again(self, mark: Mark | None = None) -> Self:
+    def again(self, mark: Mark | None = None) -> Edge:
         """The rows of this edge's own plan, from a mark or from where it stands."""
-        mark = self.mark() if mark is None else _of(mark, self._plan)
-        return type(self)(self._plan, mark, meter=self._meter, uncounted=self._uncounted, passes=self._passes)
+        mark = self.mark() if mark is None else checked(mark, self._plan)
+        return self._kind(self._plan, mark, meter=self._meter, uncounted=self._uncounted, passes=self._passes)
 
     def _pass_again(self, limit: int, wanted: IntArray, known: set[tuple[int, str]]) -> int:
         """Pass over rows that were given before, errors that were raised before among them; 0 at the end.
@@ -390,10 +394,15 @@ class Edge:
         return error
 
     def _placed(self, error: Exception) -> Exception:
-        """The error, where it is one of a row's with the row's origin."""
-        if isinstance(error, FunctionError) and error.origin is None and len(self._plan.inputs) == 1:
-            error.origin = origin(self._plan.inputs[0], error.row)
-        return _freed(error)
+        """The error, where it is one of a row's with what finds the row's origin."""
+        if isinstance(error, FunctionError) and not error.has_origin and len(self._plan.inputs) == 1:
+            # It opens edges of its own, which only an error asks for.
+            from penstock.run.located import located
+
+            [plan], [mark] = self._plan.inputs, self._before[1]
+            find = located if self._n_errors <= _MOST_LOCATED else partial(located, again=False)
+            error.came_from(partial(find, plan, mark, error.row))
+        return freed(error)
 
     def _make(self) -> bool:
         """Have the next chunk made; False at the end."""
@@ -420,26 +429,3 @@ def _finds_rows(plan: Plan, place: tuple[Any, tuple[Mark, ...]], n: int) -> bool
     while plan.node.is_one_to_one and len(inputs) == 1:
         plan, state, inputs = plan.inputs[0], inputs[0][1], inputs[0][4]
     return not inputs and plan.node.finds_rows_sooner(state, n)
-
-
-def _of(mark: Mark | None, plan: Plan) -> Mark | None:
-    """A mark that a node kept in its state, which may have been read from somewhere."""
-    if mark is not None and not is_mark(mark, plan):
-        got, want = Told("one in which a node has a mark of other rows"), "a state as get_state gives it"
-        raise ArgumentError("set_state", "state", got=got, want=want)
-    return mark
-
-
-def _freed(error: Exception) -> Exception:
-    """The error, without what our own frames still hold for it.
-
-    A traceback keeps its frames, and those that called them; where one of these names the error, or rows, neither
-    is freed before the garbage collector comes by, and threads go on. The frames of the user's function stay whole.
-    """
-    cause = error.__cause__ or error
-    frame = None if cause.__traceback__ is None else cause.__traceback__.tb_frame
-    while frame is not None:
-        with suppress(RuntimeError):  # it is running
-            frame.clear()
-        frame = frame.f_back
-    return error

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final, TypeAlias
 
+from penstock.errors import ArgumentError
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
+from penstock.run.told import Told
 
-__all__ = ["NO_NOTES", "Epochs", "Mark", "held_rows", "is_mark", "latest_epoch"]
+__all__ = ["NO_NOTES", "Epochs", "Mark", "checked", "held_rows", "is_mark", "latest_epoch"]
 
 Mark: TypeAlias = tuple[Any, ...]
 """(epoch, state of the node, rows given since, position, marks of its inputs, notes); a plain value.
@@ -35,6 +37,14 @@ def is_mark(mark: Any, plan: Plan) -> bool:
     if not all(map(_is_count, (epoch, given, position))) or position < given:
         return False
     return _is_place((state, inputs), plan) and _are_notes(notes, plan)
+
+
+def checked(mark: Mark | None, plan: Plan) -> Mark | None:
+    """A mark that a node kept in its state, which may have been read from somewhere. ArgumentError where it is none."""
+    if mark is not None and not is_mark(mark, plan):
+        got, want = Told("one in which a node has a mark of other rows"), "a state as get_state gives it"
+        raise ArgumentError("set_state", "state", got=got, want=want)
+    return mark
 
 
 def _is_place(place: Any, plan: Plan) -> bool:

@@ -146,6 +146,9 @@ class ImageFiles(Node):
             number += 1
         return number, self.rows(np.arange(state, number), contents)
 
+    def row_name(self, row: int) -> str | None:
+        return self.paths[row] if row < len(self.paths) else None
+
     def places_of(self, rows: IntArray) -> list[FilePlace]:
         return [(self.paths[number], None, None) for number in rows.tolist()]
 

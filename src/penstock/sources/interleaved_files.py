@@ -13,7 +13,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
-from penstock.graph.node import AUTOTUNE, END, Broken, Node, Partly, State, Step
+from penstock.graph.node import AUTOTUNE, END, Broken, FilePlace, Node, Partly, State, Step
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.interleave import MOST_OPEN, Interleave
@@ -96,6 +96,17 @@ class InterleavedFiles(Node):
         # The same order; there each file is a source of its own.
         paths = Plan(FilePaths(tuple(map(os.fsencode, self.files.paths))))
         return Plan(Interleave(_OneFile(self.files), self.cycle_length), (paths,))
+
+    def place_after(self, state: State, n: int) -> FilePlace | None:
+        turns = _Session(self).turns_at(state)
+        while True:
+            turns.run(n + 1)
+            if n < turns.n:
+                number, before, given = turns.taken(n)
+                return self.part(number).place_after(before, given)
+            n -= turns.n
+            if turns.rows() is END:
+                return None
 
     def part(self, number: int) -> Node:
         """The source of one file."""
@@ -224,7 +235,17 @@ class _Turns:
         self._node, self._following, self._turn, self._lanes = node, following, turn, lanes
         self._parts: list[Chunk] = []
         self._places: list[IntArray] = []
-        self._n = self._nbytes = 0
+        self._marks: list[State] = []
+        self.n = self._nbytes = 0
+        """Rows so far."""
+
+    def taken(self, n: int) -> State:
+        """Where the nth of the rows so far stands, as the state of a slot before it."""
+        for mark, places in zip(self._marks, self._places, strict=True):
+            [rows] = np.nonzero(places == n)
+            if len(rows):
+                return (*mark[:2], mark[2] + int(rows[0]))
+        raise AssertionError("it was taken from a slot")
 
     @property
     def state(self) -> State:
@@ -236,17 +257,17 @@ class _Turns:
         if not self._parts:
             return END
         # Row i of what came from part p goes to place places[p][i].
-        which, row = np.empty(self._n, np.int64), np.empty(self._n, np.int64)
+        which, row = np.empty(self.n, np.int64), np.empty(self.n, np.int64)
         places = np.concatenate(self._places)
         which[places] = np.repeat(np.arange(len(self._parts)), [len(part) for part in self._parts])
         row[places] = np.concatenate([np.arange(len(part)) for part in self._parts])
         rows = Chunk.gather_from(self._parts, which, row)
-        self._parts, self._places, self._n, self._nbytes = [], [], 0, 0
+        self._parts, self._places, self._marks, self.n, self._nbytes = [], [], [], 0, 0
         return rows
 
     def run(self, limit: int) -> None:
         """Rows up to a limit, to an error, or to the end. Raises `Broken` where an error comes first."""
-        while self._n < limit and self._nbytes < CHUNK_BYTES:
+        while self.n < limit and self._nbytes < CHUNK_BYTES:
             lane = self._lane()
             if lane is None:
                 if self._has_ended():
@@ -287,15 +308,16 @@ class _Turns:
         open = [lane for lane in lanes if lane is not None]
         is_settled = len(open) == len(lanes) or self._following == len(self._node.files.paths)
         rounds = min(lane.at_hand for lane in open) if is_settled else 0
-        rounds = min(rounds, -(-(limit - self._n) // len(open)))
+        rounds = min(rounds, -(-(limit - self.n) // len(open)))
         if not rounds:
             open, rounds = open[:1], 1
             self._next_turn()
         for i, lane in enumerate(open):
-            self._places.append(self._n + i + len(open) * np.arange(rounds))
+            self._marks.append(lane.mark)
+            self._places.append(self.n + i + len(open) * np.arange(rounds))
             self._parts.append(lane.take(rounds))
             self._nbytes += self._parts[-1].nbytes
-        self._n += rounds * len(open)
+        self.n += rounds * len(open)
 
 
 @final

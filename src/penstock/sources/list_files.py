@@ -94,6 +94,9 @@ class FilePaths(Node):
     def plain(self) -> Iterator[Any]:  # type: ignore[override]
         yield from self.paths
 
+    def row_name(self, row: int) -> str | None:
+        return os.fsdecode(self.paths[row]) if row < len(self.paths) else None
+
     def finds_rows(self) -> bool:
         return True
 

@@ -125,7 +125,7 @@ class TFRecordFiles(Node):
         if len(self.paths) == 1:
             return f"record {row} of {self.paths[0]}"
         if self.counts is None:
-            return f"row {row} of {len(self.paths)} files, the first of which is {self.paths[0]}"
+            return None
         ends = np.cumsum(self.counts)
         number = int(np.searchsorted(ends, row, side="right"))
         return f"record {row - int(ends[number] - self.counts[number])} of {self.paths[number]}"
@@ -134,6 +134,18 @@ class TFRecordFiles(Node):
         if self.options.skips:
             return None
         return IndexedRows(self).places(rows)
+
+    def place_after(self, state: State, n: int) -> FilePlace | None:
+        number, record, offset = state
+        for path in () if self.options.skips else self.paths[number:]:
+            with self.options.reader(path) as reader:
+                reader.seek(record, offset)
+                while (frames := reader.read(_CHUNK_ROWS, _CHUNK_BYTES)) is not None:
+                    if n < len(frames):
+                        return path, frames.number(n), int(frames.offsets[n])
+                    n -= len(frames)
+            record = offset = 0
+        return None
 
     def as_of_now(self, *, changed: bool) -> TFRecordFiles:
         now = replace(self, counts=None) if changed else self

@@ -1,0 +1,177 @@
+"""Which row of which source an error is about: rows are made again from the last mark, and tell where they come from.
+
+What functions make of rows is left out where only numbers decide which row comes, as below a shuffle.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.origins import UNKNOWN_ORIGIN, Origins
+from penstock.frozen import frozen
+from penstock.graph.node import END, RowSource
+from penstock.graph.origin import named, reached
+from penstock.graph.plan import Plan
+from penstock.graph.rows import _End
+from penstock.run.edge import Edge
+from penstock.run.marks import Mark
+from penstock.run.passes import PassesFrom
+
+__all__ = ["located"]
+
+_ROW_BITS: Final = 40
+# The most rows that are made again for an error: what a large buffer holds takes no longer to read than it did.
+_MOST_ROWS: Final = 1 << 17
+_MOST_SHOWN: Final = 3
+
+
+def located(plan: Plan, mark: Mark, row: int, *, again: bool = True) -> str:
+    """What row `row` of a plan is called: by the record of its file where that can be told, else by its number.
+
+    Args:
+        plan: The plan.
+        mark: Of its edge, before the row.
+        row: Counted from the start of the epoch.
+        again: Whether rows may be made again for it.
+    """
+    known = reached(plan, row)
+    if not again or (not known[0].inputs and known[0].node.row_name(known[1]) is not None):
+        return named(*known)
+    try:
+        found = _found(plan, mark, row)
+    except Exception:  # noqa: BLE001  (it is about another error, and files may have changed since)
+        found = None
+    return found or named(*known)
+
+
+def _found(plan: Plan, mark: Mark, row: int) -> str | None:
+    plan, mark = _bare(plan, mark)
+    if row < mark[3] or row - mark[3] + _rows_again(mark) > _MOST_ROWS:
+        return None
+    edges = _Edges()
+    edge = _Telling(edges, plan, mark, passes=PassesFrom({}), most_threads=1)
+    passed = mark[3]
+    while passed < row and (n := edge.skip(row - passed)):
+        passed += n
+    chunk = edge.pull(1) if passed == row else END
+    if chunk is END or chunk.origins is None or UNKNOWN_ORIGIN in chunk.origins.numbers:
+        return None
+    numbers = chunk.origins.to_list()[0]
+    shown = numbers if len(numbers) <= _MOST_SHOWN else numbers[:1]
+    more = [f"{len(numbers) - 1} more"] if len(shown) < len(numbers) else []
+    return " and ".join([*map(edges.name, shown), *more])
+
+
+def _bare(plan: Plan, mark: Mark) -> tuple[Plan, Mark]:
+    """The same rows without what is made of each, as far down as only numbers decide which comes; and their mark."""
+    epoch, state, given, position, inputs, notes = mark
+    if plan.node.keeps_rows and not plan.is_shuffled:
+        [part] = plan.inputs
+        return _forward(*_bare(part, Edge(part, passes=PassesFrom({})).mark()), position)
+    parts = [_bare(part, below) for part, below in zip(plan.inputs, inputs, strict=True)]
+    if plan.node.is_one_to_one and len(parts) == 1:
+        return _forward(*parts[0], position)
+    if plan.node.only_moves and parts:
+        plan = Plan(plan.node, tuple(part for part, _ in parts))
+        inputs = tuple(below for _, below in parts)
+        return plan, (epoch, state, given, position, inputs, (*notes[:2], None) if notes else ())
+    return plan, mark
+
+
+def _forward(plan: Plan, mark: Mark, position: int) -> tuple[Plan, Mark]:
+    """A plan, and its mark once more rows are given."""
+    return plan, (*mark[:2], mark[2] + position - mark[3], position, *mark[4:])
+
+
+def _rows_again(mark: Mark) -> int:
+    """How many rows are made again to stand at a mark."""
+    return int(mark[2]) + sum(map(_rows_again, mark[4]))
+
+
+class _Edges:
+    """The edges that were opened, by number: each row of a source has that of its edge, and its place there."""
+
+    def __init__(self) -> None:
+        self._opened: list[tuple[Plan, Mark | None]] = []
+
+    def add(self, plan: Plan, mark: Mark | None) -> int:
+        """The number of an edge that is opened."""
+        self._opened.append((plan, mark))
+        return len(self._opened) - 1
+
+    def told(self, number: int, rows: Chunk, positions: IntArray) -> Chunk:
+        """Rows of an edge, which tell that they are; those of a window tell of others already."""
+        if rows.origins is not None:
+            return rows
+        return rows.made_of(Origins.of((number << _ROW_BITS) + positions, self))
+
+    def name(self, origin: int) -> str:
+        """What a row is called."""
+        plan, mark = self._opened[origin >> _ROW_BITS]
+        row = origin & ((1 << _ROW_BITS) - 1)
+        if not plan.inputs:
+            state, first = (plan.node.start(0), 0) if mark is None else (mark[1], mark[3] - mark[2])
+            place = plan.node.place_after(state, row - first) if row >= first else None
+            if place is not None:
+                path, record, _ = place
+                return path if record is None else f"record {record} of {path}"
+        return named(*reached(plan, row))
+
+    def follow(self, plan: Plan, openers: IntArray) -> Plan:
+        """The dataset that a function returned for rows: its edges are opened by those that tell."""
+        return plan
+
+    def id_of(self, part: int) -> int:
+        """The id of the plan that has the rows of another."""
+        return part
+
+
+class _Telling(Edge):
+    """An edge, of which the rows of a source tell their places; all others pass on what theirs tell."""
+
+    def __init__(self, edges: _Edges, plan: Plan, mark: Mark | None = None, *held: Any, **how: Any) -> None:
+        self._edges, self._number = edges, edges.add(plan, mark)
+        super().__init__(plan, mark, *held, kind=partial(_Telling, edges), **how)
+
+    def pull(self, limit: int | None = None) -> Chunk | Literal[_End.END]:
+        rows = super().pull(limit)
+        if rows is END or self.plan.inputs:
+            return rows
+        return self._edges.told(self._number, rows, np.arange(self.position - len(rows), self.position))
+
+    def take(self, positions: IntArray) -> Chunk:
+        rows = super().take(positions)
+        return rows if self.plan.inputs else self._edges.told(self._number, rows, positions)
+
+    @property
+    def by_number(self) -> RowSource | None:
+        return self._tells(super().by_number)
+
+    @property
+    def by_number_left(self) -> RowSource | None:
+        return self._tells(super().by_number_left)
+
+    @property
+    def by_number_now(self) -> RowSource | None:
+        return self._tells(super().by_number_now)
+
+    def _tells(self, rows: RowSource | None) -> RowSource | None:
+        return None if rows is None else _ByNumber(self._edges, self._number, rows)
+
+
+@frozen
+class _ByNumber:
+    edges: _Edges
+    number: int
+    rows: RowSource
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        return self.edges.told(self.number, self.rows.gather(rows), rows)

@@ -161,3 +161,20 @@ def test_no_other_record_is_named_in_pipelines_at_random(seed, shards):
     for _ in range(1 + seed % 5):
         ds = anything(random).build(D, ds)
     check_origins(ds)
+
+
+def test_a_generator_is_not_run_again_for_an_origin():
+    begun = []
+
+    def numbers():
+        begun.append(1)
+        yield from range(9)
+
+    rows = iter(
+        D.from_generator(numbers, output_signature=ps.TensorSpec((), np.int64)).shuffle(4, seed=1).map(tell)
+    )
+    with pytest.raises(FunctionError) as found:
+        next(rows)
+    before = len(begun)
+    assert found.value.origin.startswith("row 0 of shuffle(4")
+    assert len(begun) == before

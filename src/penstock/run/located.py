@@ -13,6 +13,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.origins import UNKNOWN_ORIGIN, Origins
+from penstock.errors import FailedPreconditionError
 from penstock.frozen import frozen
 from penstock.graph.node import END, RowSource
 from penstock.graph.origin import named, reached
@@ -132,9 +133,15 @@ class _Edges:
 
 
 class _Telling(Edge):
-    """An edge, of which the rows of a source tell their places; all others pass on what theirs tell."""
+    """An edge, of which the rows of a source tell their places; all others pass on what theirs tell.
+
+    Raises:
+        FailedPreconditionError: Code of the user makes the rows of a source, which may do so only once.
+    """
 
     def __init__(self, edges: _Edges, plan: Plan, mark: Mark | None = None, *held: Any, **how: Any) -> None:
+        if plan.node.is_bound():
+            raise FailedPreconditionError(f"{plan.node} is not run once more for an error.")
         self._edges, self._number = edges, edges.add(plan, mark)
         super().__init__(plan, mark, *held, kind=partial(_Telling, edges), **how)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import penstock as ps
@@ -122,6 +123,37 @@ def test_the_record_of_a_row_is_named_in_every_pipeline(name, reading, shards):
 
 def test_the_record_of_a_row_of_a_cache_is_named(shards):
     assert check_origins(READINGS["in order"](shards).cache().shuffle(7, seed=5)) == (16, 16)
+
+
+def test_the_record_is_named_behind_a_file_that_breaks_off(tmp_path):
+    ps.write(tmp_path / "a.tfrecord", {"n": np.arange(10)}, shards=2)
+    first = tmp_path / "a-00000-of-00002.tfrecord"
+    content = bytearray(first.read_bytes())
+    content[2 * len(content) // 5] ^= 1  # the length of the third of five records
+    first.write_bytes(content)
+    rows = iter(ps.open(str(tmp_path / "a-*.tfrecord")).map(lambda r: 1 // (int(r["n"]) - 8)))
+    errors = []
+    while len(errors) < 2:
+        try:
+            next(rows)
+        except ps.errors.PenstockError as error:
+            errors.append(error)
+    assert errors[1].origin == f"record 3 of {tmp_path}/a-00001-of-00002.tfrecord"
+
+
+@pytest.mark.parametrize("kind", ["csv", "txt", "jsonl", "parquet"])
+def test_the_row_of_a_file_that_holds_no_records_is_named(kind, tmp_path):
+    path = tmp_path / f"a.{kind}"
+    table = pd.DataFrame({"n": range(9)})
+    ds = {
+        "csv": lambda: table.to_csv(path, index=False) or D.from_csv(path),
+        "txt": lambda: path.write_text("0\n1\n2\n") and ps.TextLineDataset(str(path)),
+        "jsonl": lambda: table.to_json(path, orient="records", lines=True) or D.from_jsonl(path),
+        "parquet": lambda: table.to_parquet(path) or D.from_parquet(path),
+    }[kind]()
+    with pytest.raises(FunctionError) as found:
+        next(iter(ds.skip(1).shuffle(1, seed=1).map(tell)))
+    assert found.value.origin == f"row 1 of {path}"
 
 
 def test_the_origin_is_looked_for_when_it_is_asked_for_and_stays_in_copies(shards):

@@ -20,7 +20,7 @@ from penstock.graph.origin import named, reached
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.run.edge import Edge
-from penstock.run.marks import Mark
+from penstock.run.marks import NO_NOTES, Mark
 from penstock.run.passes import PassesFrom
 
 __all__ = ["located"]
@@ -41,7 +41,8 @@ def located(plan: Plan, mark: Mark, row: int, *, again: bool = True) -> str:
         again: Whether rows may be made again for it.
     """
     known = reached(plan, row)
-    if not again or (not known[0].inputs and known[0].node.row_name(known[1]) is not None):
+    is_known = not known[0].inputs and known[0].node.row_name(known[1]) is not None and not _n_errors(mark)
+    if is_known or not again:
         return named(*known)
     try:
         found = _found(plan, mark, row)
@@ -92,6 +93,11 @@ def _forward(plan: Plan, mark: Mark, position: int) -> tuple[Plan, Mark]:
 def _rows_again(mark: Mark) -> int:
     """How many rows are made again to stand at a mark."""
     return int(mark[2]) + sum(map(_rows_again, mark[4]))
+
+
+def _n_errors(mark: Mark) -> int:
+    """How many errors came before a mark: in the place of rows, or of the rest of a file."""
+    return int((mark[5] or NO_NOTES)[0]) + sum(map(_n_errors, mark[4]))
 
 
 class _Edges:

@@ -69,6 +69,9 @@ class FileRows(Node):
     def open_session(self) -> _Session:
         return _Session(self)
 
+    def row_name(self, row: int) -> str | None:
+        return f"row {row} of {self.paths[0]}" if len(self.paths) == 1 else None
+
     def places_of(self, rows: IntArray) -> list[FilePlace]:
         return found_in(self.paths, rows, lambda path: self._count(self.paths.index(path)))
 

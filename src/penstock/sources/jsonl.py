@@ -94,6 +94,9 @@ class JsonLines(Node):
                 for line in filter(bytes.strip, file):
                     yield self.parser.parse(line).row(0)
 
+    def row_name(self, row: int) -> str | None:
+        return f"row {row} of {self.paths[0]}" if len(self.paths) == 1 else None
+
     def places_of(self, rows: IntArray) -> list[FilePlace]:
         return found_in(self.paths, rows, _count)
 

@@ -110,6 +110,12 @@ class Parquet(Node):
     def random_access(self) -> RowSource:  # type: ignore[override]
         return _Numbered(self)
 
+    def row_name(self, row: int) -> str | None:
+        if row >= self.cardinality():
+            return None
+        [(path, number, _)] = self.places_of(np.array([row]))
+        return f"row {number} of {path}"
+
     def places_of(self, rows: IntArray) -> list[FilePlace]:
         files = np.array([file for file, _ in self.footers.groups])
         begins = np.searchsorted(files, np.arange(len(self.paths)))  # the first group of each file

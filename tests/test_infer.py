@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import penstock as ps
 from penstock import _native
 from penstock.errors import FeatureError, WireError
 from penstock.records.describe import describe_event, describe_message
 from penstock.records.infer import infer_schema
 from penstock.records.kind import record_kind
 from penstock.records.schema import Field, Schema
+from penstock.tf.io import TFRecordWriter
 
 KINDS = {"bytes": 1, "float": 2, "int64": 3}
 
@@ -220,3 +222,13 @@ def test_any_bytes_are_described_or_refused(data):
     assert described is None or isinstance(described, list)
     with suppress(WireError):
         assert describe_event(data)["step"] is not None
+
+
+def test_a_file_whose_damaged_records_are_left_out_is_opened_without_a_schema(tmp_path):
+    path = str(tmp_path / "a.tfrecord")
+    with TFRecordWriter(path) as writer:
+        for record in [example(a=[1]), b"no message", example(a=[2])]:
+            writer.write(record)
+    assert [int(row["a"]) for row in ps.open(path, on_corrupt="skip")] == [1, 2]
+    with pytest.raises(WireError, match=r"a.tfrecord, byte 0: record 1 of the sample"):
+        ps.open(path)

@@ -141,6 +141,25 @@ def test_the_record_is_named_behind_a_file_that_breaks_off(tmp_path):
     assert errors[1].origin == f"record 3 of {tmp_path}/a-00001-of-00002.tfrecord"
 
 
+def test_the_record_is_named_where_damaged_ones_before_it_are_left_out(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    ps.write(path, {"n": np.arange(10)})
+    messages = [*ps.TFRecordDataset(str(path))]
+    with TFRecordWriter(str(path)) as writer:
+        for message in [*messages[:5], b"no message", *messages[6:]]:
+            writer.write(message)
+    content = bytearray(path.read_bytes())
+    content[content.index(messages[2])] ^= 1
+    path.write_bytes(content)
+    ds = ps.open(str(path), features="infer", on_corrupt="skip").map(lambda row: row["n"])
+    rows = iter(ds.shuffle(4, seed=1).map(tell))
+    for _ in range(8):
+        with pytest.raises(FunctionError) as found:
+            next(rows)
+        [number] = re.findall(r"\d+", str(found.value.__cause__))
+        assert found.value.origin == f"record {number} of {path}"
+
+
 @pytest.mark.parametrize("kind", ["csv", "txt", "jsonl", "parquet"])
 def test_the_row_of_a_file_that_holds_no_records_is_named(kind, tmp_path):
     path = tmp_path / f"a.{kind}"

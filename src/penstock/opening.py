@@ -20,6 +20,7 @@ from penstock.errors import (
     LimitError,
     MissingShardError,
     NotFoundError,
+    WireError,
 )
 from penstock.fs.paths import expand
 from penstock.fs.shards import asks_for, missing_shards
@@ -255,8 +256,8 @@ def _found(files: tuple[str, ...], options: ReadOptions, n: int, *, described: b
     for path in chosen:
         records += _sample(path, options, max(1, n // len(chosen)))
     try:
-        inferred = infer_schema(records)
-    except FeatureError as error:
+        inferred = infer_schema(records, skips=options.skips)
+    except (FeatureError, WireError) as error:
         raise error.at(path=files[0] if len(files) == 1 else f"{len(files)} files") from None
     if not described:
         return inferred

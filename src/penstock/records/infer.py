@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, Final
 
 from penstock import _native
@@ -18,8 +19,12 @@ __all__ = ["content_of", "infer_schema"]
 _KINDS: Final[dict[int, Kind]] = {0: UNSET, 1: BYTES, 2: FLOAT, 3: INT64}
 _MOST_VALUES: Final = 16
 
+_READ: Final = {"Example": _native.read_example, "SequenceExample": _native.read_sequence_example}
 
-def infer_schema(records: Sequence[bytes], places: Sequence[str] | None = None) -> Schema:
+
+def infer_schema(
+    records: Sequence[bytes], places: Sequence[str] | None = None, *, skips: bool = False
+) -> Schema:
     """The schema that a sample of records shows.
 
     A feature has shape `()` where every list seen has one value, `(k,)` where every list has k, and `(None,)`
@@ -29,6 +34,7 @@ def infer_schema(records: Sequence[bytes], places: Sequence[str] | None = None) 
     Args:
         records: Payloads, best from the beginning of several files.
         places: A name for each record, such as "a.tfrecord, record 7", for errors.
+        skips: Whether records that are no message, as most are, are left out.
 
     Raises:
         FeatureError: A feature has two kinds; names both records.
@@ -40,10 +46,13 @@ def infer_schema(records: Sequence[bytes], places: Sequence[str] | None = None) 
     """
     kind = record_kind(records)
     places = [f"record {i} of the sample" for i in range(len(records))] if places is None else places
+    if skips and kind in _READ:
+        known = [_is_message(_READ[kind], record) for record in records]
+        records, places = list(compress(records, known)), list(compress(places, known))
     if kind == "Example":
         context = _Seen("feature")
         for record, place in zip(records, places, strict=True):
-            context.add_record(_parsed(_native.read_example, record, place), place)
+            context.add_record(_parsed(_READ[kind], record, place), place)
         return Schema(kind, context.fields(), origin="inferred", sampled=len(records))
     if kind == "SequenceExample":
         return _infer_sequences(records, places)
@@ -53,12 +62,20 @@ def infer_schema(records: Sequence[bytes], places: Sequence[str] | None = None) 
 def _infer_sequences(records: Sequence[bytes], places: Sequence[str]) -> Schema:
     context, lists = _Seen("context feature"), _Seen("feature list")
     for record, place in zip(records, places, strict=True):
-        values, steps = _parsed(_native.read_sequence_example, record, place)
+        values, steps = _parsed(_READ["SequenceExample"], record, place)
         context.add_record(values, place)
         lists.add_lists(steps, place)
     return Schema(
         "SequenceExample", context.fields(), lists.fields(), origin="inferred", sampled=len(records)
     )
+
+
+def _is_message(read: Any, record: bytes) -> bool:
+    try:
+        read(record)
+    except _native.MessageError:
+        return False
+    return True
 
 
 def _parsed(read: Any, record: bytes, place: str) -> Any:

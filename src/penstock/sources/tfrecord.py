@@ -137,15 +137,30 @@ class TFRecordFiles(Node):
 
     def place_after(self, state: State, n: int) -> FilePlace | None:
         number, record, offset = state
-        for path in () if self.options.skips else self.paths[number:]:
-            with self.options.reader(path) as reader:
+        options = replace(self.options, corrupt_budget=None)  # it was within it
+        for path in self.paths[number:]:
+            with options.reader(path) as reader:
                 reader.seek(record, offset)
                 while (frames := reader.read(_CHUNK_ROWS, _CHUNK_BYTES)) is not None:
-                    if n < len(frames):
-                        return path, frames.number(n), int(frames.offsets[n])
-                    n -= len(frames)
+                    rows = self._rows_of(frames)
+                    if n < len(rows):
+                        return path, frames.number(rows[n]), int(frames.offsets[rows[n]])
+                    n -= len(rows)
             record = offset = 0
         return None
+
+    def _rows_of(self, frames: Frames) -> Sequence[int]:
+        """Which of some records become rows, or the error of one."""
+        rows, begin, decoder = list(range(len(frames))), 0, Decoder(self.schema, self.strict)
+        while self.options.skips and begin < len(frames):
+            _, error = decoder.decode(frames.since(begin))
+            if error is None:
+                break
+            at = begin + (error.record or 0)
+            if isinstance(error, WireError):
+                rows.remove(at)
+            begin = at + 1
+        return rows
 
     def as_of_now(self, *, changed: bool) -> TFRecordFiles:
         now = replace(self, counts=None) if changed else self

@@ -187,7 +187,7 @@ def test_the_origin_is_looked_for_when_it_is_asked_for_and_stays_in_copies(shard
     assert copied.origin == first.origin
     assert str(copied) == str(first)
     assert "record" in first.origin
-    assert last.origin == "row 16 of shuffle(9, pair=(87654321, 1))"
+    assert last.origin == "row 16 of shuffle(9, seed=1)"
     Path(shards[0]).rename(shards[0] + ".gone")
     assert second.origin.startswith("row 1 of shuffle(9")
     Path(shards[0] + ".gone").rename(shards[0])

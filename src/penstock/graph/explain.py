@@ -12,6 +12,7 @@ from penstock.errors import PenstockError
 from penstock.graph.fingerprint import name_of
 from penstock.graph.node import INFINITE, UNKNOWN, Node
 from penstock.graph.plan import Plan
+from penstock.graph.seeds import Drawn, FromGlobal
 from penstock.graph.value_digests import fields_of
 
 __all__ = ["call_of", "explain"]
@@ -67,6 +68,10 @@ def _arguments(node: Node) -> Iterator[str]:
     for i, part in enumerate(part for part in parts if part.repr):
         value = getattr(node, part.name)
         if value is part.default or _equal(value, part.default):
+            continue
+        if part.name == "pair":  # of seeds, the second of which was given
+            if not isinstance(value, Drawn | FromGlobal):
+                yield f"seed={value[1]}"
             continue
         yield _shown(value) if i == 0 else f"{part.name}={_shown(value)}"
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import penstock as ps
-from penstock.errors import FunctionError, InvalidArgumentError
+from penstock.errors import FunctionError, InvalidArgumentError, ShapeError
 from penstock.testing.pipeline_calls import anything
 from penstock.tf.io import TFRecordWriter
 
@@ -229,3 +229,34 @@ def test_a_generator_is_not_run_again_for_an_origin():
     before = len(begun)
     assert found.value.origin.startswith("row 0 of shuffle(4")
     assert len(begun) == before
+
+
+def differing(row):
+    return np.zeros(3 if int(row) == 25 else 2, np.uint8)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("calls", [None, 2])
+def test_the_record_of_a_row_that_does_not_fit_into_its_batch_is_named(reading, calls, shards):
+    ds = READINGS[reading](shards).shuffle(9, seed=1).map(differing)
+    with pytest.raises(ShapeError, match=r"shape \[2\] and element \d had shape \[3\]") as found:
+        list(ds.filter(lambda row: row[0] == 0).prefetch(2).batch(5, num_parallel_calls=calls))
+    assert f"Element {found.value.element} came from record 12 of {shards[1]}, the first from record " in str(
+        found.value
+    )
+
+
+def test_the_rows_are_named_also_where_errors_stand_between_those_of_a_batch(shards):
+    ds = ps.TFRecordDataset(shards).map(lambda row: 1 // (int(row) not in {21, 23}) * differing(row))
+    rows, found = iter(ds.shuffle(1, seed=1).batch(4)), []
+    for _ in range(10):
+        try:
+            next(rows)
+        except InvalidArgumentError as error:
+            found.append((type(error), error.origin))
+    first, second, third = (f"record {n} of {shards[1]}" for n in (8, 10, 12))
+    assert found == [
+        (FunctionError, first),
+        (FunctionError, second),
+        (ShapeError, f"{third}, the first from record 7 of {shards[1]}"),
+    ]

@@ -7,7 +7,9 @@
     │   ├── WireError                               bytes are not the message they should be
     │   ├── FeatureError                            a record contradicts its schema or feature spec
     │   ├── SpecError                               a row is not what the spec of the rows says
-    │   └── FunctionError                           a user's function failed on a row
+    │   └── RowError                                something is wrong with a row that came to a transformation
+    │       ├── FunctionError                       a user's function failed on it
+    │       └── ShapeError                          it has another shape than the first of its batch
     ├── DataLossError            ValueError         bytes on disk are damaged
     │   ├── CorruptRecordError                      a checksum differs
     │   ├── TruncatedRecordError EOFError           a file ends inside a record
@@ -55,6 +57,8 @@ __all__ = [
     "OtherFileError",
     "OutOfRangeError",
     "PenstockError",
+    "RowError",
+    "ShapeError",
     "SidecarError",
     "SpecError",
     "TruncatedRecordError",
@@ -200,20 +204,11 @@ class SpecError(InvalidArgumentError):
         super().__init__(f"row {row}{named}: {found}", help=help)
 
 
-class FunctionError(InvalidArgumentError):
-    """A user's function failed on a row; the original exception is its cause.
-
-    Attributes:
-        node: The transformation that called it.
-        row: Number of the row among those that came to the transformation, from 0.
-    """
+class RowError(InvalidArgumentError):
+    """Something is wrong with a row that came to a transformation."""
 
     _origin: str | None = None
     _find: Callable[[], str] | None = None
-
-    def __init__(self, found: str, *, node: str, row: int, **place: object) -> None:
-        self.node, self.row = node, row
-        super().__init__(f"{node}, row {row}: {found}", **place)  # type: ignore[arg-type]
 
     @property
     def origin(self) -> str | None:
@@ -226,14 +221,17 @@ class FunctionError(InvalidArgumentError):
             self._origin = find()
         return self._origin
 
-    @property
-    def has_origin(self) -> bool:
-        """Whether it is known, or can be found."""
-        return self._origin is not None or self._find is not None
+    def came_from(self, find: Callable[[int], str]) -> None:
+        """Have the origin found once it is asked for, where it is not known yet.
 
-    def came_from(self, find: Callable[[], str]) -> None:
-        """Have the origin found by a function, once it is asked for."""
-        self._find = find
+        Args:
+            find: Names the row that has a number among those that came to the transformation.
+        """
+        if self._origin is None and self._find is None:
+            self._find = self._found_by(find)
+
+    def _found_by(self, find: Callable[[int], str]) -> Callable[[], str] | None:
+        raise NotImplementedError
 
     def __reduce__(self) -> tuple[object, ...]:
         # What finds it stays in its process.
@@ -244,7 +242,49 @@ class FunctionError(InvalidArgumentError):
         text = super().__str__()
         if self.origin is None:
             return text
-        return f"{text}{'' if text.endswith('.') else '.'} It came from {self.origin}."
+        return f"{text}{'' if text.endswith('.') else '.'} {self._came} from {self.origin}."
+
+    @property
+    def _came(self) -> str:
+        return "It came"
+
+
+class FunctionError(RowError):
+    """A user's function failed on a row; the original exception is its cause.
+
+    Attributes:
+        node: The transformation that called it.
+        row: Number of the row among those that came to the transformation, from 0.
+    """
+
+    def __init__(self, found: str, *, node: str, row: int, **place: object) -> None:
+        self.node, self.row = node, row
+        super().__init__(f"{node}, row {row}: {found}", **place)  # type: ignore[arg-type]
+
+    def _found_by(self, find: Callable[[int], str]) -> Callable[[], str]:
+        return lambda: find(self.row)
+
+
+class ShapeError(RowError):
+    """Rows of one batch differ in shape.
+
+    Attributes:
+        element: Which row of the batch differs from the first, from 1.
+        rows: Numbers of the rows of the batch up to that one, among those that came to the transformation, from 0.
+    """
+
+    def __init__(self, found: str, *, element: int, help: str = "") -> None:
+        self.element, self.rows = element, list[int]()
+        super().__init__(found, help=help)
+
+    def _found_by(self, find: Callable[[int], str]) -> Callable[[], str] | None:
+        if not self.rows:
+            return None
+        return lambda: f"{find(self.rows[-1])}, the first from {find(self.rows[0])}"
+
+    @property
+    def _came(self) -> str:
+        return f"Element {self.element} came"
 
 
 class DataLossError(_Located, ValueError):

@@ -18,7 +18,7 @@ from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.unify import ragged_of, shaped_of
 from penstock.column.unranked import UnrankedColumn
-from penstock.errors import DataLossError, InvalidArgumentError
+from penstock.errors import DataLossError, InvalidArgumentError, ShapeError
 
 __all__ = ["different_shapes", "each_group", "in_groups", "regular", "stack"]
 
@@ -128,12 +128,13 @@ def _stacked_shapes(column: ShapedColumn, size: int, leaf: int) -> Column:
     return ShapedColumn(RaggedColumn(offsets, flat.inner), shapes, (size, *column.shape))
 
 
-def different_shapes(leaf: int, first: list[int], row: int, other: list[int]) -> InvalidArgumentError:
+def different_shapes(leaf: int, first: list[int], row: int, other: list[int]) -> ShapeError:
     """What a batch raises whose rows do not stack."""
-    return InvalidArgumentError(
+    return ShapeError(
         f"Cannot batch tensors with different shapes in component {leaf}. "
         f"First element had shape {_bracketed(first)} and element {row} had shape {_bracketed(other)}.",
         help="To fill the shorter ones up, use padded_batch; to keep their lengths, ragged_batch.",
+        element=row,
     )
 
 

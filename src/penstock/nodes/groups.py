@@ -18,7 +18,7 @@ from penstock.column.base import IntArray
 from penstock.column.bytes import spread
 from penstock.column.chunk import Chunk
 from penstock.column.dense import each_group
-from penstock.errors import DataLossError, InvalidArgumentError
+from penstock.errors import DataLossError, InvalidArgumentError, ShapeError
 from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
@@ -115,22 +115,29 @@ class Groups(Node):
         return (positions(state),)
 
     def step(self, state: State, rows: Rows) -> Step:
+        before = state
         state, chunk = pull_groups(state, rows, self.batch_size)
         if chunk is None or chunk is END:
             return state, chunk
         if len(chunk) < self.batch_size and self.drop_remainder:
             return state, END
+        new = len(chunk) - sum(stop - start for start, stop in before)
+        taken = extended(before, rows.position - new, rows.position)
         if self.threads() == 1:
-            return state, self._made(chunk, rows.spec)
+            return state, self._made(chunk, rows.spec, taken)
         spec = rows.spec
-        return state, lambda: (state, self._made(chunk, spec))
+        return state, lambda: (state, self._made(chunk, spec, taken))
 
-    def _made(self, chunk: Chunk, spec: Spec) -> Chunk | Failing:
+    def _made(self, chunk: Chunk, spec: Spec, taken: Ranges) -> Chunk | Failing:
+        """Groups of the rows at these positions; what is wrong with one takes its place."""
         try:
             return self.put_together(chunk, self.batch_size, spec)
         except (InvalidArgumentError, DataLossError):
-            one = partial(self._one, spec=spec)
-            return Failing(*each_group(chunk, self.batch_size, one))
+            made, errors = each_group(chunk, self.batch_size, partial(self._one, spec=spec))
+            for group, error in errors:
+                if isinstance(error, ShapeError):
+                    error.rows = positions(taken)[group * self.batch_size :][: error.element + 1].tolist()
+            return Failing(made, errors)
 
     def _one(self, group: Chunk, spec: Spec) -> Chunk:
         return self.put_together(group, len(group), spec)

@@ -22,7 +22,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.row_bytes import rows_within
-from penstock.errors import FailedPreconditionError, FunctionError
+from penstock.errors import FailedPreconditionError, RowError
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.node import END, Failing, RowSource
 from penstock.graph.plan import Plan
@@ -395,13 +395,12 @@ class Edge:
 
     def _placed(self, error: Exception) -> Exception:
         """The error, where it is one of a row's with what finds the row's origin."""
-        if isinstance(error, FunctionError) and not error.has_origin and len(self._plan.inputs) == 1:
+        if isinstance(error, RowError) and len(self._plan.inputs) == 1:
             # It opens edges of its own, which only an error asks for.
             from penstock.run.located import located
 
             [plan], [mark] = self._plan.inputs, self._before[1]
-            find = located if self._n_errors <= _MOST_LOCATED else partial(located, again=False)
-            error.came_from(partial(find, plan, mark, error.row))
+            error.came_from(partial(located, plan, mark, again=self._n_errors <= _MOST_LOCATED))
         return freed(error)
 
     def _make(self) -> bool:

@@ -31,7 +31,7 @@ _MOST_ROWS: Final = 1 << 17
 _MOST_SHOWN: Final = 3
 
 
-def located(plan: Plan, mark: Mark, row: int, *, again: bool = True) -> str:
+def located(plan: Plan, mark: Mark, row: int, *, again: bool) -> str:
     """What row `row` of a plan is called: by the record of its file where that can be told, else by its number.
 
     Args:
@@ -53,7 +53,9 @@ def located(plan: Plan, mark: Mark, row: int, *, again: bool = True) -> str:
 
 def _found(plan: Plan, mark: Mark, row: int) -> str | None:
     plan, mark = _bare(plan, mark)
-    if row < mark[3] or row - mark[3] + _rows_again(mark) > _MOST_ROWS:
+    if row < mark[3]:  # it is on hold
+        plan, mark = _at(plan, mark, row)
+    if mark[2] < 0 or row - mark[3] + _rows_again(mark) > _MOST_ROWS:
         return None
     edges = _Edges()
     edge = _Telling(edges, plan, mark, passes=PassesFrom({}), most_threads=1)
@@ -74,20 +76,26 @@ def _bare(plan: Plan, mark: Mark) -> tuple[Plan, Mark]:
     epoch, state, given, position, inputs, notes = mark
     if plan.node.keeps_rows and not plan.is_shuffled:
         [part] = plan.inputs
-        return _forward(*_bare(part, Edge(part, passes=PassesFrom({})).mark()), position)
+        return _at(*_bare(part, Edge(part, passes=PassesFrom({})).mark()), position)
     parts = [_bare(part, below) for part, below in zip(plan.inputs, inputs, strict=True)]
     if plan.node.is_one_to_one and len(parts) == 1:
-        return _forward(*parts[0], position)
+        return _at(*parts[0], position)
     if plan.node.only_moves and parts:
         plan = Plan(plan.node, tuple(part for part, _ in parts))
         inputs = tuple(below for _, below in parts)
-        return plan, (epoch, state, given, position, inputs, (*notes[:2], None) if notes else ())
+        return plan, (epoch, state, given, position, inputs, _without_next(notes))
     return plan, mark
 
 
-def _forward(plan: Plan, mark: Mark, position: int) -> tuple[Plan, Mark]:
-    """A plan, and its mark once more rows are given."""
-    return plan, (*mark[:2], mark[2] + position - mark[3], position, *mark[4:])
+def _at(plan: Plan, mark: Mark, position: int) -> tuple[Plan, Mark]:
+    """A plan, and its mark where more rows were given, or fewer."""
+    epoch, state, given, before, inputs, notes = mark
+    return plan, (epoch, state, given + position - before, position, inputs, _without_next(notes))
+
+
+def _without_next(notes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Notes that do not say where rows go on apart from those on hold: these are made again."""
+    return (*notes[:2], None) if notes else ()
 
 
 def _rows_again(mark: Mark) -> int:

@@ -260,3 +260,16 @@ def test_the_rows_are_named_also_where_errors_stand_between_those_of_a_batch(sha
         (FunctionError, second),
         (ShapeError, f"{third}, the first from record 7 of {shards[1]}"),
     ]
+
+
+@pytest.mark.parametrize("parse", ["parse_example", "map"])
+def test_the_record_of_a_batch_that_lacks_a_feature_is_named(parse, tmp_path):
+    ps.write(tmp_path / "a.tfrecord", [{"n": n} if n != 7 else {"m": n} for n in range(20)])
+    features = {"n": ps.io.FixedLenFeature([], np.int64)}
+    batches = ps.TFRecordDataset(str(tmp_path / "a.tfrecord")).shuffle(9, seed=1).batch(6)
+    parsed = {
+        "parse_example": lambda: batches.parse_example(features),
+        "map": lambda: batches.map(lambda records: ps.io.parse_example(records, features)),
+    }[parse]()
+    with pytest.raises(InvalidArgumentError, match=r"Feature: n .*It came from record 7 of .*a.tfrecord\.$"):
+        list(parsed)

@@ -7,9 +7,8 @@
     │   ├── WireError                               bytes are not the message they should be
     │   ├── FeatureError                            a record contradicts its schema or feature spec
     │   ├── SpecError                               a row is not what the spec of the rows says
-    │   └── RowError                                something is wrong with a row that came to a transformation
-    │       ├── FunctionError                       a user's function failed on it
-    │       └── ShapeError                          it has another shape than the first of its batch
+    │   ├── FunctionError                           a user's function failed on a row
+    │   └── ShapeError                              rows of one batch differ in shape
     ├── DataLossError            ValueError         bytes on disk are damaged
     │   ├── CorruptRecordError                      a checksum differs
     │   ├── TruncatedRecordError EOFError           a file ends inside a record
@@ -36,6 +35,8 @@ four parts: where, what was found, what was wanted, the way out. Positions are a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Self, TypeAlias
 
 __all__ = [
     "AlreadyExistsError",
@@ -57,7 +58,6 @@ __all__ = [
     "OtherFileError",
     "OutOfRangeError",
     "PenstockError",
-    "RowError",
     "ShapeError",
     "SidecarError",
     "SpecError",
@@ -66,6 +66,10 @@ __all__ = [
     "UnknownLengthError",
     "WireError",
 ]
+
+
+FindOrigin: TypeAlias = Callable[[int, int | None], str]
+"""Names the row that has a number among those that came to a transformation, or one of its entries."""
 
 
 class UncountedWarning(UserWarning):
@@ -153,6 +157,55 @@ class _Located(PenstockError):
 class InvalidArgumentError(_Located, ValueError):
     """Data does not fit what was asked of it."""
 
+    _row: tuple[int, int | None] | None = None
+    _origin: str | None = None
+    _find: Callable[[], str] | None = None
+
+    @property
+    def origin(self) -> str | None:
+        """Of an error about a row: which row of which source it is, as far as that is known.
+
+        It is looked for when it is first asked for: rows below a shuffle are read again for that, as for a state, so
+        that the record in its file is named.
+        """
+        find, self._find = self._find, None
+        if find is not None:
+            self._origin = find()
+        return self._origin
+
+    def of_row(self, row: int, entry: int | None = None) -> Self:
+        """The same error, which is about a row that came to a transformation.
+
+        Args:
+            row: Its number among those that came, from 0.
+            entry: Of a row that is a batch: its entry, from 0.
+        """
+        self._row = row, entry
+        return self
+
+    def came_from(self, find: FindOrigin) -> None:
+        """Have the origin found once it is asked for, where it is not known yet."""
+        if self._origin is None and self._find is None:
+            self._find = self._found_by(find)
+
+    def _found_by(self, find: FindOrigin) -> Callable[[], str] | None:
+        return None if self._row is None else partial(find, *self._row)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # What finds it stays in its process.
+        self._origin = self.origin
+        return super().__reduce__()
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if self.origin is None:
+            return text
+        return f"{text}{'' if text.endswith('.') else '.'} {self._came} from {self.origin}."
+
+    @property
+    def _came(self) -> str:
+        return "It came"
+
 
 class ArgumentError(InvalidArgumentError):
     """An argument has a value that cannot be used.
@@ -204,52 +257,7 @@ class SpecError(InvalidArgumentError):
         super().__init__(f"row {row}{named}: {found}", help=help)
 
 
-class RowError(InvalidArgumentError):
-    """Something is wrong with a row that came to a transformation."""
-
-    _origin: str | None = None
-    _find: Callable[[], str] | None = None
-
-    @property
-    def origin(self) -> str | None:
-        """Which row of which source it is, as far as that is known: looked for when it is first asked for.
-
-        Rows below a shuffle are read again for that, as for a state, so that the record in its file is named.
-        """
-        find, self._find = self._find, None
-        if find is not None:
-            self._origin = find()
-        return self._origin
-
-    def came_from(self, find: Callable[[int], str]) -> None:
-        """Have the origin found once it is asked for, where it is not known yet.
-
-        Args:
-            find: Names the row that has a number among those that came to the transformation.
-        """
-        if self._origin is None and self._find is None:
-            self._find = self._found_by(find)
-
-    def _found_by(self, find: Callable[[int], str]) -> Callable[[], str] | None:
-        raise NotImplementedError
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # What finds it stays in its process.
-        self._origin = self.origin
-        return super().__reduce__()
-
-    def __str__(self) -> str:
-        text = super().__str__()
-        if self.origin is None:
-            return text
-        return f"{text}{'' if text.endswith('.') else '.'} {self._came} from {self.origin}."
-
-    @property
-    def _came(self) -> str:
-        return "It came"
-
-
-class FunctionError(RowError):
+class FunctionError(InvalidArgumentError):
     """A user's function failed on a row; the original exception is its cause.
 
     Attributes:
@@ -261,11 +269,13 @@ class FunctionError(RowError):
         self.node, self.row = node, row
         super().__init__(f"{node}, row {row}: {found}", **place)  # type: ignore[arg-type]
 
-    def _found_by(self, find: Callable[[int], str]) -> Callable[[], str]:
-        return lambda: find(self.row)
+    def _found_by(self, find: FindOrigin) -> Callable[[], str]:
+        cause = self.__cause__
+        entry = cause.record if isinstance(cause, _Located) and cause.path is None else None
+        return partial(find, self.row, entry)
 
 
-class ShapeError(RowError):
+class ShapeError(InvalidArgumentError):
     """Rows of one batch differ in shape.
 
     Attributes:
@@ -277,10 +287,10 @@ class ShapeError(RowError):
         self.element, self.rows = element, list[int]()
         super().__init__(found, help=help)
 
-    def _found_by(self, find: Callable[[int], str]) -> Callable[[], str] | None:
+    def _found_by(self, find: FindOrigin) -> Callable[[], str] | None:
         if not self.rows:
             return None
-        return lambda: f"{find(self.rows[-1])}, the first from {find(self.rows[0])}"
+        return lambda: f"{find(self.rows[-1], None)}, the first from {find(self.rows[0], None)}"
 
     @property
     def _came(self) -> str:

@@ -90,9 +90,10 @@ class ParseExample(Node):
         chunk = rows.pull(_BATCHES_AT_ONCE)
         if chunk is END:
             return state, END
-        return state, partial(self._work, state, chunk, self.spec(rows.spec))
+        first = rows.position - len(chunk)
+        return state, partial(self._work, state, chunk, first, self.spec(rows.spec))
 
-    def _work(self, state: State, chunk: Chunk, spec: Spec) -> tuple[State, Chunk | Failing]:
+    def _work(self, state: State, chunk: Chunk, first: int, spec: Spec) -> tuple[State, Chunk | Failing]:
         plan = compile_features(self.features)
         made: list[dict[str, Any]] = []
         errors: list[tuple[int, Exception]] = []
@@ -100,7 +101,7 @@ class ParseExample(Node):
             try:
                 made.append(plan.decode(*records))
             except InvalidArgumentError as error:
-                errors.append((i, error))
+                errors.append((i, error.of_row(first + i, error.record)))
         parsed = chunk_of(made, spec) if made else None
         if errors:
             return state, results_of(Failing(parsed, errors), chunk)

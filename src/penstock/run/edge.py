@@ -22,7 +22,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.row_bytes import rows_within
-from penstock.errors import FailedPreconditionError, RowError
+from penstock.errors import FailedPreconditionError, InvalidArgumentError
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.node import END, Failing, RowSource
 from penstock.graph.plan import Plan
@@ -395,7 +395,7 @@ class Edge:
 
     def _placed(self, error: Exception) -> Exception:
         """The error, where it is one of a row's with what finds the row's origin."""
-        if isinstance(error, RowError) and len(self._plan.inputs) == 1:
+        if isinstance(error, InvalidArgumentError) and len(self._plan.inputs) == 1:
             # It opens edges of its own, which only an error asks for.
             from penstock.run.located import located
 

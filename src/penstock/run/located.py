@@ -31,13 +31,14 @@ _MOST_ROWS: Final = 1 << 17
 _MOST_SHOWN: Final = 3
 
 
-def located(plan: Plan, mark: Mark, row: int, *, again: bool) -> str:
+def located(plan: Plan, mark: Mark, row: int, entry: int | None, *, again: bool) -> str:
     """What row `row` of a plan is called: by the record of its file where that can be told, else by its number.
 
     Args:
         plan: The plan.
         mark: Of its edge, before the row.
         row: Counted from the start of the epoch.
+        entry: Of a batch, its entry that is meant; None for all of the row.
         again: Whether rows may be made again for it.
     """
     known = reached(plan, row)
@@ -45,13 +46,13 @@ def located(plan: Plan, mark: Mark, row: int, *, again: bool) -> str:
     if is_known or not again:
         return named(*known)
     try:
-        found = _found(plan, mark, row)
+        found = _found(plan, mark, row, entry)
     except Exception:  # noqa: BLE001  (it is about another error, and files may have changed since)
         found = None
     return found or named(*known)
 
 
-def _found(plan: Plan, mark: Mark, row: int) -> str | None:
+def _found(plan: Plan, mark: Mark, row: int, entry: int | None) -> str | None:
     plan, mark = _bare(plan, mark)
     if row < mark[3]:  # it is on hold
         plan, mark = _at(plan, mark, row)
@@ -66,6 +67,8 @@ def _found(plan: Plan, mark: Mark, row: int) -> str | None:
     if chunk is END or chunk.origins is None or UNKNOWN_ORIGIN in chunk.origins.numbers:
         return None
     numbers = chunk.origins.to_list()[0]
+    if entry is not None and chunk.origins.in_order and entry < len(numbers):
+        numbers = numbers[entry : entry + 1]
     shown = numbers if len(numbers) <= _MOST_SHOWN else numbers[:1]
     more = [f"{len(numbers) - 1} more"] if len(shown) < len(numbers) else []
     return " and ".join([*map(edges.name, shown), *more])

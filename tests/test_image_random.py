@@ -204,7 +204,7 @@ def test_an_error_names_the_row_of_the_source():
     wrong = pipeline(
         lambda image: ps.image.crop_to_bounding_box(ps.image.random_flip_up_down(image), 0, 0, 9, 9)
     )
-    with pytest.raises(FunctionError, match=r"map, row 0: .*It came from row 0 of Memory"):
+    with pytest.raises(FunctionError, match=r"map, row 0: .*It came from row 0 of from_"):
         next(iter(wrong))
 
 

@@ -151,7 +151,7 @@ def test_maps_that_run_apart_read_the_state_of_those_that_run_as_one(monkeypatch
 def test_a_row_on_which_one_of_them_fails_is_named_and_the_rest_goes_on(how: dict[str, Any]):
     dataset = tutorial(records([*FILES[:9], b"no picture", *FILES[9:]]), **how)
     rows, made = iter(dataset), []
-    with pytest.raises(FunctionError, match="row 9 of Memory") as caught:
+    with pytest.raises(FunctionError, match="row 9 of from_") as caught:
         made.extend(rows)
     made.extend(rows)
     assert caught.value.row == 9

@@ -72,6 +72,9 @@ class Memory(Node):
     def plain(self) -> Iterator[Any]:  # type: ignore[override]
         return (self.rows.row(i) for i in range(len(self.rows)))
 
+    def row_name(self, row: int) -> str:
+        return f"row {row} of {self.name}"
+
     def state_at(self, row: int) -> State:
         return row if row <= len(self.rows) else None
 

@@ -29,6 +29,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.graph.share import rows_left
 from penstock.run.crossed import noted, raised
+from penstock.run.failed import Failed, is_among, rows_by_name
 from penstock.run.freed import freed
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
@@ -111,8 +112,7 @@ class Edge:
         self._errors: deque[tuple[int, Exception]] = deque()
         self._given = self._rows_given = self._slots = 0
         self.position = 0
-        self._n_errors = 0
-        self._raised: list[tuple[int, str]] = []
+        self._failed = Failed()
         self._held = Held()
         self._waiting: list[Exception] = []
         self.scratch.clear()
@@ -264,21 +264,22 @@ class Edge:
         state, inputs = self._before
         given = self._given
         if not self._held:
-            return (self._epoch, state, given, self.position, inputs, self._notes(given, None))
-        can_fetch = not self._n_errors and self.by_number is not None
+            notes = self._failed.notes(self.position - given, None)
+            return (self._epoch, state, given, self.position, inputs, notes)
+        can_fetch = not self._failed.n and self.by_number is not None
         here = (self._before, given) if can_fetch else None
         position, state, given, inputs = self._held.base
         given += self.position - position
         if self._plan.crosses_epochs:
             inputs = noted(inputs, raised(self._given, self._before[1]))
-        return (self._epoch, state, given, self.position, inputs, self._notes(given, here))
-
-    def _notes(self, given: int, here: Any) -> tuple[Any, ...]:
-        if not self._n_errors and here is None:
-            return ()
-        first = self.position - given
-        self._raised = [(position, name) for position, name in self._raised if position >= first]
-        return (self._n_errors, tuple((position - first, name) for position, name in self._raised), here)
+        return (
+            self._epoch,
+            state,
+            given,
+            self.position,
+            inputs,
+            self._failed.notes(self.position - given, here),
+        )
 
     def rewind(self, mark: Mark, held: IntArray | None = None) -> None:
         """Stand again where `mark` was taken, with the rows at the positions `held` on hold.
@@ -288,7 +289,7 @@ class Edge:
             Exception: A row that had been given cannot be made now; its error, as a pull would raise it.
         """
         epoch, state, given, position, inputs, notes = mark
-        n_errors, errors, here = (notes or NO_NOTES)[:3]
+        n_errors, failed, here = (notes or NO_NOTES)[:3]
         self._passes.note(self._plan, epoch)
         wanted = np.zeros(0, np.int64) if held is None else np.sort(held)
         first = position - given
@@ -301,10 +302,10 @@ class Edge:
         else:
             self._begin(epoch, (state, inputs))
         self.position = position - given
-        known = {(first + row, name) for row, name in errors}
+        known = {name: first + rows for name, rows in rows_by_name(failed).items()}
         while given and (passed := self._pass_again(given, wanted if rows is None else wanted[:0], known)):
             given -= passed
-        self._n_errors = n_errors
+        self._failed.n = n_errors
         if given or not self._held.has_all(wanted):
             raise FailedPreconditionError(
                 f"set_state: rows that {self._plan.node} had given do not come again. Its input has changed since "
@@ -341,7 +342,7 @@ class Edge:
         mark = self.mark() if mark is None else checked(mark, self._plan)
         return self._kind(self._plan, mark, meter=self._meter, uncounted=self._uncounted, passes=self._passes)
 
-    def _pass_again(self, limit: int, wanted: IntArray, known: set[tuple[int, str]]) -> int:
+    def _pass_again(self, limit: int, wanted: IntArray, known: Mapping[str, IntArray]) -> int:
         """Pass over rows that were given before, errors that were raised before among them; 0 at the end.
 
         An error that was not raised before is: the file that is gone, the row that can no longer be made.
@@ -349,7 +350,7 @@ class Edge:
         try:
             n = min(self._ready(), limit)
         except Exception as error:
-            if (self.position - 1, type(error).__name__) not in known:
+            if not is_among(known, self.position - 1, error):
                 raise
             return 1
         if not n:
@@ -388,8 +389,7 @@ class Edge:
 
     def _noted(self, error: Exception) -> Exception:
         """The error, which has taken the place of the next row."""
-        self._n_errors += 1
-        self._raised.append((self.position, type(error).__name__))
+        self._failed.add(self.position, error)
         self.position += 1
         return error
 
@@ -400,13 +400,13 @@ class Edge:
             from penstock.run.located import located
 
             [plan], [mark] = self._plan.inputs, self._before[1]
-            error.came_from(partial(located, plan, mark, again=self._n_errors <= _MOST_LOCATED))
+            error.came_from(partial(located, plan, mark, again=self._failed.n <= _MOST_LOCATED))
         return freed(error)
 
     def _make(self) -> bool:
         """Have the next chunk made; False at the end."""
         if not self._held:
-            self._raised.clear()
+            self._failed.forget()
         self._before, made = self._maker.next()
         self._chunk, self._given, self._rows_given, self._slots = None, 0, 0, 0
         if isinstance(made, Raised):

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from penstock.errors import ArgumentError
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
+from penstock.run.failed import are_failed_rows
 from penstock.run.told import Told
 
 __all__ = ["NO_NOTES", "Epochs", "Mark", "checked", "held_rows", "is_mark", "latest_epoch"]
@@ -15,9 +16,9 @@ __all__ = ["NO_NOTES", "Epochs", "Mark", "checked", "held_rows", "is_mark", "lat
 Mark: TypeAlias = tuple[Any, ...]
 """(epoch, state of the node, rows given since, position, marks of its inputs, notes); a plain value.
 
-Notes are empty, or (errors raised in this epoch, (row, name) of each of them that was raised since the state, the place
-and the rows given since of what comes next where that may be apart from rows on hold, or None). The mark of an input
-may have a fourth: the epochs that the rows of the next step reach, where that is one that it is not in yet.
+Notes are empty, or (errors raised in this epoch, the rows that failed since the state, the place and the rows given
+since of what comes next where that may be apart from rows on hold, or None). The mark of an input may have a fourth:
+the epochs that the rows of the next step reach, where that is one that it is not in yet.
 """
 
 Epochs: TypeAlias = tuple[int, tuple[Any, ...]]
@@ -77,8 +78,8 @@ def _are_notes(notes: Any, plan: Plan) -> bool:
         return True
     if not (len(notes) in {3, 4} and _is_count(notes[0])):
         return False
-    _, errors, here, *reached = notes
-    if not (isinstance(errors, tuple) and all(map(_is_error, errors))):
+    _, failed, here, *reached = notes
+    if not are_failed_rows(failed):
         return False
     return all(_are_epochs(epochs, plan) for epochs in reached) and (here is None or _is_next(here, plan))
 
@@ -94,10 +95,6 @@ def _are_epochs(value: Any, plan: Plan) -> bool:
     if not (isinstance(below, tuple) and len(below) == len(plan.inputs)):
         return False
     return all(map(_are_epochs, below, plan.inputs))
-
-
-def _is_error(error: Any) -> bool:
-    return isinstance(error, tuple) and len(error) == 2 and _is_count(error[0]) and type(error[1]) is str
 
 
 def _is_count(value: Any) -> bool:

@@ -32,7 +32,7 @@ __all__ = [
 
 STATE_VERSION: Final = 3
 PLAIN_VERSION: Final = 2
-"""Of states in which nothing is packed: they say no more than penstock before packing understood."""
+"""Of states in which nothing is packed: penstock before packing reads them, and refuses those that name failed rows."""
 _MOST_BYTES: Final = 1 << 30
 _MOST_ROWS: Final = 1 << 62
 _canonical: Final = json.JSONEncoder(separators=(",", ":"), sort_keys=True, check_circular=False).encode

@@ -24,6 +24,7 @@ from penstock.graph.node import UNKNOWN, Node, Spent, State
 from penstock.graph.plan import Plan
 from penstock.graph.share import Given, Joined, Share
 from penstock.run.edge import Edge, Mark
+from penstock.run.failed import rows_before, rows_of
 from penstock.run.marks import is_mark
 from penstock.run.remade import spent_by_origin
 from penstock.run.told import Told
@@ -189,7 +190,7 @@ def _given(share: Plan, node: Share, mark: Mark, stop: int, kept: IntArray) -> G
     _, state, given, position, (below,), notes = mark
     first = position - given
     n, kept = stop - first, kept - first
-    errors = np.array([row for row, _ in notes[1]] if notes else [], np.int64)
+    errors = rows_of(notes[1] if notes else ())
     if rows_in_epoch(share.inputs[0], below[1], below[4]) is not None:
         return Given(node.at_number(state, below[3]), n, kept)
     kept = kept - np.searchsorted(errors, kept)
@@ -264,7 +265,7 @@ def _without_held(above: Mark, mark: Mark, share: Share) -> Mark:
         return mark
     epoch, state, given, position, inputs, notes = mark
     given -= position - int(held[0])
-    notes = notes and (notes[0], tuple(error for error in notes[1] if error[0] < given), None)
+    notes = notes and (notes[0], rows_before(notes[1], given), None)
     return (epoch, state, given, int(held[0]), inputs, notes)
 
 

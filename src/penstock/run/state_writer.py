@@ -47,12 +47,7 @@ class _Place:
 
     def is_of(self, mark: Mark) -> bool:
         epoch, state, _, _, inputs, notes = mark
-        return (
-            state is self.state
-            and inputs is self.inputs
-            and epoch == self.epoch
-            and bool(notes == self.notes)
-        )
+        return state is self.state and inputs is self.inputs and epoch == self.epoch and notes is self.notes
 
 
 class StateWriter:
@@ -114,7 +109,7 @@ class StateWriter:
         epoch, state, given, position, inputs, notes = mark
         arrays.begin()
         below = to_json(state, arrays)
-        inner, said = to_json(inputs, arrays), to_json(notes)
+        inner, said = to_json(inputs, arrays), to_json(notes, arrays)
         document: dict[str, Any] = {
             "version": STATE_VERSION if arrays.has_steps else PLAIN_VERSION,
             "rows": 0,

@@ -1,0 +1,168 @@
+"""States after rows that failed: as small as positions are, read as they were written before, refused where forged."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.errors import ArgumentError, PenstockError
+from penstock.graph.state import from_json, to_json
+from penstock.run.failed import Failed, rows_before, rows_by_name, rows_of
+from penstock.run.iterator import RowIterator
+from penstock.run.position import seal_state
+
+FAILING = set(np.flatnonzero(np.random.default_rng(1).random(60_000) < 0.2).tolist())
+FEW = 400
+
+
+def some_fail(x: Any) -> Any:
+    if int(x) in FAILING:
+        raise ValueError("no such row")
+    return x
+
+
+def numbers(n: int = 60_000) -> ps.Dataset:
+    return ps.Dataset.range(n).map(some_fail)
+
+
+def given(rows: RowIterator, n: int) -> list[Any]:
+    """Rows, and the names of errors in their places."""
+    found: list[Any] = []
+    while len(found) < n:
+        try:
+            found.append(int(next(rows)))
+        except StopIteration:
+            break
+        except PenstockError as error:
+            found.append(type(error).__name__)
+    return found
+
+
+def as_before(mark: Any) -> Any:
+    """A mark with (row, name) of each error, as states of before have them."""
+    epoch, state, given, position, inputs, notes = mark
+    if notes:
+        failed = sorted((int(row), name) for name, rows in notes[1] for row in rows)
+        notes = (notes[0], tuple(failed), notes[2])
+    return epoch, state, given, position, tuple(map(as_before, inputs)), notes
+
+
+PIPELINES: dict[str, tuple[Callable[[int], ps.Dataset], int]] = {
+    "a chunk": (numbers, 2_000),
+    "on hold": (lambda n: numbers(n).shuffle(10_000, seed=1), 48_000),
+    "left out": (lambda n: numbers(n).shuffle(10_000, seed=1).ignore_errors(), 48_000),
+    "left out before": (lambda n: numbers(n).ignore_errors().shuffle(10_000, seed=1), 28_000),
+}
+
+
+@pytest.mark.parametrize("name", sorted(PIPELINES))
+def test_ten_thousand_rows_that_failed_take_as_much_as_positions_do(name: str):
+    make, most_bytes = PIPELINES[name]
+    rows = iter(make(60_000))
+    given(rows, 39_000)
+    state = json.loads(json.dumps(rows.get_state()))
+    assert len(json.dumps(state)) < most_bytes
+    other = iter(make(60_000))
+    other.set_state(state)
+    assert given(other, 3_000) == given(rows, 3_000)
+
+
+@pytest.mark.parametrize("name", sorted(PIPELINES))
+def test_rows_that_failed_are_read_as_they_were_written_before(name: str):
+    make, _ = PIPELINES[name]
+    rows = iter(make(FEW))
+    given(rows, 100)
+    state = json.loads(json.dumps(rows.get_state()))
+    mark = json.loads(json.dumps(to_json(as_before(from_json(state["mark"])))))
+    other = iter(make(FEW))
+    other.set_state(seal_state({**state, "mark": mark}))
+    assert given(other, FEW) == given(rows, FEW)
+
+
+def test_an_error_that_was_not_raised_before_is_raised_while_rows_are_made_again():
+    rows = iter(numbers(FEW).shuffle(50, seed=1))
+    given(rows, 100)
+    state = rows.get_state()
+    FAILING.add(new := min(set(range(90, FEW)) - FAILING))
+    try:
+        with pytest.raises(PenstockError, match="no such row"):
+            iter(numbers(FEW).shuffle(50, seed=1)).set_state(state)
+    finally:
+        FAILING.remove(new)
+
+
+ARRAY = np.arange(3)
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        [["FunctionError", to_json(array)]]
+        for array in (
+            ARRAY[::-1],
+            ARRAY - 1,
+            ARRAY.repeat(2),
+            ARRAY.astype(np.int32),
+            ARRAY + 0.5,
+            ARRAY[None],
+            ARRAY + (1 << 62),
+            np.array([b"0"]),
+            np.int64(1),
+        )
+    ]
+    + [
+        [["FunctionError", [0, 1]]],
+        [["FunctionError"]],
+        [[7, to_json(ARRAY)]],
+        [[{"bytes": ""}, to_json(ARRAY)]],
+        [[0, "FunctionError"], ["FunctionError", to_json(ARRAY)]],
+        [["FunctionError", to_json(ARRAY)], [0, "FunctionError"]],
+        [[-1, "FunctionError"]],
+        [[True, "FunctionError"]],
+        to_json(ARRAY),
+        "FunctionError",
+        None,
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("place", ["own", "input"])
+def test_failed_rows_made_by_hand_are_refused(place: str, failed: Any):
+    ds = numbers(FEW).batch(2)
+    rows = iter(ds)
+    mark = json.loads(json.dumps(rows.get_state()["mark"]))
+    (mark if place == "own" else mark[4][0])[5] = [3, failed, None]
+    with pytest.raises(ArgumentError, match="state is"):
+        rows.set_state(seal_state({**rows.get_state(), "mark": mark}))
+
+
+# --- what an edge keeps of them ---
+
+
+def test_failed_rows_are_forgotten_with_the_rows_before_them():
+    failed = Failed()
+    assert failed.notes(0, None) == ()
+    for position in (3, 5, 8):
+        failed.add(position, ValueError())
+    failed.add(9, KeyError())
+    n, rows, _ = failed.notes(4, None)
+    assert failed.notes(4, None)[1] is rows
+    assert (n, {name: found.tolist() for name, found in rows}) == (4, {"ValueError": [1, 4], "KeyError": [5]})
+    [(name, found)] = failed.notes(9, None)[1]
+    assert (name, found.tolist()) == ("KeyError", [0])
+    failed.forget()
+    assert failed.notes(9, None) == (4, (), None)
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [(("A", np.array([1, 7])), ("B", np.array([4]))), ((1, "A"), (4, "B"), (7, "A"))],
+    ids=["", "before"],
+)
+def test_failed_rows_of_both_forms_are_the_same(failed: Any):
+    assert {name: rows.tolist() for name, rows in rows_by_name(failed).items()} == {"A": [1, 7], "B": [4]}
+    assert rows_of(failed).tolist() == [1, 4, 7]
+    assert [(name, rows.tolist()) for name, rows in rows_before(failed, 4)] == [("A", [1])]
+    assert rows_of(()).tolist() == []

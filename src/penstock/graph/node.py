@@ -191,6 +191,11 @@ class Node(ABC):
         """
         return ()
 
+    @property
+    def datasets(self) -> Sequence[Sequence[Plan]]:
+        """The plans of the datasets that each row of a source holds; empty where rows hold none."""
+        return ()
+
     def epochs_in_a_pass(self, *n: int) -> int:
         """Epochs that a pass takes, from the rows of its inputs: as many as it opens datasets that its function names.
 

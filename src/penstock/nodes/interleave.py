@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -15,11 +16,10 @@ from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.following import opened_by
-from penstock.graph.named import Named, is_unseeded
+from penstock.graph.named import Named, is_unseeded, shuffled_by
 from penstock.graph.node import (
     AUTOTUNE,
     END,
-    UNKNOWN,
     Branch,
     Failing,
     Node,
@@ -37,6 +37,7 @@ from penstock.graph.rows import _End
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
+from penstock.nodes.listed import NONE_LISTED, Listed, listed
 from penstock.nodes.places import at_places, before_places, with_places
 from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.same_form import First, is_first, like_first
@@ -106,9 +107,11 @@ def interleaved(
 ) -> Plan:
     """The plan of it, with places for a function that draws: what it or its datasets draw counts from the row."""
     rows_by = tuple(function for part in plan.parts for function in part.node.users_functions)
-    is_at_places = is_placed(map_func, makes_datasets=True) or any(map(is_unseeded, (map_func, *rows_by)))
+    among = listed(plan)
+    made_by = (map_func, *rows_by, *among.plans)
+    is_at_places = is_placed(map_func, makes_datasets=True) or any(map(is_unseeded, made_by))
     kind = InterleaveAtPlaces if is_at_places else Interleave
-    node = kind(map_func, cycle_length, block_length, reads_ahead, where, rows_by)
+    node = kind(map_func, cycle_length, block_length, reads_ahead, where, rows_by, among)
     return Plan(node, (with_places(plan) if is_at_places else plan,))
 
 
@@ -128,8 +131,9 @@ class Interleave(Node):
 
     The state is (for each place the position of the row whose dataset is open there, on hold, and that dataset's
     mark; or None, the place whose turn it is, the rows that it has given in this turn, whether the input has ended;
-    where the function names shuffled datasets, the epoch; once rows have come, what the first are). The epoch is the
-    number of the first row, through all passes: the number of a row says which pass over such a dataset it opens.
+    where the function names shuffled datasets, or rows are such, the epoch; once rows have come, what the first are).
+    The epoch is the number of the first row, through all passes: the number of a row says which pass over such a
+    dataset it opens. Of datasets that are rows it is the number of passes over each.
 
     Args:
         map_func: Takes a row and returns a dataset.
@@ -138,6 +142,7 @@ class Interleave(Node):
         reads_ahead: Whether a thread reads ahead in each open dataset.
         where: The method that the user called, for errors.
         rows_by: Functions that have made the rows, which may be datasets that those only name.
+        among: The datasets that rows of a source below are.
     """
 
     bound_by: ClassVar[str] = "datasets of which its rank was given a part"
@@ -148,21 +153,28 @@ class Interleave(Node):
     reads_ahead: bool = False
     where: str = field(default="interleave", repr=False)
     rows_by: tuple[Callable[..., Any], ...] = field(default=(), repr=False, compare=False)
+    among: Listed = field(default=NONE_LISTED, repr=False, compare=False)
     _named: Named = field(default_factory=Named, init=False, repr=False, compare=False)
 
     @property
     def named(self) -> tuple[Plan, ...]:
-        return self._named.by(self.map_func, *self.rows_by)
+        return self._named.by(self.map_func, *self.rows_by, *self.among.plans)
 
     @property
     def is_shuffled(self) -> bool:
         return bool(self.named)
 
     def epochs_in_a_pass(self, n: int) -> int:  # type: ignore[override]
-        return 1 if not self.named else n if n >= 0 else UNKNOWN
+        return self._opens.passes(n) if self.named else 1
 
     def epochs_taken(self, state: State, n: int) -> int:  # type: ignore[override]
-        return n if _further(state)[0] and _is_over(state) else 1
+        return self._opens.passes(n) if _further(state)[0] and _is_over(state) else 1
+
+    @cached_property
+    def _opens(self) -> Listed:
+        """Which passes over datasets rows open: each row another one, where functions name datasets too."""
+        named_too = any(map(shuffled_by, (self.map_func, *self.rows_by)))
+        return NONE_LISTED if named_too else self.among
 
     @property
     def called_by(self) -> str:
@@ -207,9 +219,9 @@ class Interleave(Node):
         # Read ahead or not, it has the same mark.
         return Plan(Prefetch(1 if self.reads_ahead else 0), (plan,))
 
-    def first_epochs(self, made: Plan, number: int) -> dict[int, int]:
-        """The first epochs of what the function has made for a row of a number, through all passes."""
-        return made.first_epochs(number, self._named.since)
+    def first_epochs(self, made: Plan, epoch: int, row: int) -> dict[int, int]:
+        """The first epochs of what the function has made for a row of an epoch."""
+        return made.first_epochs(epoch + self._opens.pass_at(row), self._named.since)
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         places: list[PlainRows | None] = [None] * self.cycle_length
@@ -262,6 +274,7 @@ class InterleaveAtPlaces(Interleave):
         reads_ahead: As of `Interleave`.
         where: As of `Interleave`.
         rows_by: As of `Interleave`.
+        among: As of `Interleave`.
     """
 
     @property
@@ -401,7 +414,7 @@ class _Turns:
             self._places[place] = None  # where this fails the row is passed over
             row = self._rows.take(np.array([position]))
             made = self._node.open(row.row(0), position)
-            plan, first = opened_by(made, row, self._node.first_epochs(made, sum(self._epoch) + position))
+            plan, first = opened_by(made, row, self._node.first_epochs(made, sum(self._epoch), position))
             branch = self._branches[place] = self._rows.branch(plan, mark, first)
             self._places[place] = opened
         return branch

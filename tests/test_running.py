@@ -57,6 +57,9 @@ def leave_early(make: Callable[[], ps.Dataset]) -> list[threading.Thread]:
         lambda: ps.Dataset.range(1000).map(waits, ps.AUTOTUNE).shuffle(10).batch(2).prefetch(ps.AUTOTUNE),
         lambda: ps.Dataset.range(1000).filter(lambda x: int(x) % 2 == 0).prefetch(2).repeat(),
         lambda: ps.Dataset.range(9).interleave(lambda _: ps.Dataset.range(100).map(later, 2), 3).prefetch(1),
+        lambda: ps.Dataset.range(9).interleave(
+            lambda _: ps.Dataset.range(9999).map(waits), 9, 5, ps.AUTOTUNE
+        ),
     ],
 )
 def test_leaving_early_frees_threads_and_memory_at_once(make: Callable[[], ps.Dataset]):
@@ -171,6 +174,7 @@ print("all", flush=True)
         "ps.Dataset.range(20).map(stalls).shuffle(18, 1, False)",
         "ps.Dataset.from_generator(numbers, output_signature=numbered)",
         "ps.Dataset.from_generator(numbers, output_signature=numbered).prefetch(1)",
+        "ps.Dataset.range(4).interleave(lambda i: ps.Dataset.range(5 * i, 5 * i + 5).map(stalls), 3, 2, 2)",
     ],
 )
 def test_an_interrupt_comes_at_once_and_no_row_is_lost(pipeline: str, tmp_path: Path):
@@ -206,7 +210,12 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no masks of signals here")
 @pytest.mark.parametrize(
-    "pipeline", ["ps.Dataset.range(20).map(stalls, 2)", "ps.Dataset.range(20).map(stalls).prefetch(2)"]
+    "pipeline",
+    [
+        "ps.Dataset.range(20).map(stalls, 2)",
+        "ps.Dataset.range(20).map(stalls).prefetch(2)",
+        "ps.Dataset.range(1).interleave(lambda _: ps.Dataset.range(20).map(stalls), 1, 1, 1)",
+    ],
 )
 def test_an_interrupt_that_wakes_no_wait_is_heard_all_the_same(pipeline: str):
     command = [sys.executable, "-c", HEARD_ELSEWHERE, pipeline]
@@ -227,6 +236,7 @@ def test_an_interrupt_that_wakes_no_wait_is_heard_all_the_same(pipeline: str):
         ps.Dataset.range(90).map(later, 2),
         ps.Dataset.range(90).map(later, 2).shuffle(20, 3, False).prefetch(2),
         ps.Dataset.range(9).interleave(lambda _: ps.Dataset.range(10).map(later), 3).batch(4).prefetch(-1),
+        ps.Dataset.range(9).interleave(lambda _: ps.Dataset.range(10).map(later), 3, 2, -1).batch(4),
     ],
 )
 def test_parent_and_child_of_a_fork_both_go_on(ds: ps.Dataset):

@@ -297,7 +297,7 @@ class Node(ABC):
         return 1
 
     def is_bound(self) -> bool:
-        """Whether a source's steps stay in the thread that asks for rows, however slow they are.
+        """Whether steps stay in the thread that asks for rows, however slow they are.
 
         For code of users, which may be bound to the thread that it began in. A prefetch above has a thread of its own.
         """

@@ -179,10 +179,13 @@ class Rows(Protocol):
     def restart(self) -> None:
         """Begin the next epoch; positions begin at 0 again."""
 
-    def branch(self, plan: Plan, mark: Any = None, first: Mapping[int, int] = ...) -> Branch:
+    def branch(
+        self, plan: Plan, mark: Any = None, first: Mapping[int, int] = ..., threads: int = ...
+    ) -> Branch:
         """The rows of another plan, from a mark or from the start. To be kept in `scratch`.
 
         `first` are the epochs with which passes over parts of it begin, as `Plan.first_epochs` gives them.
+        All branches of an iterator share the threads that make rows ahead in them, or `threads` those of this edge.
         """
 
     def again(self, mark: Any = None) -> Branch:

@@ -160,6 +160,9 @@ class GroupByWindow(Node):
     def is_shuffled(self) -> bool:
         return bool(self.named)
 
+    def is_bound(self) -> bool:
+        return True  # as a generator may be, of which a function makes a dataset
+
     def epochs_in_a_pass(self, n: int) -> int:  # type: ignore[override]
         return UNKNOWN if self.named else 1
 

@@ -73,7 +73,8 @@ def interleave(
         cycle_length: Datasets that are open at a time. By default 16, on every machine; tf.data takes the number of
             its processors.
         block_length: Rows that a dataset gives in its turn; 1 by default.
-        num_parallel_calls: With it, or with `ps.AUTOTUNE` (-1), a thread reads ahead in each open dataset.
+        num_parallel_calls: So many threads read ahead in the open datasets; `ps.AUTOTUNE` (-1) takes as many as help,
+            at most 16 or one for each processor. A generator stays in a thread of its own, of which AUTOTUNE has 64.
         deterministic: Taken for tf.data's sake: the order is the same in any case.
 
     Raises:
@@ -93,7 +94,9 @@ def interleave(
         want = f"ps.AUTOTUNE or at most cycle_length, {cycle}"
         raise ArgumentError("interleave", "num_parallel_calls", got=calls, want=want)
     block = 1 if block_length is None else whole_number("interleave", "block_length", block_length, above=0)
-    return interleaved(plan, map_func, cycle, block, reads_ahead=num_parallel_calls is not None)
+    return interleaved(
+        plan, map_func, cycle, block, reads_ahead=calls or (0 if num_parallel_calls is None else AUTOTUNE)
+    )
 
 
 def interleaved(
@@ -102,7 +105,7 @@ def interleaved(
     cycle_length: int,
     block_length: int = 1,
     *,
-    reads_ahead: bool = False,
+    reads_ahead: int = 0,
     where: str = "interleave",
 ) -> Plan:
     """The plan of it, with places for a function that draws: what it or its datasets draw counts from the row."""
@@ -139,7 +142,7 @@ class Interleave(Node):
         map_func: Takes a row and returns a dataset.
         cycle_length: Places.
         block_length: Rows in a turn.
-        reads_ahead: Whether a thread reads ahead in each open dataset.
+        reads_ahead: Threads that read ahead in the open datasets; AUTOTUNE takes as many as help.
         where: The method that the user called, for errors.
         rows_by: Functions that have made the rows, which may be datasets that those only name.
         among: The datasets that rows of a source below are.
@@ -150,7 +153,7 @@ class Interleave(Node):
     map_func: Callable[..., Any]
     cycle_length: int
     block_length: int = 1
-    reads_ahead: bool = False
+    reads_ahead: int = 0
     where: str = field(default="interleave", repr=False)
     rows_by: tuple[Callable[..., Any], ...] = field(default=(), repr=False, compare=False)
     among: Listed = field(default=NONE_LISTED, repr=False, compare=False)
@@ -179,6 +182,9 @@ class Interleave(Node):
     @property
     def called_by(self) -> str:
         return self.where
+
+    def is_bound(self) -> bool:
+        return True  # as a generator may be, of which a function makes a dataset
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -257,7 +263,7 @@ class Interleave(Node):
     def examples(cls) -> list[Node]:
         return [
             cls(_numbers, 1),
-            cls(_numbers, 3, reads_ahead=True),
+            cls(_numbers, 3, reads_ahead=AUTOTUNE),
             cls(_numbers, 4, 2),
             cls(_numbers, 16, 5),
         ]
@@ -415,7 +421,9 @@ class _Turns:
             row = self._rows.take(np.array([position]))
             made = self._node.open(row.row(0), position)
             plan, first = opened_by(made, row, self._node.first_epochs(made, sum(self._epoch), position))
-            branch = self._branches[place] = self._rows.branch(plan, mark, first)
+            branch = self._branches[place] = self._rows.branch(
+                plan, mark, first, self._node.reads_ahead or AUTOTUNE
+            )
             self._places[place] = opened
         return branch
 

@@ -24,7 +24,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.row_bytes import rows_within
 from penstock.errors import FailedPreconditionError, InvalidArgumentError
 from penstock.graph.epochs import rows_in_epoch
-from penstock.graph.node import END, Failing, RowSource
+from penstock.graph.node import AUTOTUNE, END, Failing, RowSource
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.graph.share import rows_left
@@ -35,6 +35,7 @@ from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
 from penstock.run.marks import NO_NOTES, Mark, checked
 from penstock.run.passes import Passes, PassesFrom
+from penstock.run.readers import Readers
 from penstock.run.steps import Meter, OpenEdge, Raised
 from penstock.run.threads import leave_if_sent_home
 from penstock.run.uncounted import Uncounted
@@ -65,19 +66,22 @@ class Edge:
         uncounted: Uncounted | None = None,
         passes: Passes | None = None,
         kind: Callable[..., Edge] | None = None,
+        readers: Readers | None = None,
     ) -> None:
         """The rows from the start of a new epoch, or from a mark with the rows on hold at `held`.
 
         With `after` they are those of the epoch that follows the mark's. AUTOTUNE uses at most `most_threads` for a
         node, here and below. `open_edge` opens the edges below, the first time. What functions draw at random that no
         state counts is noted in `uncounted`, from all edges below as well. `passes` tells epochs, here and below.
-        `kind` opens all other edges, which are then of one kind.
+        `kind` opens all other edges, which are then of one kind. `readers` make things ahead where this or an edge
+        above is of a dataset that was opened for a row.
         """
         self._kind = Edge if kind is None else kind
         self._passes = Passes() if passes is None else passes
         self._uncounted = Uncounted() if uncounted is None else uncounted
         self._open_first = open_edge
         self._plan, self._meter, self._most_threads = plan, meter, most_threads
+        self._readers, self._branch_readers = readers, readers
         self._group_rows = 1
         self.group_rows = 1
         """Rows of the node that pulls here which are taken together by the one above it."""
@@ -93,12 +97,14 @@ class Edge:
 
     def _begin(self, epoch: int, place: Any = None, *, after: bool = False) -> None:
         self._epoch = epoch
-        most, uncounted = self._most_threads, self._uncounted
-        open_edge = self._open_first or partial(
-            self._kind, meter=self._meter, most_threads=most, uncounted=uncounted, passes=self._passes
-        )
+        known: Any = {
+            "most_threads": self._most_threads,
+            "uncounted": self._uncounted,
+            "readers": self._readers,
+        }
+        open_edge = self._open_first or partial(self._kind, meter=self._meter, passes=self._passes, **known)
         self._open_first = None
-        maker = Maker(self._plan, open_edge, epoch, self._meter, most_threads=most, uncounted=uncounted)
+        maker = Maker(self._plan, open_edge, epoch, self._meter, **known)
         maker.begin(place, after=after)
         self._maker = maker
         if self._group_rows > 1:
@@ -328,19 +334,28 @@ class Edge:
         return epoch + self._plan.epochs_taken(state, inputs)
 
     def branch(
-        self, plan: Plan, mark: Mark | None = None, first: Mapping[int, int] = MappingProxyType({})
+        self,
+        plan: Plan,
+        mark: Mark | None = None,
+        first: Mapping[int, int] = MappingProxyType({}),
+        threads: int = AUTOTUNE,
     ) -> Edge:
-        """The rows of another plan, from a mark or from the start, where its epochs begin at `first`."""
+        """The rows of another plan, from a mark or from the start, where its epochs begin at `first`.
+
+        What is made ahead in all of them takes so many threads together, with AUTOTUNE those of an iterator.
+        """
         most, uncounted = self._most_threads, self._uncounted
         uncounted.opened.note(plan)
-        return self._kind(
-            plan, checked(mark, plan), most_threads=most, uncounted=uncounted, passes=PassesFrom(first)
-        )
+        if self._branch_readers is None or (threads > 0 and self._branch_readers is self._readers):
+            self._branch_readers = Readers(threads if threads > 0 else None, most)
+        known: Any = {"most_threads": most, "uncounted": uncounted, "readers": self._branch_readers}
+        return self._kind(plan, checked(mark, plan), passes=PassesFrom(first), **known)
 
     def again(self, mark: Mark | None = None) -> Edge:
         """The rows of this edge's own plan, from a mark or from where it stands."""
         mark = self.mark() if mark is None else checked(mark, self._plan)
-        return self._kind(self._plan, mark, meter=self._meter, uncounted=self._uncounted, passes=self._passes)
+        known: Any = {"uncounted": self._uncounted, "passes": self._passes, "readers": self._readers}
+        return self._kind(self._plan, mark, meter=self._meter, **known)
 
     def _pass_again(self, limit: int, wanted: IntArray, known: Mapping[str, IntArray]) -> int:
         """Pass over rows that were given before, errors that were raised before among them; 0 at the end.

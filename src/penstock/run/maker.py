@@ -16,6 +16,7 @@ from penstock.run.crossed import noted
 from penstock.run.joined import LineSteps, steps_of
 from penstock.run.passes import Reached, made_ahead, note_reached
 from penstock.run.pool import Pool, Ticket
+from penstock.run.readers import AheadInTurns, Readers
 from penstock.run.steps import Made, Meter, OpenEdge, Place, Raised, Steps, Task
 from penstock.run.tuning import Tuner
 from penstock.run.uncounted import Uncounted
@@ -30,6 +31,7 @@ Ready: TypeAlias = tuple[Place, Chunk | Failing | Raised | Literal[_End.END] | N
 # fetch them.
 AHEAD_SECONDS = 0.0015
 _WORTH_A_THREAD = 2
+_WORTH_A_LINE_OF = 2
 
 # With AUTOTUNE, work that takes longer than this is worth handing to other threads.
 _SHARE_SECONDS = 0.001
@@ -47,11 +49,16 @@ class Maker:
         *,
         most_threads: int | None = None,
         uncounted: Uncounted | None = None,
+        readers: Readers | None = None,
     ) -> None:
-        """To be begun. AUTOTUNE uses at most so many threads. What functions draw uncounted is noted in `uncounted`."""
+        """To be begun. AUTOTUNE uses at most so many threads. What functions draw uncounted is noted in `uncounted`.
+
+        What is not asked for with a number of threads is done by those of `readers` where these are given.
+        """
         self._plan, self._open_edge, self._epoch, self._meter = plan, open_edge, epoch, meter
         threads = plan.node.threads()
-        self._pool = Pool(threads) if threads > 1 else None
+        self._pool: Pool | Readers | None = Pool(threads) if threads > 1 else None
+        self._readers = readers
         self._width = max(threads, 1)
         self._may_share = threads < 0 and most_threads != 1
         self._most_threads, self._uncounted = most_threads, uncounted
@@ -85,7 +92,7 @@ class Maker:
         self._slow_steps = 0
         self._end: Ready | None = None
         depth = self._plan.node.ahead()
-        self._ahead = Ahead(_Noting(self._next), depth) if depth else None
+        self._ahead = self._made_ahead(depth) if depth else None
 
     def restart(self, epoch: int, place: Place) -> None:
         """Begin an epoch, after one in which rows were given up to those that follow a place."""
@@ -111,7 +118,7 @@ class Maker:
             self._end = before, END
         return before, made
 
-    def _fill(self, pool: Pool) -> None:
+    def _fill(self, pool: Pool | Readers) -> None:
         """Hand out work until every thread has some; a line that has reached the end goes no further."""
         while len(self._line) <= self._width and not (self._line and self._line[-1][0][1] is END):
             made, reached = made_ahead(self._step)
@@ -141,7 +148,11 @@ class Maker:
         start = perf_counter()
         result = task.work()
         if perf_counter() - start > _SHARE_SECONDS:
-            self._tuner, self._may_share = Tuner(self._most_threads), False
+            self._may_share = False
+            if self._readers is not None:
+                self._pool, self._width = self._readers, self._readers.threads
+                return result
+            self._tuner = Tuner(self._most_threads)
             self._width = self._tuner.width
             self._pool = Pool(self._width)
         return result
@@ -149,7 +160,7 @@ class Maker:
     def _take(self, ticket: Ticket) -> tuple[State, Chunk | Failing | Partly]:
         start = perf_counter()
         reached, made = self._wait(ticket.result)
-        if self._tuner is not None and self._pool is not None:
+        if self._tuner is not None and isinstance(self._pool, Pool):
             rows = made.rows if isinstance(made, Partly) else made
             chunk = rows.rows if isinstance(rows, Failing) else rows
             self._tuner.note(len(rows), 0 if chunk is None else chunk.nbytes, perf_counter() - start)
@@ -172,8 +183,12 @@ class Maker:
         step = self._next()
         self._slow_steps = self._slow_steps + 1 if perf_counter() - start > AHEAD_SECONDS else 0
         if self._slow_steps >= _WORTH_A_THREAD and step[1] is not END:
-            self._ahead = Ahead(_Noting(self._next))
+            self._ahead = self._made_ahead(_WORTH_A_LINE_OF)
         return step
+
+    def _made_ahead(self, depth: int) -> Ahead | AheadInTurns | None:
+        steps = _Noting(self._next)
+        return Ahead(steps, depth) if self._readers is None else self._readers.ahead(self._plan, steps, depth)
 
 
 class _Crossing:

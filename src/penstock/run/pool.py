@@ -6,10 +6,10 @@ import os
 import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
-from threading import Event
+from threading import Event, Lock
 from typing import Any, Final, TypeAlias
 
-from penstock.run.threads import Left, start
+from penstock.run.threads import Left, leave_if_sent_home, start
 
 __all__ = ["Pool", "Ticket"]
 
@@ -20,13 +20,17 @@ _LOOK_UP_SECONDS: Final = 0.2
 class Ticket:
     """A result that comes later."""
 
-    def __init__(self, work: Callable[[], Any]) -> None:
+    def __init__(self, work: Callable[[], Any], *, may_be_done_here: bool = False) -> None:
+        """With `may_be_done_here` whoever wants the result does the work, where no thread has begun it."""
         self._work, self._done = work, Event()
+        self._may_be_done_here, self._begun = may_be_done_here, Lock()
         self._result: Any = None
         self._error: BaseException | None = None
 
     def run(self) -> None:
-        """Do the work."""
+        """Do the work, unless it has been begun."""
+        if not self._begun.acquire(blocking=False):
+            return
         try:
             self._result = self._work()
         except BaseException as error:  # noqa: BLE001  (raised again by result())
@@ -40,8 +44,10 @@ class Ticket:
 
     def result(self) -> Any:
         """Wait for the work; raises what it raised."""
+        if self._may_be_done_here:
+            self.run()
         while not self._done.wait(_LOOK_UP_SECONDS):
-            pass
+            leave_if_sent_home()
         if self._error is not None:
             raise self._error
         return self._result
@@ -59,12 +65,12 @@ class Pool:
         self._started = [0]
         weakref.finalize(self, _send_home, self._queue, self._started, os.getpid())
 
-    def submit(self, work: Callable[[], Any]) -> Ticket:
-        """Have work done."""
+    def submit(self, work: Callable[[], Any], *, may_be_done_here: bool = False) -> Ticket:
+        """Have work done, also by whoever wants the result where `may_be_done_here`."""
         if self._started[0] < self._threads:
             self._started[0] += 1
             start(_run, (self._queue,), "penstock-work")
-        ticket = Ticket(work)
+        ticket = Ticket(work, may_be_done_here=may_be_done_here)
         self._queue.put(ticket)
         return ticket
 

@@ -225,7 +225,7 @@ def in_threads(n: int) -> Variant:
         if name in type(node).changes_no_row and getattr(node, name) not in (None, 1):
             node = replace(node, **{name: n})  # type: ignore[type-var]
         elif isinstance(node, Interleave):
-            node = replace(node, reads_ahead=n > 1)
+            node = replace(node, reads_ahead=n if n > 1 else 0)
         return Plan(node, inputs)
 
     return lambda plan: rebuilt(plan, make)

@@ -55,6 +55,25 @@ def test_decode_image_takes_jpeg_too(name):
     assert np.array_equal(ps.io.decode_image(_FILES[name], dtype=np.float32), scaled)
 
 
+@pytest.mark.parametrize("name", ["arithmetic", "arithmetic_progressive"])
+def test_arithmetic_codes_of_the_same_picture_give_the_same(name):
+    file = (_FOLDER / f"{name}.jpg").read_bytes()
+    assert np.array_equal(ps.io.decode_jpeg(file), ps.io.decode_jpeg(_FILES["rgb420"]))
+    with pytest.raises(ps.errors.InvalidArgumentError, match="it is cut short"):
+        ps.io.decode_jpeg(file[: len(file) // 2])
+    assert ps.io.decode_jpeg(file[: len(file) // 2], try_recover_truncated=True).shape == (37, 53, 3)
+
+
+def test_an_arithmetic_picture_of_one_colour_may_be_large_on_few_bytes_up_to_a_limit():
+    file = bytearray((_FOLDER / "arithmetic.jpg").read_bytes())
+    frame = file.index(b"\xff\xc9")
+    file[frame + 5 : frame + 9] = (1_500).to_bytes(2, "big") * 2
+    assert ps.io.decode_jpeg(bytes(file)).shape == (1_500, 1_500, 3)
+    file[frame + 5 : frame + 9] = (12_000).to_bytes(2, "big") * 2
+    with pytest.raises(ps.errors.InvalidArgumentError, match="cannot hold 12000 x 12000 pixels"):
+        ps.io.decode_jpeg(bytes(file))
+
+
 def test_a_part_is_what_stands_there():
     file = _FILES["rgb444"]
     part = ps.io.decode_and_crop_jpeg(file, [3, 9, 20, 11])

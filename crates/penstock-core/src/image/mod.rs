@@ -30,7 +30,7 @@ const MAGIC_BYTES: usize = 12;
 /// The formats that are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// JPEG, baseline or progressive.
+    /// JPEG, baseline or progressive, of Huffman or arithmetic codes.
     Jpeg,
     /// PNG of 1 to 16 bits.
     Png,
@@ -214,7 +214,7 @@ pub fn shape_of(bytes: &[u8], channels: usize, want: &Want) -> Result<Shape, Wro
     // As in TensorFlow, files of other formats have their own size.
     let is_jpeg = format_of(bytes) == Some(Format::Jpeg);
     if is_jpeg && !want.recover {
-        jpeg::check_length(&header, bytes.len())?;
+        jpeg::check_length(&header, bytes)?;
     }
     let ratio = if is_jpeg { jpeg::ratio(&header, want).max(1) } else { 1 };
     Ok(Shape {

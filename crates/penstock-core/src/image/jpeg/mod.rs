@@ -15,11 +15,15 @@ use mozjpeg_sys::{
 pub use encode::{Encoding, encode};
 use library::{Decompressor, Ending, caught};
 
+use super::bytes::bytes_at;
 use super::{Header, Want, Wrong, samples};
 
 /// Samples that a byte of a picture with Huffman codes can stand for: a block of 64 takes a bit at least, and the block of
 /// a colour may be half as high and wide as each of three in the picture.
 const MOST_RATIO: u64 = 8 * 64 * 3;
+/// Samples that any number of bytes may stand for with arithmetic codes, which write a picture of one colour in some 200
+/// bytes, whatever its size.
+const MOST_FLAT: u64 = 1 << 26;
 /// Lines asked for at once; libjpeg gives up to four.
 const LINES: usize = 4;
 /// What libjpeg answers where a header is whole.
@@ -27,6 +31,9 @@ const JPEG_HEADER_OK: i32 = 1;
 /// The marker that Adobe's programs write, and the bytes of it that libjpeg wants to see.
 const APP14: i32 = 0xee;
 const APP14_BYTES: u32 = 12;
+/// The marker that begins the codes of a picture, and the bytes of the one that begins a file.
+const SCAN: u8 = 0xda;
+const SIGNATURE_BYTES: usize = 2;
 
 /// A part of a picture, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +79,26 @@ pub fn decode_region(bytes: &[u8], want: &Want, region: Region, out: &mut [u8]) 
 }
 
 /// Refuse a picture that a file of this length cannot hold, unless what is missing is made up.
-pub fn check_length(header: &Header, length_bytes: usize) -> Result<(), Wrong> {
-    plausible(header, length_bytes).map_err(named)
+pub fn check_length(header: &Header, bytes: &[u8]) -> Result<(), Wrong> {
+    plausible(header, bytes).map_err(named)
+}
+
+/// Whether the frame's marker says that the codes are arithmetic ones.
+fn is_arithmetic(bytes: &[u8]) -> bool {
+    let mut place = SIGNATURE_BYTES;
+    while let Some([0xff, marker, high, low]) = bytes_at::<4>(bytes, place) {
+        match marker {
+            // Bytes that fill up stand before any marker.
+            0xff => place = place.saturating_add(1),
+            0xc9..=0xcb | 0xcd..=0xcf => return true,
+            SCAN => return false,
+            _ => {
+                let length = usize::from(u16::from_be_bytes([high, low]));
+                place = place.saturating_add(2).saturating_add(length);
+            }
+        }
+    }
+    false
 }
 
 /// What height and width are divided by.
@@ -102,7 +127,7 @@ fn decode_part(bytes: &[u8], want: &Want, region: Option<Region>, out: &mut [u8]
         save_adobe_marker(decompressor.info());
         let header = begun(&mut decompressor)?.0.bounded()?;
         if !want.recover {
-            plausible(&header, bytes.len())?;
+            plausible(&header, bytes)?;
         }
         let want = Want { ratio: ratio(&header, want), ..*want };
         run(decompressor.info(), &want, region, out)
@@ -126,9 +151,11 @@ fn begun(decompressor: &mut Decompressor<'_>) -> Result<(Header, usize), Wrong> 
 }
 
 /// Nothing is allocated on the word of a size that cannot be true.
-fn plausible(header: &Header, length_bytes: usize) -> Result<(), Wrong> {
+fn plausible(header: &Header, bytes: &[u8]) -> Result<(), Wrong> {
     let count = samples(1, header.height, header.width, header.channels).unwrap_or(u64::MAX);
-    if count > (length_bytes as u64).saturating_mul(MOST_RATIO) {
+    let length_bytes = bytes.len();
+    let most = (length_bytes as u64).saturating_mul(MOST_RATIO);
+    if count > most && (count > MOST_FLAT || !is_arithmetic(bytes)) {
         let message = format!(
             "it is cut short: {length_bytes} bytes cannot hold {} x {} pixels",
             header.height, header.width
@@ -404,6 +431,15 @@ mod tests {
         let mut out = vec![0; 8192 * 8192 * 3];
         let wrong = decode(&bytes, &Want::default(), &mut out).unwrap_err();
         assert!(wrong.to_string().contains("cannot hold 8192 x 8192 pixels"), "{wrong}");
+    }
+
+    #[test]
+    fn arithmetic_codes_are_told_by_the_marker_of_the_frame() {
+        let start = [0xff, 0xd8, 0xff, 0xe0, 0, 4, 0xff, 0xc9];
+        for (marker, arithmetic) in [(0xc0, false), (0xc2, false), (0xc9, true), (0xca, true)] {
+            let bytes = [&start[..], &[0xff, 0xff, marker, 0, 11, 8]].concat();
+            assert_eq!(is_arithmetic(&bytes), arithmetic, "{marker:x}");
+        }
     }
 
     #[test]

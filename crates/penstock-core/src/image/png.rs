@@ -182,12 +182,11 @@ impl Conversion {
         let wide = depth == BitDepth::Sixteen;
         let grey = (have > 2 && want.channels < 3).then(|| {
             let info = reader.info();
-            let gamma = info.gama_chunk.map(png::ScaledFloat::into_scaled);
-            Grey::new(
-                if info.srgb.is_some() { Some(Grey::SRGB_GAMMA) } else { gamma },
-                wide,
-                want.sixteen_bit,
-            )
+            let mut gamma = info.gama_chunk.map(png::ScaledFloat::into_scaled);
+            if info.srgb.is_some() && gamma.is_none_or(Grey::is_known) {
+                gamma = Some(Grey::SRGB_GAMMA);
+            }
+            Grey::new(gamma, wide.then(|| significant_bits(info)), want.sixteen_bit)
         });
         Ok(Self { have, want: want.channels, wide, want_wide: want.sixteen_bit, grey })
     }
@@ -260,6 +259,12 @@ impl Conversion {
             }
         }
     }
+}
+
+/// Bits of the sample that has most of them, of a picture of 16.
+fn significant_bits(info: &png::Info<'_>) -> u32 {
+    let colours = info.sbit.iter().flat_map(|bits| bits.iter().take(3));
+    colours.max().map_or(u16::BITS, |&bits| u32::from(bits))
 }
 
 fn sample_bytes(wide: bool) -> usize {

@@ -74,6 +74,15 @@ def test_an_arithmetic_picture_of_one_colour_may_be_large_on_few_bytes_up_to_a_l
         ps.io.decode_jpeg(bytes(file))
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "int8", "uint64"])
+def test_decode_image_makes_other_dtypes_of_uint16(dtype):
+    want = ps.image.convert_image_dtype(ps.io.decode_image(_FILES["rgb420"], dtype=np.uint16), dtype)
+    assert np.array_equal(ps.io.decode_image(_FILES["rgb420"], dtype=dtype), want)
+    ds = _dataset([_FILES["rgb420"], _FILES["gray"]]).map(lambda file: ps.io.decode_image(file, 3, dtype))
+    assert ds.element_spec.dtype == dtype
+    assert np.array_equal(next(iter(ds)), want)
+
+
 def test_a_part_is_what_stands_there():
     file = _FILES["rgb444"]
     part = ps.io.decode_and_crop_jpeg(file, [3, 9, 20, 11])

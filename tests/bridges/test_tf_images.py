@@ -116,7 +116,7 @@ def test_jpeg_files_of_pillow_are_equal(mode):
     assert mine.tolist() == theirs.numpy().tolist()
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32", "float64", "float16", "int32", "int8"])
 @pytest.mark.parametrize("channels", [None, 0, 1, 3])
 def test_decode_image_gives_the_same(dtype, channels):
     random = np.random.default_rng(5)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from penstock import _native
 from penstock.errors import ArgumentError, ArgumentTypeError
-from penstock.image.convert import converted
 from penstock.image.pictures import picture_operation
+from penstock.io.scaled_samples import converted
 from penstock.math.arithmetic import is_float_dtype
 
 __all__ = [

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import ArgumentError
-from penstock.image.convert import converted
 from penstock.image.pictures import picture_operation
+from penstock.io.scaled_samples import converted
 
 __all__ = ["grayscale_to_rgb", "rgb_to_grayscale"]
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import ArgumentError
-from penstock.image.convert import converted
 from penstock.image.pictures import picture_operation
 from penstock.io.decode_jpeg import decode_jpeg
 from penstock.io.encode_jpeg import encode_jpeg
+from penstock.io.scaled_samples import converted
 
 __all__ = ["adjust_jpeg_quality", "recoded"]
 

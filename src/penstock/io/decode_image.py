@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from penstock.column.base import IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.io.picture_formats import have_frames
 from penstock.io.pictures import checked_channels, column_of, decode_files, one_file, picture_spec
+from penstock.io.scaled_samples import converted, kind_of
 from penstock.spec import TensorSpec
 from penstock.trace import operation
 
 __all__ = ["decode_image"]
 
-_DTYPES = (np.uint8, np.uint16, np.float32)
+# Those of the decoder. Others are made of uint16, as in TensorFlow, so that they lose what uint16 has not.
+_DECODED = (np.uint8, np.uint16, np.float32)
 
 
 def _decode_column(
@@ -27,9 +30,7 @@ def _decode_column(
     expand_animations: bool = True,
 ) -> NDArray[Any] | ShapedColumn:
     channels, kind = checked_channels("decode_image", channels), _checked(dtype)
-    samples, shapes = decode_files(
-        "decode_image", contents, channels, dtype=kind, first_frame=not expand_animations
-    )
+    samples, shapes = _decoded(contents, channels, kind, expand_animations)
     if expand_animations and have_frames(contents).any():
         raise InvalidArgumentError(
             "decode_image: a GIF or WebP has a row of pictures where others have one. Pass expand_animations=False to "
@@ -62,7 +63,8 @@ def decode_image(
     Args:
         contents: The bytes of the file.
         channels: 1 for grey, 3 for RGB, 4 with opacity; 0 or None for what the file has. JPEG has no 4.
-        dtype: uint8; uint16, of which PNG fills all and others the upper half; or float32, from 0 to 1.
+        dtype: uint8; uint16, of which PNG fills all and others the upper half; float32, from 0 to 1; or another dtype
+            of numbers, to which `convert_image_dtype` takes uint16.
         expand_animations: All frames of a GIF or WebP, also of one with a single frame; False gives the first.
 
     Returns:
@@ -80,15 +82,23 @@ def decode_image(
     """
     channels, kind = checked_channels("decode_image", channels), _checked(dtype)
     file = one_file("decode_image", contents)
-    samples, [shape] = decode_files(
-        "decode_image", file, channels, dtype=kind, first_frame=not expand_animations
-    )
+    samples, [shape] = _decoded(file, channels, kind, expand_animations)
     is_row = expand_animations and bool(have_frames(file).all())
     return samples.reshape(shape if is_row else shape[1:])
 
 
+def _decoded(
+    files: BytesColumn, channels: int, kind: np.dtype[Any], expand_animations: bool
+) -> tuple[NDArray[Any], IntArray]:
+    dtype = kind if kind.type in _DECODED else np.dtype(np.uint16)
+    samples, shapes = decode_files(
+        "decode_image", files, channels, dtype=dtype, first_frame=not expand_animations
+    )
+    return converted(samples, kind), shapes
+
+
 def _checked(dtype: DTypeLike) -> np.dtype[Any]:
     kind = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
-    if kind.type not in _DTYPES:
-        raise ArgumentError("decode_image", "dtype", got=dtype, want="uint8, uint16 or float32")
+    if kind_of(kind) not in "iuf":
+        raise ArgumentError("decode_image", "dtype", got=dtype, want="a dtype of floats or whole numbers")
     return kind

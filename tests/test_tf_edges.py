@@ -29,6 +29,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
         [10, 10, 3], [[[0.0, 0.0, 1.0, 1.0]]], seed=5
     ),
     "division of complex numbers": lambda: tf.truncatediv(1j, 2j),
+    "what is left of complex numbers": lambda: tf.truncatemod(1j, 2j),
     "a division cut off by 0": lambda: tf.truncatediv([1, 2], [1, 0]),
     "the rest of a division by 0": lambda: tf.truncatemod([1, 2], [1, 0]),
 }

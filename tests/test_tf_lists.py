@@ -47,6 +47,12 @@ def test_a_first_array_of_another_dtype_is_not_cut():
         tf.add(np.array([1.5]), tf.constant([1]))
 
 
+def test_python_values_beside_a_tensor_take_its_dtype():
+    half = tf.constant([1 + 2j], tf.complex64)
+    assert tf.add(half, [1j]).dtype == tf.multiply(2j, half).dtype == tf.complex64
+    assert tf.add(tf.constant([1, 2]), [True, False]).numpy().tolist() == [2, 2]
+
+
 def test_a_text_takes_new_axes_and_no_items():
     assert tf.constant("ab")[tf.newaxis].numpy().tolist() == [b"ab"]
     with pytest.raises(InvalidArgumentError, match="no axes"):

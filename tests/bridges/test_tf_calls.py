@@ -36,6 +36,11 @@ BESIDE_TENSORS = [
     "tf.truncatediv(tf.constant([5, -5]), np.int64(2))",
     "tf.subtract(True, tf.constant([1.5, 2.0]))",
     "tf.multiply(tf.constant([1, 2]), True)",
+    "tf.add(tf.constant([1, 2]), [True, False])",
+    "tf.not_equal(tf.constant([1.0, 2.0]), [True, False])",
+    "tf.multiply(2j, tf.constant([1 + 2j, 3], tf.complex64))",
+    "tf.equal(tf.constant([1 + 2j, 3], tf.complex64), [1 + 2j, 3j])",
+    "tf.truncatediv(tf.constant([5.5, -5.5], tf.bfloat16), tf.constant([2.0, 2.0], tf.bfloat16))",
     "tf.add(np.int64(7), tf.ragged.constant([[1, 2], [3]]))",
 ]
 

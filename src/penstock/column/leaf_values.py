@@ -123,5 +123,7 @@ def _array_of_python(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     is_floating = dtype.kind in "fc" or (dtype.kind == "V" and "float" in dtype.name)  # bfloat16 and its like
     if is_floating and array.dtype in (*_PACKED_WHOLE, np.float32):
         return _floats(value, dtype)
+    if dtype.kind == "c" and array.dtype.kind == "c":
+        return array.astype(dtype)
     is_whole = dtype.kind in "iu" and array.dtype in _PACKED_WHOLE
     return array.astype(dtype) if is_whole and _in_range(array, dtype) else None

@@ -11,7 +11,7 @@ from penstock.errors import ArgumentError
 from penstock.math.arithmetic import divisor
 from penstock.math.functions import floats
 from penstock.math.reductions import reduce_max, reduce_mean, reduce_sum
-from penstock.ops.operands import axes_of, axis_of, numbers, pair
+from penstock.ops.operands import axes_of, axis_of, is_floating, numbers, pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
 from penstock.trace.value import Traced
@@ -198,6 +198,13 @@ def _whole(where: str, x: Any, y: Any) -> tuple[Any, Any]:
     return left, right
 
 
+def _real(where: str, x: Any, y: Any) -> tuple[Any, Any]:
+    left, right = pair(where, x, y)
+    if left.dtype.kind not in "iufV":
+        raise ArgumentError(where, "dtype of x", got=left.dtype, want="whole numbers or floats")
+    return left, right
+
+
 def truncatediv(x: Any, y: Any) -> Any:
     """A division, cut off towards 0. Whole numbers are not divided by 0.
 
@@ -207,12 +214,10 @@ def truncatediv(x: Any, y: Any) -> Any:
     >>> truncatediv(np.array([-7, 7]), np.array([2, 2])).tolist()
     [-3, 3]
     """
-    where = "math.truncatediv"
-    left, right = pair(where, x, y)
+    left, right = _real("math.truncatediv", x, y)
     with np.errstate(all="ignore"):
-        if left.dtype.kind == "f":
+        if is_floating(left):
             return np.trunc(left / right)
-        left, right = _whole(where, left, right)
         right = divisor(left, right)
         return ((left - np.fmod(left, right)) // right).astype(left.dtype)
 
@@ -226,7 +231,7 @@ def truncatemod(x: Any, y: Any) -> Any:
     >>> truncatemod(np.array([-7, 7]), np.array([2, 2])).tolist()
     [-1, 1]
     """
-    left, right = pair("math.truncatemod", x, y)
+    left, right = _real("math.truncatemod", x, y)
     with np.errstate(all="ignore"):
         return np.fmod(left, divisor(left, right))
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from penstock.column.packing import are_plain, pack_value
+from penstock.column.packing import are_plain, pack_value, types_within
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import InvalidArgumentError, PenstockError
 from penstock.math.arithmetic import divisor, floor_divided, is_float_dtype
@@ -362,7 +362,11 @@ def has_dtype(value: Any) -> bool:
 
 
 def _takes_dtype(value: Any, dtype: Any) -> bool:
-    return _is_of_numbers(value) or (isinstance(value, bool) and dtype.kind in "iufc")
+    return _is_of_numbers(value) or (_is_of_bools(value) and dtype.kind in "iufc")
+
+
+def _is_of_bools(value: Any) -> bool:
+    return isinstance(value, bool | list | tuple) and types_within([value]) == {bool}
 
 
 def _is_of_numbers(value: Any) -> bool:

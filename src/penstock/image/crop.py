@@ -11,6 +11,7 @@ from penstock.errors import ArgumentError
 from penstock.image.pictures import picture_operation, room, side
 from penstock.spec import TensorSpec
 from penstock.trace.form import Arg
+from penstock.trace.sized import sized
 
 __all__ = [
     "central_crop",
@@ -35,6 +36,12 @@ def _to_size(image: Arg, target_height: int, target_width: int) -> TensorSpec:
     return TensorSpec((*image.shape[:-3], target_height, target_width, image.shape[-1]), image.dtype)
 
 
+@sized(
+    "crop_to_bounding_box with places of rows",
+    "target_height",
+    "target_width",
+    moving=("offset_height", "offset_width"),
+)
 @picture_operation("crop_to_bounding_box", result=_to_box)
 def crop_to_bounding_box(
     image: NDArray[Any], offset_height: int, offset_width: int, target_height: int, target_width: int

@@ -12,6 +12,7 @@ from penstock.ops.operands import axis_of, is_known, pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
 from penstock.tf.tensors import require_matrices
+from penstock.trace.sized import sized
 from penstock.trace.value import Traced
 
 __all__ = [
@@ -240,6 +241,7 @@ def _size_of_matrices(value: Any, ord: Any, axes: tuple[int, ...], keepdims: boo
     return most if keepdims else np.squeeze(most, axes)
 
 
+@sized("tf.meshgrid")
 def meshgrid(*args: Any, indexing: str = "xy") -> list[Any]:
     """The coordinates of a grid.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from penstock.errors import ArgumentError
 from penstock.image.convert import convert_image_dtype
 from penstock.ops.operands import numbers
+from penstock.trace.sized import sized
 from penstock.trace.value import Traced
 
 __all__ = [
@@ -54,6 +55,7 @@ def _array(where: str, name: str, value: Any, rank: int | None = None) -> NDArra
     return array
 
 
+@sized("tf.image.draw_bounding_boxes")
 def draw_bounding_boxes(images: Any, boxes: Any, colors: Any) -> Any:
     """Pictures with the edges of boxes drawn into them, one pixel wide.
 
@@ -254,6 +256,7 @@ def _lessened(
     return score
 
 
+@sized("tf.image.image_gradients")
 def image_gradients(image: Any) -> Any:
     """The differences to the pixel below and to that on the right, 0 at the edge: two arrays.
 
@@ -271,6 +274,7 @@ def image_gradients(image: Any) -> Any:
     return down, right
 
 
+@sized("tf.image.sobel_edges")
 def sobel_edges(image: Any) -> Any:
     """Edges by Sobel's filters: `[batch, height, width, depth, 2]`, those that lie across first."""
     pictures = _array("sobel_edges", "image", image, 4)
@@ -280,6 +284,7 @@ def sobel_edges(image: Any) -> Any:
     return np.stack([lines[:, 2:] - lines[:, :-2], columns[:, :, 2:] - columns[:, :, :-2]], axis=-1)
 
 
+@sized("tf.image.psnr")
 def psnr(a: Any, b: Any, max_val: Any) -> Any:
     """How near pictures are to others, in decibels, for each picture.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from math import prod
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from penstock.ops.shapes import rank as ps_rank
 from penstock.ops.shapes import shape as ps_shape
 from penstock.ops.shapes import size as ps_size
 from penstock.tf.dtypes import as_dtype
+from penstock.trace.sized import sized
 from penstock.trace.value import Traced
 
 __all__ = [
@@ -201,6 +202,12 @@ def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
     >>> slice(np.arange(6).reshape(2, 3), [0, 1], [-1, 2]).tolist()
     [[1, 2], [4, 5]]
     """
+    sizes = _numbers(size)
+    is_told = any(isinstance(first, Traced) for first in _numbers(begin)) and -1 not in sizes
+    return (_moving_slice if is_told else _sliced)(input_, begin, sizes)
+
+
+def _sliced(input_: Any, begin: Any, size: Any) -> Any:
     value = tensor_of("slice", "input_", input_)
     places = []
     for axis, (first, count) in enumerate(zip(_numbers(begin), _numbers(size), strict=True)):
@@ -213,6 +220,9 @@ def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
         whole = not isinstance(count, Traced) and count == -1
         places.append(builtins.slice(first, None if whole else first + count))
     return value[tuple(places)]
+
+
+_moving_slice: Final = sized("tf.slice with places of rows", "size")(_sliced)
 
 
 def _numbers(values: Any) -> list[Any]:
@@ -264,6 +274,7 @@ def gather(
     return made
 
 
+@sized("tf.gather_nd", "batch_dims")
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
     """The entries at places that are given by all their first axes, or those behind the first `batch_dims`.
 
@@ -322,6 +333,14 @@ def bincount(
     >>> bincount(np.array([1, 1, 3])).tolist()
     [0, 2, 0, 1]
     """
+    is_told = isinstance(minlength, int) and isinstance(maxlength, int) and minlength == maxlength
+    count = _counted_to if is_told else _counted
+    return count(arr, weights, minlength, maxlength, dtype, axis, binary_output)
+
+
+def _counted(
+    arr: Any, weights: Any, minlength: Any, maxlength: Any, dtype: Any, axis: Any, binary_output: bool
+) -> Any:
     values = tensor_of("bincount", "arr", arr)
     if isinstance(values, Traced):
         raise values.recorder.fail("calls tf.math.bincount")
@@ -345,6 +364,10 @@ def bincount(
     return (
         np.minimum(made, 1).astype(kind) if binary_output else made.astype(kind if by is None else by.dtype)
     )
+
+
+_counted_to: Final = sized("tf.math.bincount")(_counted)
+"""Where the size is told by the arguments alone."""
 
 
 def _counted_by_row(

@@ -10,6 +10,7 @@ from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
+from penstock.trace.sized import sized
 from penstock.trace.value import Traced
 
 __all__ = ["bitcast", "eye", "linspace", "range"]
@@ -59,6 +60,7 @@ def _require_way(first: Any, last: Any, delta: Any) -> None:
         raise ArgumentError("range", "limit", got=last, want=want)
 
 
+@sized("tf.linspace", "num")
 def linspace(start: Any, stop: Any, num: int) -> Any:
     """`num` numbers from `start` to `stop`, evenly spaced: floats, as `/` makes them of whole numbers.
 
@@ -83,6 +85,7 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = np.float32) 
     return np.eye(int(num_rows), num_columns, dtype=as_dtype(dtype).dtype)
 
 
+@sized("tf.bitcast", "type")
 def bitcast(input: Any, type: Any) -> Any:  # noqa: A002
     """The same bits as numbers of another dtype: with one axis more where that is smaller, one less where it is larger.
 

@@ -14,6 +14,7 @@ from penstock.math.reductions import reduce_max, reduce_mean, reduce_sum
 from penstock.ops.operands import axes_of, axis_of, is_floating, numbers, pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.tf.dtypes import as_dtype
+from penstock.trace.sized import sized
 from penstock.trace.value import Traced
 
 __all__ = [
@@ -293,6 +294,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     return (value * most) / np.maximum(length, most)
 
 
+@sized("tf.complex")
 def complex(real: Any, imag: Any) -> Any:  # noqa: A001
     """Complex numbers of their parts: complex64 of float32, complex128 of float64."""
     left, right = pair("complex", real, imag)
@@ -420,6 +422,7 @@ def _classes(where: str, labels: Any, predictions: Any) -> list[Any]:
         return [one.astype(np.int64) for one in made]
 
 
+@sized("tf.histogram_fixed_width", "value_range", "nbins")
 def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = np.int32) -> Any:
     """How many values lie in each of so many equal parts of a range; those out of it count in the first or last.
 

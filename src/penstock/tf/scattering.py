@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.ops.operands import like, tensor
+from penstock.trace.sized import sized
 from penstock.trace.value import Traced
 
 __all__ = [
@@ -46,6 +47,7 @@ def _places(where: str, indices: Any, shape: tuple[int, ...]) -> tuple[NDArray[A
     return tuple(np.moveaxis(found, -1, 0))
 
 
+@sized("tf.scatter_nd", "shape")
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
     """Zeros with values at places; values of one place are added up.
 
@@ -88,6 +90,7 @@ def _scattered(name: str, join: Any, tensor: Any, indices: Any, updates: Any) ->
     return made
 
 
+@sized("tf.tensor_scatter_nd_update")
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any) -> Any:
     """A copy with other values at places; of several for one place the last stays.
 
@@ -106,21 +109,25 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any) -> Any:
     return _scattered("update", None, tensor, indices, updates)
 
 
+@sized("tf.tensor_scatter_nd_add")
 def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any) -> Any:
     """A copy with values added at places; see `tensor_scatter_nd_update`."""
     return _scattered("add", np.add, tensor, indices, updates)
 
 
+@sized("tf.tensor_scatter_nd_sub")
 def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any) -> Any:
     """A copy with values taken away at places; see `tensor_scatter_nd_update`."""
     return _scattered("sub", np.subtract, tensor, indices, updates)
 
 
+@sized("tf.tensor_scatter_nd_max")
 def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any) -> Any:
     """A copy with the larger of two values at places; see `tensor_scatter_nd_update`."""
     return _scattered("max", np.maximum, tensor, indices, updates)
 
 
+@sized("tf.tensor_scatter_nd_min")
 def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any) -> Any:
     """A copy with the smaller of two values at places; see `tensor_scatter_nd_update`."""
     return _scattered("min", np.minimum, tensor, indices, updates)
@@ -152,6 +159,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int) -> Any:
     return [values[of == i] for i in range(num_partitions)]
 
 
+@sized("tf.dynamic_stitch", "indices")
 def dynamic_stitch(indices: Any, data: Any) -> Any:
     """Entries put together by their numbers, which say where each stands; the last one of a place stays.
 
@@ -171,6 +179,7 @@ def dynamic_stitch(indices: Any, data: Any) -> Any:
     return made
 
 
+@sized("tf.reverse_sequence", "seq_axis", "batch_axis")
 def reverse_sequence(
     input: Any,  # noqa: A002
     seq_lengths: Any,
@@ -196,6 +205,7 @@ def reverse_sequence(
     return np.moveaxis(made, [0, 1], [batch_axis or 0, seq_axis])
 
 
+@sized("tf.unravel_index")
 def unravel_index(indices: Any, dims: Any) -> Any:
     """Where entries of these numbers stand in an array of a shape: `[axes, ...]`.
 

@@ -12,6 +12,7 @@ from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.math.functions import floats
 from penstock.ops.operands import numbers
 from penstock.spec.small_dtypes import float_limits
+from penstock.trace.sized import sized
 from penstock.trace.value import Traced
 
 __all__ = [
@@ -172,6 +173,7 @@ def segment_min(data: Any, segment_ids: Any) -> Any:
     return _gathered(np.minimum, values, ids, count, _most(values.dtype, np.inf), 0)
 
 
+@sized("tf.math.unsorted_segment_sum", "num_segments")
 def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The sums of rows of one number, in any order; rows of numbers below 0 are left out.
 
@@ -189,11 +191,13 @@ def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     return _gathered(np.add, *_unsorted("unsorted_segment_sum", data, segment_ids, num_segments), 0)
 
 
+@sized("tf.math.unsorted_segment_prod", "num_segments")
 def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The products of rows of one number, 1 where there are none; see `unsorted_segment_sum`."""
     return _gathered(np.multiply, *_unsorted("unsorted_segment_prod", data, segment_ids, num_segments), 1)
 
 
+@sized("tf.math.unsorted_segment_mean", "num_segments")
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The means of rows of one number, 0 where there are none; see `unsorted_segment_sum`.
 
@@ -202,18 +206,21 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any) -> Any
     return _mean(*_unsorted("unsorted_segment_mean", data, segment_ids, num_segments), _shares)
 
 
+@sized("tf.math.unsorted_segment_sqrt_n", "num_segments")
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The sums of rows of one number by the root of how many they are; see `unsorted_segment_sum`."""
     where = "unsorted_segment_sqrt_n"
     return _mean(*_unsorted(where, floats(where, data), segment_ids, num_segments), _by_root)
 
 
+@sized("tf.math.unsorted_segment_max", "num_segments")
 def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The largest of rows of one number, the smallest number of the dtype where there are none."""
     parts = _unsorted("unsorted_segment_max", data, segment_ids, num_segments)
     return _gathered(np.maximum, *parts, _least(parts[0].dtype))
 
 
+@sized("tf.math.unsorted_segment_min", "num_segments")
 def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The smallest of rows of one number, the largest number of the dtype where there are none."""
     parts = _unsorted("unsorted_segment_min", data, segment_ids, num_segments)

@@ -1,0 +1,89 @@
+"""Functions that need the values themselves, and whose results have sizes that those of the arguments tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from penstock.spec import TensorSpec, string
+from penstock.trace.form import FAILED, SIZES, Kind
+from penstock.trace.steps import fill, parts
+from penstock.trace.value import Traced, told
+
+__all__ = ["sized"]
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+def sized(
+    where: str, *deciding: str, moving: tuple[str, ...] = ()
+) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
+    """A function that cannot be traced: what calls it runs row by row, and the spec of the rest is known all the same.
+
+    It is called with rows of zeros to see what comes of them. So no value of an array may decide a size.
+
+    Args:
+        where: What messages call it, such as "tf.scatter_nd".
+        deciding: The arguments that sizes come from, other than by their own sizes. Where one of them is a row's, the
+            function is called with the traced values, and is to refuse them.
+        moving: The arguments of which one has to be a row's: with others it is traced by itself.
+    """
+
+    def with_sizes(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+        names = signature(function)
+
+        @wraps(function)
+        def called(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+            traced = list(parts((args, kwargs), Traced))
+            given = names.bind(*args, **kwargs).arguments if traced else {}
+            is_meant = not moving or _holds_any(given, moving)
+            if traced and is_meant and not _holds_any(given, deciding):
+                found = _results(function, args, kwargs, traced)
+                if found is not None:
+                    return _told(traced[0], f"calls {where}", found)  # type: ignore[no-any-return]
+            return function(*args, **kwargs)
+
+        return called
+
+    return with_sizes
+
+
+def _holds_any(arguments: dict[str, Any], names: tuple[str, ...]) -> bool:
+    return any(True for name in names for _ in parts(arguments.get(name), Traced))
+
+
+def _results(function: Callable[..., Any], args: Any, kwargs: Any, traced: list[Traced]) -> list[Any] | None:
+    """What it gives for rows of several sizes; None where it takes no such rows."""
+    forms = [one.recorder.forms[one.index] for one in traced]
+    if any(form.kind not in (Kind.ROWS, Kind.TRUTH, Kind.SIZE) for form in forms):
+        return None
+    rows = [[form.samples[i] for form in forms] for i, size in enumerate(SIZES) if size]
+    if any(sample is FAILED for row in rows for sample in row):
+        return None
+    try:
+        return [_with(function, args, kwargs, row) for row in rows]
+    except Exception:  # noqa: BLE001  (rows of zeros need not be such as it takes)
+        return None
+
+
+def _with(function: Callable[..., Any], args: Any, kwargs: Any, row: list[Any]) -> Any:
+    given = iter(row)
+    filled, named = fill((args, kwargs), Traced, lambda _: next(given))
+    return function(*filled, **named)
+
+
+def _told(like: Traced, reason: str, results: list[Any]) -> Any:
+    first = results[0]
+    if isinstance(first, list | tuple):
+        return type(first)(_told(like, reason, list(each)) for each in zip(*results, strict=True))
+    arrays = list(map(np.asarray, results))
+    sizes = [
+        size[0] if len(set(size)) == 1 else None for size in zip(*(one.shape for one in arrays), strict=True)
+    ]
+    dtype = string if arrays[0].dtype == object else arrays[0].dtype
+    return told(like, reason, TensorSpec(tuple(sizes), dtype))

@@ -1,0 +1,60 @@
+"""What cannot be traced makes a function run row by row, and takes no sizes from the spec that the arguments tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock.tf as tf
+
+FUNCTIONS: dict[str, tuple[Callable[[Any], Any], tuple[int | None, ...]]] = {
+    "linspace": (lambda r: tf.linspace(0.0, r["x"][0], 3), (3,)),
+    "bitcast": (lambda r: tf.bitcast(r["x"], tf.uint8), (4, 4)),
+    "complex": (lambda r: tf.complex(r["x"], r["x"]), (4,)),
+    "meshgrid": (lambda r: tf.meshgrid(r["x"], r["i"])[1], (4, 4)),
+    "histogram_fixed_width": (lambda r: tf.histogram_fixed_width(r["x"], [0.0, 9.0], 5), (5,)),
+    "bincount": (lambda r: tf.math.bincount(r["i"], minlength=6, maxlength=6), (6,)),
+    "unsorted_segment_sum": (lambda r: tf.math.unsorted_segment_sum(r["x"], r["i"], 5), (5,)),
+    "scatter_nd": (lambda r: tf.scatter_nd(r["i"][:, tf.newaxis], r["x"], [6]), (6,)),
+    "tensor_scatter_nd_update": (lambda r: tf.tensor_scatter_nd_update(r["x"], [[0]], [1.0]), (4,)),
+    "dynamic_stitch": (lambda r: tf.dynamic_stitch([[0, 1, 2, 4], [3]], [r["x"], r["x"][:1]]), (5,)),
+    "gather_nd": (lambda r: tf.gather_nd(r["x"], r["i"][:, tf.newaxis]), (4,)),
+    "unravel_index": (lambda r: tf.unravel_index(r["i"], [2, 3]), (2, 4)),
+    "slice": (lambda r: tf.slice(r["x"], [r["i"][0]], [2]), (2,)),
+    "crop_to_bounding_box": (lambda r: tf.image.crop_to_bounding_box(r["p"], r["i"][0], 0, 2, 3), (2, 3, 1)),
+    "sobel_edges": (lambda r: tf.image.sobel_edges(r["p"][tf.newaxis]), (1, 5, 3, 1, 2)),
+    "psnr": (lambda r: tf.image.psnr(r["p"], r["p"], 1.0), ()),
+    "one after another": (lambda r: tf.stack([tf.linspace(0.0, r["x"][0], 3)] * 2) + 1.0, (2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_sizes_are_known_behind_a_function_that_runs_row_by_row(name: str) -> None:
+    function, shape = FUNCTIONS[name]
+    row = {
+        "x": np.arange(12, dtype=np.float32).reshape(3, 4),
+        "i": np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 2, 1, 0]], np.int32),
+        "p": np.arange(45, dtype=np.float32).reshape(3, 5, 3, 1),
+    }
+    ds = tf.data.Dataset.from_tensor_slices(row).map(function)
+    assert "row by row" in str(ds.explain())
+    assert ds.element_spec.shape == shape
+    assert all(made.shape == shape and made.dtype == ds.element_spec.dtype for made in ds)
+
+
+def test_sizes_that_differ_from_row_to_row_stay_unknown() -> None:
+    rows = tf.data.Dataset.from_generator(
+        lambda: ([1.0] * n for n in (2, 3)), output_signature=tf.TensorSpec([None], tf.float32)
+    )
+    ds = rows.map(lambda x: (tf.complex(x, x), tf.bitcast(x, tf.uint8), tf.linspace(x[0], 2.0, 3)))
+    assert [spec.shape.as_list() for spec in ds.element_spec] == [[None], [None, 4], [3]]
+    assert [row[1].shape for row in ds] == [(2, 4), (3, 4)]
+
+
+def test_a_value_of_a_row_that_decides_a_size_leaves_it_unknown() -> None:
+    ds = tf.data.Dataset.range(1, 4).map(lambda n: tf.linspace(0.0, 1.0, n))
+    assert ds.element_spec.shape.as_list() == [None]
+    assert [len(row) for row in ds] == [1, 2, 3]

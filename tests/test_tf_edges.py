@@ -28,6 +28,14 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "a seed of one number": lambda: tf.image.stateless_sample_distorted_bounding_box(
         [10, 10, 3], [[[0.0, 0.0, 1.0, 1.0]]], seed=5
     ),
+    "an axis that is a text": lambda: tf.reduce_max([1, 2], "x"),
+    "an axis that is an array": lambda: tf.argmax([1, 2], np.array([0, 1])),
+    "a shape that is a float": lambda: tf.broadcast_to([1, 2], 1.5),
+    "sizes that are a dtype": lambda: tf.ones(tf.float32),
+    "dates": lambda: tf.abs(np.array(["2020-01-01"], "datetime64[D]")),
+    "places of a stack that are bytes": lambda: tf.stack([1, 2], b"x"),
+    "entries without a function": lambda: tf.map_fn(5, [1, 2]),
+    "splits that are floats": lambda: tf.ragged.row_splits_to_segment_ids([0.0, 1.0]),
     "division of complex numbers": lambda: tf.truncatediv(1j, 2j),
     "what is left of complex numbers": lambda: tf.truncatemod(1j, 2j),
     "a division cut off by 0": lambda: tf.truncatediv([1, 2], [1, 0]),
@@ -39,6 +47,15 @@ REFUSED: dict[str, Callable[[], Any]] = {
 def test_what_has_no_answer_is_refused(name: str) -> None:
     with pytest.raises((ArgumentError, ArgumentTypeError, tf.errors.InvalidArgumentError)):
         REFUSED[name]()
+
+
+def test_an_error_of_python_inside_of_a_function_names_it_and_the_kinds_of_its_arguments() -> None:
+    with pytest.raises(
+        ArgumentTypeError, match=r"^reduce_max: kinds of values is .*'axis': 'str'.* Python says: "
+    ):
+        tf.reduce_max([1, 2], "x")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
+        tf.reduce_max([1, 2], axes=0)
 
 
 def test_what_is_no_permutation_is_refused_in_map() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from penstock.errors import ArgumentTypeError, InvalidArgumentError, LimitError, PenstockError
 
-__all__ = ["as_ours", "face", "refused"]
+__all__ = ["as_ours", "face", "of_wrong_kind", "refused"]
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -19,8 +20,8 @@ _Result = TypeVar("_Result")
 def face(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """A function whose arithmetic gives no warnings, as TensorFlow's, and whose errors are penstock's.
 
-    NumPy's errors about shapes and axes become InvalidArgumentErrors that name the function, and values for which there
-    is no memory LimitErrors.
+    NumPy's errors about shapes and axes become InvalidArgumentErrors that name the function, Python's about kinds
+    of values ArgumentTypeErrors, and values for which there is no memory LimitErrors.
     """
 
     @wraps(function)
@@ -32,6 +33,8 @@ def face(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Res
             raise
         except (MemoryError, ValueError, IndexError, OverflowError) as error:
             raise as_ours(function.__name__, error) from error
+        except (TypeError, AttributeError) as error:
+            raise of_wrong_kind(function, args, kwargs, error) from error
 
     return called
 
@@ -41,6 +44,24 @@ def as_ours(where: str, error: Exception) -> PenstockError:
     if isinstance(error, MemoryError):
         return LimitError(f"{where}: {str(error) or 'there is no memory for the result'}.")
     return InvalidArgumentError(f"{where}: {str(error).rstrip('. ')}.")
+
+
+def of_wrong_kind(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> Exception:
+    """The error of arguments that ended in one of Python's inside of a function, such as an axis that is a text.
+
+    Arguments that the function has no names for stay Python's own error.
+    """
+    try:
+        given = signature(function).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return error
+    kinds = {name: type(value).__name__ for name, value in given.items()}
+    help = f"Python says: {str(error).rstrip('. ')}."
+    return ArgumentTypeError(
+        function.__name__, "kinds of values", got=kinds, want="such as it takes", help=help
+    )
 
 
 def refused(where: str, name: str, value: Any, want: str, help: str = "") -> ArgumentTypeError:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.graph.placed import drawn_here
 from penstock.ops.choosing import chosen
 from penstock.spec import flatten, form, is_structure, map_structure, pack
@@ -196,6 +196,7 @@ def map_fn(
     >>> tf.map_fn(lambda x: x * 2, tf.constant([1, 2])).numpy()
     array([2, 4], dtype=int32)
     """
+    _require_function("map_fn", fn)
     given = _row(elems) if is_structure(elems) else convert_to_tensor(elems)
     parts = flatten(given)
     entries = _entries("map_fn", elems)
@@ -287,9 +288,15 @@ def _entries(where: str, elems: Any) -> list[Any]:
     return [pack(given, [part[i] for part in parts]) for i in range(sizes.pop())]
 
 
+def _require_function(where: str, fn: Any) -> None:
+    if not callable(fn):
+        raise ArgumentTypeError(where, "fn", got=fn, want="a function")
+
+
 def _accumulated(
     where: str, fn: Callable[[Any, Any], Any], entries: list[Any], initializer: Any
 ) -> list[Any]:
+    _require_function(where, fn)
     if initializer is None and not entries:
         raise InvalidArgumentError(f"{where}: there are no entries, and no initializer to begin with.")
     made = [] if initializer is not None else [entries[0]]

@@ -13,7 +13,7 @@ import numpy as np
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError, PenstockError
 from penstock.graph.adapted import by_itself
-from penstock.ops.face import as_ours
+from penstock.ops.face import as_ours, face, of_wrong_kind
 from penstock.ops.joining import stack as ps_stack
 from penstock.spec import is_structure, map_structure
 from penstock.tf.composite import RaggedTensor
@@ -86,6 +86,8 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
             raise
         except (MemoryError, ValueError, IndexError, OverflowError) as error:
             raise as_ours(function.__name__, error) from error
+        except (TypeError, AttributeError) as error:
+            raise of_wrong_kind(function, args, kwargs, error) from error
 
     return called
 
@@ -97,6 +99,7 @@ def _deciding_dtype(values: tuple[Any, ...], first: int | None) -> str | None:
     return dtype_name_of(next(iter(own or of_one_dtype), None))
 
 
+@face
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """Values of one shape and dtype along a new axis, by `ps.stack`; what is no list is a stack already.
 

@@ -10,6 +10,7 @@ import numpy as np
 import penstock as ps
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.ops.face import face
 from penstock.tf.composite import RaggedTensor
 from penstock.tf.composite import stacked_rows as stack
 from penstock.tf.dtypes import as_dtype
@@ -78,6 +79,7 @@ def range(
     return RaggedTensor(ps.Ragged(np.concatenate([np.empty(0, kind), *rows]), splits))
 
 
+@face
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     """The entries for which a mask is true, row by row: a ragged tensor, or a tensor where the mask has one axis.
 
@@ -139,6 +141,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Ragged
     return of_rows[0].with_flat_values(made)
 
 
+@face
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
     """Of each value its row.
 
@@ -149,6 +152,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
     return Tensor(np.repeat(np.arange(len(lengths)), lengths).astype(unwrap(out_type) or np.int64))
 
 
+@face
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:

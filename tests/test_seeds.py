@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import penstock as ps
 from penstock import _native
-from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError
 from penstock.graph.seeds import epoch_seeds, seed_pair, set_seed
+from penstock.store import cache_filler
 
 
 @pytest.fixture(autouse=True)
@@ -109,3 +114,51 @@ def test_under_a_global_seed_too_another_seed_of_an_operation_is_another_pipelin
     set_seed(4)
     with pytest.raises(ArgumentError, match="another pipeline"):
         iter(ps.Dataset.range(20).shuffle(8, seed=1)).set_state(state)
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_a_dataset_that_is_built_again_under_a_global_seed_has_the_rows_of_its_cache(
+    name: str, tmp_path: Path
+):
+    set_seed(3)
+    first, again = (list(map(str, BUILT[name]().cache(tmp_path))) for _ in range(2))
+    assert first == again
+    set_seed(4)
+    list(BUILT[name]().cache(tmp_path))
+    assert len(os.listdir(tmp_path)) == 2  # another global seed asks for another order
+
+
+def test_the_rest_of_a_cache_has_the_seeds_that_it_was_begun_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cache_filler, "_GROUP_BYTES", 1)
+    monkeypatch.setattr(cache_filler, "_SHARD_BYTES", 1)
+    set_seed(3)
+
+    def build() -> ps.Dataset:
+        return ps.Dataset.range(20_000).shuffle(500).cache(tmp_path)
+
+    rows = iter(build())
+    first = list(islice(rows, 9_000))
+    del rows
+    whole = list(build())
+    assert whole[:9_000] == first
+    assert sorted(whole) == list(range(20_000))
+
+
+def test_an_unfinished_save_goes_on_where_the_global_seed_has_given_other_seeds_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def failing(x: Any) -> Any:
+        if x == int(os.environ["FAILS_AT"]):
+            raise ValueError("not this one")
+        return x
+
+    monkeypatch.setenv("FAILS_AT", "150")
+    set_seed(3)
+    build = [ps.Dataset.range(200).shuffle().map(failing) for _ in range(2)]
+    with pytest.raises(FunctionError):
+        build[0].save(tmp_path / "a", shards=20, resume=True)
+    monkeypatch.setenv("FAILS_AT", "-1")
+    build[1].save(tmp_path / "a", shards=20, resume=True)
+    assert list(ps.load(tmp_path / "a")) == list(build[0])

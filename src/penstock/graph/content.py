@@ -10,8 +10,7 @@ import json
 import os
 import pickle
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import starmap
 from threading import Lock
@@ -29,12 +28,12 @@ from penstock.graph.adapted import Adapted
 from penstock.graph.fingerprint import fingerprint, values_digest
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
-from penstock.graph.seeds import Drawn
+from penstock.graph.seeds import Drawn, FromGlobal
 from penstock.graph.uses import content_of, is_library, names_in, only_written
 from penstock.graph.value_digests import fields_of
 from penstock.spec import Spec, form
 
-__all__ = ["content_digest", "drawn_seeds", "has_drawn", "with_drawn_seeds"]
+__all__ = ["content_digest"]
 
 _DEEPEST: Final = 40
 _STEADY: Final = frozenset({"numpy", "penstock", *sys.stdlib_module_names})
@@ -57,37 +56,26 @@ def content_digest(plan: Plan, *, as_far_as_known: bool = False) -> str:
         ArgumentError: A node or a function uses such a value, and it is not to be taken so.
     """
     name = "_content_as_far_as_known" if as_far_as_known else "_content"
-    known: str | None = plan.__dict__.get(name)
+    known: tuple[str, list[Plan]] | None = plan.__dict__.get(name)
     if known is None:
-        parts = [_native.__version__, fingerprint(plan), *_nodes(plan)]
-        known = plan.__dict__[name] = _digest(parts, as_far_as_known=as_far_as_known)
-    digest: str = _native.digest("\n".join([known, *_files(plan)]).encode())
+        walk = _Walk(as_far_as_known=as_far_as_known)
+        for part in (_native.__version__, list(_fingerprints(plan)), *_nodes(plan)):
+            walk.add(part)
+        known = plan.__dict__[name] = walk.digest.hexdigest(), walk.plans
+    files = (line for part in (plan, *known[1]) for line in _files(part))
+    digest: str = _native.digest("\n".join([known[0], *files]).encode())
     return digest
-
-
-def has_drawn(plan: Plan) -> bool:
-    """Whether a seed in a plan was drawn."""
-    return bool(drawn_seeds(plan))
-
-
-def drawn_seeds(plan: Plan) -> list[Drawn]:
-    """The seeds in a plan that were drawn: the same program draws others when it runs again."""
-    return [value for node in _nodes(plan) for value in vars(node).values() if isinstance(value, Drawn)]
-
-
-def with_drawn_seeds(plan: Plan, seeds: Sequence[Drawn]) -> Plan:
-    """The plan with the seeds that `drawn_seeds` gave of one with the same content."""
-    return _with_seeds(plan, iter(seeds)) if seeds else plan
-
-
-def _with_seeds(plan: Plan, seeds: Iterator[Drawn]) -> Plan:
-    names = [name for name, value in vars(plan.node).items() if isinstance(value, Drawn)]
-    node = replace(plan.node, **{name: next(seeds) for name in names}) if names else plan.node  # type: ignore[type-var]
-    return Plan(node, tuple(_with_seeds(part, seeds) for part in plan.inputs))
 
 
 def _nodes(plan: Plan) -> Iterator[Node]:
     return (part.node for part in plan.parts)
+
+
+def _fingerprints(plan: Plan) -> Iterator[Any]:
+    """The fingerprint of each node, with the seeds that the global one gave as `_Walk` takes them."""
+    for part, (name, arguments, n) in zip(plan.parts, fingerprint(plan), strict=True):
+        given = {key: value for key, value in vars(part.node).items() if isinstance(value, FromGlobal)}
+        yield [name, {**arguments, **{key: given[key] for key in given if key in arguments}}, n]
 
 
 # --- files ---
@@ -131,19 +119,16 @@ def _file(path: str) -> str:
 # --- values ---
 
 
-def _digest(values: Iterable[Any], *, as_far_as_known: bool = False) -> str:
-    walk = _Walk(as_far_as_known=as_far_as_known)
-    for value in values:
-        walk.add(value)
-    digest: str = walk.digest.hexdigest()
-    return digest
-
-
 class _Walk:
-    """Goes through values and all that they hold."""
+    """Goes through values and all that they hold.
 
-    def __init__(self, *, as_far_as_known: bool = False) -> None:
+    Attributes:
+        plans: Those that were met: of datasets that functions name, or that are rows.
+    """
+
+    def __init__(self, *, as_far_as_known: bool) -> None:
         self.digest, self._as_far_as_known = _native.Digest(), as_far_as_known
+        self.plans: list[Plan] = []
         self._within: set[int] = set()
         self._passed: dict[str, set[int]] = {}
 
@@ -159,7 +144,10 @@ class _Walk:
             self._within.discard(id(value))
 
     def _part(self, value: Any) -> str:
-        return _digest([value], as_far_as_known=self._as_far_as_known)
+        walk = _Walk(as_far_as_known=self._as_far_as_known)
+        walk.add(value)
+        self.plans += walk.plans
+        return str(walk.digest.hexdigest())
 
     def _note(self, *words: str) -> None:
         self._bytes("\0".join(words).encode())
@@ -178,6 +166,8 @@ class _Walk:
         kind = type(value)
         if isinstance(value, Drawn):
             self._note("drawn")  # rows of any order are as good
+        elif isinstance(value, FromGlobal):
+            self._note("of a global seed", str(value[0]))  # any order that this one gives is as good
         elif isinstance(value, _PLAIN):
             self._note(kind.__name__, repr(value))
         elif isinstance(value, bytes | bytearray):

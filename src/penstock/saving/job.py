@@ -13,9 +13,9 @@ from penstock.errors import DataLossError, PenstockError
 from penstock.fs.disk import the_disk
 from penstock.fs.folders import make_folder, name_again, remove_file
 from penstock.fs.locks import FolderLock, locked
-from penstock.graph.content import content_digest, drawn_seeds, with_drawn_seeds
+from penstock.graph.content import content_digest
+from penstock.graph.drawn_seeds import drawn_seeds, with_drawn_seeds
 from penstock.graph.plan import Plan
-from penstock.graph.seeds import Drawn
 from penstock.spec import Spec
 from penstock.store.digests import check_shard, check_size
 from penstock.store.folder import UNFINISHED, SavedFolder
@@ -61,7 +61,7 @@ class Job:
                 found = find_unfinished(self.target, settings)
         if found is not None:
             self.folder, self.lock, self.journal = found
-            self.plan = with_drawn_seeds(self.plan, [Drawn(pair) for pair in self.journal.seeds])
+            self.plan = with_drawn_seeds(self.plan, self.journal.seeds)
         try:
             self.target.clean(keep=self.folder or None)
             if found is None:

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, PenstockError
-from penstock.graph.content import has_drawn
+from penstock.graph.drawn_seeds import has_drawn
 from penstock.graph.explain import call_of
 from penstock.graph.fingerprint import fingerprint
 from penstock.graph.node import Node

@@ -238,3 +238,30 @@ def test_a_list_that_a_function_fills_and_reads_counts():
         return content_digest(ps.Dataset.range(5).map(function).plan)
 
     assert numbered([]) != numbered([1, 2])
+
+
+def lines_by_name(path: Path) -> ps.Dataset:
+    lines = ps.TextLineDataset(path)
+    return ps.Dataset.range(1).flat_map(lambda _: lines)
+
+
+def lines_among_rows(path: Path) -> ps.Dataset:
+    return ps.Dataset.from_list([ps.TextLineDataset(path)]).flat_map(lambda lines: lines)
+
+
+@pytest.mark.parametrize("build", [lines_by_name, lines_among_rows])
+def test_files_of_a_dataset_that_a_function_names_or_a_row_is_count(build: Any, tmp_path: Path):
+    path = tmp_path / "a.txt"
+    for word in (b"before", b"now"):
+        path.write_bytes(word)
+        assert [list(build(path).cache(tmp_path / "c")) for _ in range(2)] == [[word], [word]]
+    assert len(os.listdir(tmp_path / "c")) == 2
+
+
+def test_the_structure_of_a_dataset_that_a_function_names_counts():
+    n = ps.Dataset.range(3)
+    zipped = [
+        ps.Dataset.zip((n, ps.Dataset.zip(within), *after)) for within, after in (((n,), (n,)), ((n, n), ()))
+    ]
+    contents = [content_digest(ps.Dataset.range(1).flat_map(lambda _, one=one: one).plan) for one in zipped]
+    assert contents[0] != contents[1]

@@ -25,6 +25,7 @@ from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, NotFoundError
 from penstock.fs.files import identity
 from penstock.graph.adapted import Adapted
+from penstock.graph.drawn_seeds import drawn_seeds
 from penstock.graph.fingerprint import fingerprint, values_digest
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
@@ -181,7 +182,10 @@ class _Walk:
         elif isinstance(value, Batches):
             self._each("batches", value.chunks())
         elif isinstance(value, Plan):
-            self._each("plan", _nodes(value))
+            self.plans.append(value)
+            # Its seeds count: a pass over it that is continued with others would lose rows.
+            seeds = map(tuple, drawn_seeds(value))
+            self._each("plan", [*fingerprint(value), *seeds, *_nodes(value)])
         elif isinstance(value, Mapping):
             self._each("map", (part for entry in value.items() for part in entry))
         elif isinstance(value, list | tuple):
@@ -277,7 +281,9 @@ class _Walk:
 
     def _object(self, value: Any) -> None:
         parts = fields_of(value)
-        if parts:
+        if isinstance(plan := getattr(value, "plan", None), Plan):
+            self._each(type(value).__qualname__, [plan])
+        elif parts:
             self._each(
                 type(value).__qualname__, [type(value), *(getattr(value, part.name) for part in parts)]
             )

@@ -132,6 +132,17 @@ def test_a_changed_function_is_warned_of_and_refused_where_strict(theirs: ps.Dat
         iter(ours).set_state(state, strict=True)
 
 
+def test_the_default_of_a_keyword_belongs_to_its_function():
+    def adding(k: int) -> ps.Dataset:
+        def add(x: Any, *, by: int = k) -> Any:
+            return x + by
+
+        return N.map(add)
+
+    [found] = differences(fingerprint(adding(1).plan), adding(2).plan)
+    assert (found.argument, found.is_function) == ("map.map_func", True)
+
+
 def test_values_around_a_function_belong_to_it():
     def times(n: int) -> Callable[[Any], Any]:
         return lambda x: x * n

@@ -141,6 +141,8 @@ def _code(function: Callable[..., Any], depth: int) -> Iterator[bytes]:
     """The code of a function, and the values around it that it uses."""
     yield from _parts(getattr(function, "__code__", None), depth)
     yield from _parts(getattr(function, "__defaults__", None), depth)
+    if named := getattr(function, "__kwdefaults__", None):
+        yield from _parts(named, depth)
     for cell in getattr(function, "__closure__", None) or ():
         try:
             value = cell.cell_contents

@@ -46,6 +46,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.recipe import (
     MAX_ARRAY_BYTES,
     Functions,
+    plan_of_recipe,
     plan_of_text,
     recipe_meanwhile,
     recipe_text_of,
@@ -229,7 +230,8 @@ class Dataset(Methods):
 
         It holds sources, transformations and their arguments, seeds also where none were given, input files with their
         sizes and digests, and functions as what they do with a row. A function that cannot be traced is held by name
-        and a digest of its code, and has to be given again. Equal pipelines have equal texts.
+        and a digest of its code, and has to be given again. Equal pipelines have equal texts, as
+        long as such functions stand in the same lines.
 
         Args:
             max_array_bytes: Arrays and rows in memory that are larger are left out, with a digest in their place.
@@ -467,11 +469,15 @@ class Dataset(Methods):
     def pipeline(self) -> Dataset:
         """For a loaded dataset: the pipeline that made the rows, as it was recorded when they were saved.
 
+        Functions that were not traced are found among those of this program, in `__main__` and in its own modules that
+        are imported by now, where neither their code has changed nor what they use.
+
         Raises:
             FailedPreconditionError: This dataset was not loaded, or its pipeline could not be recorded.
             NotFoundError: An older penstock appended it to a version that is gone, and with it the pipeline of the
                 rows before.
-            ArgumentError: Some of its functions were not traced; give them by `from_json(ds.recipe, functions=...)`.
+            ArgumentError: Some of its functions were not traced, and are not found; the message names all of them. Give
+                them by `from_json(ds.recipe, functions=...)`.
 
         >>> import tempfile
         >>> import penstock as ps
@@ -482,7 +488,7 @@ class Dataset(Methods):
         """
         node = self._loaded("pipeline")
         made = SavedFolder(node.path).made_by(node.manifest)
-        parts = [Dataset.from_json(_recorded(node.path, part.recipe)) for part in made]
+        parts = [Dataset(plan_of_recipe(_known(node.path, part.recipe), loaded=True)) for part in made]
         return reduce(lambda before, after: before.concatenate(after), parts)
 
     @property
@@ -493,7 +499,7 @@ class Dataset(Methods):
             FailedPreconditionError: This dataset was not loaded, or its pipeline could not be recorded.
         """
         node = self._loaded("recipe")
-        return _recorded(node.path, node.manifest.recipe)
+        return text_of(_known(node.path, node.manifest.recipe))
 
     def _loaded(self, where: str) -> SavedRows:
         node = self._plan.node
@@ -593,15 +599,15 @@ def _finished(recipe: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
         return None
 
 
-def _recorded(path: str, recipe: dict[str, Any] | None) -> str:
-    """The text of a recipe that a manifest keeps."""
+def _known(path: str, recipe: dict[str, Any] | None) -> dict[str, Any]:
+    """The recipe that a manifest keeps."""
     if recipe is None:
         found = (
             "the pipeline could not be recorded when it was saved: an argument has no form in JSON, or it was too "
             "deep or too large"
         )
         raise FailedPreconditionError(f"{path}: {found}.")
-    return text_of(recipe)
+    return recipe
 
 
 def _nodes(plan: Plan) -> Iterator[Node]:

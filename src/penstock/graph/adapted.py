@@ -14,7 +14,16 @@ from typing import Any, Final
 
 from penstock.frozen import frozen
 
-__all__ = ["Adapted", "by_itself", "is_called", "users_function", "wrapped_in"]
+__all__ = [
+    "Adapted",
+    "adapter",
+    "adapter_of",
+    "by_itself",
+    "is_called",
+    "set_adapter",
+    "users_function",
+    "wrapped_in",
+]
 
 # A longer list is data.
 _MOST_ITEMS: Final = 64
@@ -81,6 +90,32 @@ class Adapted:
     @property
     def __code__(self) -> Any:
         return self.function.__code__  # AttributeError where the user's function has none
+
+
+_adapters: Final = dict[str, Callable[[Callable[..., Any]], Adapted]]()
+_names: Final = dict[tuple[Any, Any], str]()
+
+
+def set_adapter(name: str, make: Callable[[Callable[..., Any]], Adapted]) -> None:
+    """Say how functions are adapted that recipes say are; the face whose values they take does.
+
+    >>> set_adapter("texts", lambda function: Adapted(function, given=str, taken=float))
+    >>> adapter_of(Adapted(len, given=str, taken=float)), adapter("texts")(len)(1234)
+    ('texts', 4.0)
+    """
+    _adapters[name] = make
+    one = make(len)
+    _names[one.given, one.taken] = name
+
+
+def adapter_of(function: Adapted) -> str | None:
+    """The name of what adapts functions so; None where it has none."""
+    return _names.get((function.given, function.taken))
+
+
+def adapter(name: str) -> Callable[[Callable[..., Any]], Adapted] | None:
+    """What adapts functions under a name; None where this program has none."""
+    return _adapters.get(name)
 
 
 def users_function(function: Any) -> Any:

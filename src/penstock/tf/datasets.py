@@ -17,7 +17,7 @@ import penstock as ps
 from penstock.column.chunk import Chunk
 from penstock.column.nested import DatasetColumn
 from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError
-from penstock.graph.adapted import Adapted
+from penstock.graph.adapted import Adapted, set_adapter
 from penstock.graph.fingerprint import name_of
 from penstock.graph.node import Node, registered, registered_methods, registered_sources
 from penstock.graph.plan import Plan
@@ -87,7 +87,11 @@ def _source_argument(value: Any) -> Any:
     `args` as NumPy's values.
     """
     is_function = callable(value) and not isinstance(value, type | ps.Dataset | np.generic)
-    return Adapted(value, _as_it_is, _yielded) if is_function else unwrap(value)
+    return _yielding(value) if is_function else unwrap(value)
+
+
+def _yielding(function: Callable[..., Any]) -> Adapted:
+    return Adapted(function, _as_it_is, _yielded)
 
 
 def _as_it_is(value: Any) -> Any:
@@ -292,13 +296,7 @@ class Dataset(ps.Dataset):
 
     @staticmethod
     def from_json(text: str | bytes, functions: Any = None, **options: Any) -> Dataset:
-        """The pipeline that `to_json` wrote; see `ps.Dataset.from_json`. Functions take and return tensors."""
-        if functions is not None:
-            named = vars(functions) if hasattr(functions, "__dict__") else functions
-            is_named = isinstance(named, Mapping)
-            given = named.items() if is_named else enumerate(named)
-            faces = {name: adapted(part) for name, part in given if callable(part)}
-            functions = faces if is_named else list(faces.values())
+        """The pipeline that `to_json` wrote; see `ps.Dataset.from_json`. Functions take what they took there."""
         return Dataset.of(ps.Dataset.from_json(text, functions, **options))
 
     def __getitem__(self, rows: Any) -> Any:
@@ -410,3 +408,5 @@ for _name in registered_sources():
     _of = _ARGUMENTS.get(_name, _source_argument)
     setattr(Dataset, _name, staticmethod(faced(getattr(ps.Dataset, _name), _of)))
 set_wrapper(ps.Dataset, Dataset.of)
+set_adapter("tensors", adapted)
+set_adapter("generator of tensors", _yielding)

@@ -136,7 +136,9 @@ def _arguments(where: str, first: dict[str, Any], second: dict[str, Any]) -> Ite
 def _values(where: str, first: Any, second: Any) -> Iterator[RecipeDifference]:
     if first == second:
         return
-    if is_of(first, "files") and is_of(second, "files"):
+    if _are_adapted_alike(first, second):
+        yield from _values(where, first["adapted"][1], second["adapted"][1])
+    elif is_of(first, "files") and is_of(second, "files"):
         yield from _files(where, first["files"], second["files"])
     elif is_of(first, "function") and is_of(second, "function"):
         yield from _functions(where, first["function"], second["function"])
@@ -157,6 +159,14 @@ def _are_of_one_kind(first: Any, second: Any) -> bool:
     return False
 
 
+def _are_adapted_alike(first: Any, second: Any) -> bool:
+    are_whole = all(
+        is_of(one, "adapted") and isinstance(one["adapted"], list) and len(one["adapted"]) == 2
+        for one in (first, second)
+    )
+    return are_whole and first["adapted"][0] == second["adapted"][0]
+
+
 def _functions(where: str, first: Any, second: Any) -> Iterator[RecipeDifference]:
     if not isinstance(first, dict) or not isinstance(second, dict):
         return
@@ -165,9 +175,12 @@ def _functions(where: str, first: Any, second: Any) -> Iterator[RecipeDifference
     is_other_python = first.get("python") != second.get("python") and "trace" not in {**first, **second}
     if is_other_python and first.get("path") == second.get("path"):  # no version can tell another's code
         return
-    yield RecipeDifference(
-        "function", where, *(f"{one.get('path')} #{one.get('code')}" for one in (first, second))
-    )
+    if all(first.get(name) == second.get(name) for name in ("path", "code", "python", "trace", "uses")):
+        return  # it stands in another line
+    texts = [f"{one.get('path')} #{one.get('code')}" for one in (first, second)]
+    if texts[0] == texts[1]:
+        texts[1] = f"{texts[1]} that uses other functions or values"
+    yield RecipeDifference("function", where, *texts)
 
 
 def _files(where: str, first: Any, second: Any) -> Iterator[RecipeDifference]:

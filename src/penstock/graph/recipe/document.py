@@ -19,6 +19,7 @@ import numpy as np
 
 from penstock.column.batches import RowsInMemory
 from penstock.errors import ArgumentError, ArgumentTypeError, PenstockError
+from penstock.graph.adapted import Adapted
 from penstock.graph.node import Function
 from penstock.graph.plan import Plan, first_rows, plan_of
 from penstock.graph.recipe.arrays import chunk_digest
@@ -177,7 +178,7 @@ def argument_of_function(function: Callable[..., Any], used: Function | None) ->
     trace = None if used is None else used.recorded(_nothing)
     if trace is not None and trace.constants_bytes <= MAX_ARRAY_BYTES:
         return {"function": function_to_json(function, trace.to_json())}
-    if isinstance(function, partial):
+    if isinstance(function, partial | Adapted):
         with suppress(ArgumentError, RecursionError):  # given what has no form in JSON it has its name only
             written: dict[str, Any] = Writing(_no_plan, MAX_ARRAY_BYTES).value(function, "")
             return written
@@ -206,7 +207,12 @@ def plan_of_text(
 
 
 def plan_of_recipe(
-    recipe: Any, functions: Functions = None, *, allow_changed: bool = False, rows: Sequence[Any] = ()
+    recipe: Any,
+    functions: Functions = None,
+    *,
+    allow_changed: bool = False,
+    rows: Sequence[Any] = (),
+    loaded: bool = False,
 ) -> Plan:
     """The plan that a recipe describes. No input is read, no code is looked for but in `functions`.
 
@@ -215,13 +221,14 @@ def plan_of_recipe(
         functions: Where functions are found that the recipe has by name only: a dict by name, a module, or a list.
         allow_changed: Whether a function with other code than that recorded will do.
         rows: Datasets of rows in memory, for those that the recipe left out.
+        loaded: Whether functions of the program that runs are taken too, where they are as they were.
 
     Raises:
         InvalidArgumentError: It is no recipe, or one that this version cannot read.
         ArgumentError: Functions are missing or were changed; names all of them.
         SidecarError: It is of a later version of the format.
     """
-    lookup = Lookup(functions, allow_changed)
+    lookup = Lookup(functions, allow_changed, loaded)
     reader = _Reader(lookup, rows)
     for plan in plans_of(recipe):
         reader.read(plan)
@@ -234,7 +241,7 @@ def function_of_argument(
 ) -> Callable[..., Any]:
     """The function that `argument_of_function` wrote as the argument `name`; errors as for `plan_of_recipe`."""
     lookup = Lookup(functions, allow_changed)
-    if isinstance(written, dict) and "partial" in written:
+    if isinstance(written, dict) and not {"partial", "adapted"}.isdisjoint(written):
         function: Callable[..., Any] = Reading([], lookup, {}).value(written, name)
     else:
         [document] = members(written, ("function",), name)

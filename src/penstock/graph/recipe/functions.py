@@ -1,20 +1,24 @@
 """Functions in recipes: as traces, which say what they do; else by name, to be looked up by whoever reads them.
 
-Nothing that a recipe names is imported or looked for anywhere but in what the reader was given, and among the few
-functions that penstock itself puts into pipelines.
+Nothing that a recipe names is imported or looked for anywhere but in what the reader was given, among the few functions
+that penstock itself puts into pipelines, and where the reader asks for it among the program's own (loaded.py).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Final, TypeAlias, TypeVar
 
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.frozen import frozen
 from penstock.graph.adapted import users_function
 from penstock.graph.recipe.checked import a_text, malformed, members
+from penstock.graph.recipe.loaded import loaded_function
 from penstock.graph.recorded import CodeMark, RecordedFunction
+from penstock.graph.uses import uses_of
 from penstock.graph.value_digests import code_mark
 
 __all__ = ["Functions", "Lookup", "function_to_json", "own_function"]
@@ -26,7 +30,9 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _own: Final = dict[str, Callable[..., Any]]()
 _MEMBERS: Final = ("path", "name", "code", "python")
+_OF_NAMED: Final = ("uses", "file", "line")
 _MOST_LISTED: Final = 5
+_READ: Final = "Dataset.from_json(ds.recipe, functions=[...], allow_changed=...)"
 
 
 def own_function(function: _Function) -> _Function:
@@ -39,7 +45,9 @@ def function_to_json(function: Callable[..., Any], trace: Any) -> dict[str, Any]
     """A function by name and mark, with its trace (plain JSON) where it runs as one."""
     if isinstance(function, RecordedFunction):
         return _written(function.path, function.mark, function.form)
-    return _written(_path(users_function(function)), code_mark(function), trace)
+    of_user = users_function(function)
+    document = _written(_path(of_user), code_mark(function), trace)
+    return document if trace is not None else {**document, **_place(of_user)}
 
 
 def _written(path: str, mark: CodeMark, trace: Any) -> dict[str, Any]:
@@ -47,10 +55,36 @@ def _written(path: str, mark: CodeMark, trace: Any) -> dict[str, Any]:
     return document if trace is None else {**document, "trace": trace}
 
 
+def _place(function: Any) -> dict[str, Any]:
+    """What else there is to say of a function that has to be found again."""
+    uses, code = uses_of(function), getattr(function, "__code__", None)
+    known = {} if uses is None else {"uses": uses}
+    if not isinstance(code, CodeType):
+        return known
+    return {**known, "file": os.path.basename(code.co_filename), "line": code.co_firstlineno}
+
+
 def _path(function: Any) -> str:
     """Module and qualified name; of an object that can be called those of its class."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(named, '__module__', None) or 'builtins'}.{named.__qualname__}"
+
+
+@frozen
+class _Named:
+    """A function that a recipe has by name.
+
+    Attributes:
+        path: Module and qualified name.
+        mark: Of its code.
+        uses: What else it used; None where there was nothing.
+        place: The file and the line where it stood; empty where that is not known.
+    """
+
+    path: str
+    mark: CodeMark
+    uses: str | None
+    place: str
 
 
 @dataclass
@@ -60,6 +94,7 @@ class Lookup:
     Args:
         functions: Where to look.
         allow_changed: Whether a function whose code is another one than that recorded will do.
+        loaded: Whether the program's own functions are looked at too, as long as nothing of them has changed.
 
     Attributes:
         missing: Those that were not found: what is wrong with each.
@@ -67,6 +102,7 @@ class Lookup:
 
     functions: Any
     allow_changed: bool
+    loaded: bool = False
     missing: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -84,11 +120,12 @@ class Lookup:
             *texts, form = members(document, (*_MEMBERS, "trace"), at)
             path, *mark = (a_text(text, at) for text in texts)
             return RecordedFunction(path, CodeMark(*mark), _checked(form, at))
-        path, *mark = (a_text(text, at) for text in members(document, _MEMBERS, at))
-        return _own.get(path) or self._found(path, CodeMark(*mark), at)
+        named = _named(document, at)
+        return _own.get(named.path) or self._found(named, at)
 
-    def _found(self, path: str, mark: CodeMark, at: str) -> Callable[..., Any]:
-        exact: list[Callable[..., Any]] = list(filter(callable, self._candidates(path, mark)))
+    def _found(self, named: _Named, at: str) -> Callable[..., Any]:
+        mark = named.mark
+        exact: list[Callable[..., Any]] = list(filter(callable, self._candidates(named.path, mark)))
         moved = [] if exact else [function for function in self._given() if _name(function) == mark.name]
         same = [function for function in exact if _is_same(function, mark)]
         same += [function for function in moved if code_mark(function).code == mark.code]
@@ -96,7 +133,12 @@ class Lookup:
         if usable:
             return usable[0]
         why = "has other code now" if exact or moved else "is not among them"
-        self.missing.append(f"{path} ({at}, code {mark.code}) {why}")
+        if self.loaded:
+            found = loaded_function(named.path, mark, named.uses)
+            if not isinstance(found, str):
+                return found
+            why = found
+        self.missing.append(f"{named.path} ({at}, code {mark.code}{named.place}) {why}")
         return _stand_in
 
     def _candidates(self, path: str, mark: CodeMark) -> Iterable[Any]:
@@ -129,8 +171,22 @@ class Lookup:
             'Pass them as functions={"name": function}, a module or a list; those whose code was changed on purpose '
             "with allow_changed=True."
         )
+        if self.loaded:
+            help = f"Import the modules that define them before, or read the recipe yourself: {_READ}."
         want = f"all that the recipe names: {shown}{more}"
-        raise ArgumentError("from_json", "functions", got=self.functions, want=want, help=help)
+        where = "pipeline" if self.loaded else "from_json"
+        raise ArgumentError(where, "functions", got=self.functions, want=want, help=help)
+
+
+def _named(document: Any, at: str) -> _Named:
+    further = [name for name in _OF_NAMED if isinstance(document, dict) and name in document]
+    texts = dict(zip((*_MEMBERS, *further), members(document, (*_MEMBERS, *further), at), strict=True))
+    line = texts.pop("line", None)
+    if not (line is None or type(line) is int):
+        raise malformed(line, "the number of a line", at)
+    path, name, code, python, *_ = (a_text(text, at) for text in texts.values())
+    place = f", {texts['file']}, line {line}" if "file" in texts and line is not None else ""
+    return _Named(path, CodeMark(name, code, python), texts.get("uses"), place)
 
 
 def _name(function: Any) -> str | None:

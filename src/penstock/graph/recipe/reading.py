@@ -12,8 +12,9 @@ import numpy as np
 
 from penstock.column.batches import RowsInMemory
 from penstock.column.values import Ragged, Sparse
-from penstock.errors import InvalidArgumentError
+from penstock.errors import FailedPreconditionError, InvalidArgumentError
 from penstock.everything import import_everything
+from penstock.graph.adapted import adapter, users_function
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.recipe.arrays import array_from_json, bytes_from_json, chunk_from_json
@@ -230,6 +231,23 @@ def _partial(reading: Reading, document: Any, at: str) -> Any:
     return partial(function, *given, **named)
 
 
+def _adapted(reading: Reading, document: Any, at: str) -> Any:
+    if len(a_list(document, at)) != 2:
+        raise malformed(document, "what adapts a function, and the function", at)
+    name, function = a_text(document[0], at), reading.value(document[1], at)
+    if not callable(function):
+        raise malformed(document, "what adapts a function, and the function", at)
+    make = adapter(name)
+    if make is None:
+        raise FailedPreconditionError(
+            f"from_json: {at} is a function of {name!r}, which nothing in this program gives. Import the module first "
+            "whose values it takes, such as penstock.tf."
+        )
+    if isinstance(function, partial):
+        return make(partial(users_function(function.func), *function.args, **function.keywords))
+    return make(function)
+
+
 def _decoded(data: bytes, at: str) -> str:
     try:
         return data.decode("utf-8", "surrogatepass")
@@ -273,6 +291,7 @@ _READERS: Final[dict[Any, Callable[[Reading, Any, str], Any]]] = {
     "path": lambda r, document, at: Path(a_text(r.value(document, at), at)),
     "plan": Reading.plan,
     "dataset": lambda r, document, at: _dataset[0](r.plan(document, at)),
+    "adapted": _adapted,
     "partial": _partial,
     "function": lambda r, document, at: r.lookup.read(document, at),
     "files": lambda _, document, at: paths_from_json(document, at),

@@ -129,6 +129,7 @@ _KINDS: Final[dict[str, Callable[[Any, int], str]]] = {
     "files": lambda part, _: _count(len(part["names"]), "file"),
     "file names": lambda part, _: _count(len(part["names"]), "file name"),
     "function": lambda part, _: str(part["name"]),
+    "adapted": lambda part, depth: _shown(part[1], depth),
     "partial": lambda part, depth: f"partial({_shown(part[0], depth + 1)}, ...)",
     "leaf": lambda part, _: _leaf(part),
     "spec": lambda part, _: ", ".join(_strings(part)),

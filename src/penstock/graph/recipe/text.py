@@ -79,6 +79,7 @@ def _facts(name: str, value: Any) -> Iterator[str]:
 def _function(written: dict[str, Any]) -> str:
     trace = written.get("trace")
     if not isinstance(trace, dict) or not isinstance(trace.get("steps"), list):
-        return f"{written.get('path')}, to be given by name (code {written.get('code')})"
+        place = f", {written['file']}, line {written['line']}" if {"file", "line"} <= written.keys() else ""
+        return f"{written.get('path')}, to be given by name (code {written.get('code')}{place})"
     n = len(trace["steps"])
     return f"{written.get('path')}, recorded as {n} step{'' if n == 1 else 's'}"

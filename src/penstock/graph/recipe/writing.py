@@ -19,6 +19,7 @@ from penstock.column.batches import Batches, RowsInMemory
 from penstock.column.chunk import Chunk
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.graph.adapted import Adapted, adapter_of
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.recipe.arrays import (
@@ -174,6 +175,15 @@ class Writing:
             return {"ragged": [self.array(part, at) for part in parts]}
         return {"sparse": [self.array(part, at) for part in (value.indices, value.values, value.dense_shape)]}
 
+    def adapted(self, value: Adapted, at: str) -> dict[str, Any]:
+        """A function that is called with other values than rows hold."""
+        name = adapter_of(value)
+        return (
+            {"function": function_to_json(value, None)}
+            if name is None
+            else {"adapted": [name, self.value(value.function, at)]}
+        )
+
 
 def _float(_: Writing, value: float, _at: str) -> Any:
     return value if isfinite(value) else {"float": str(value)}
@@ -194,6 +204,7 @@ _WRITERS: Final[dict[type, Callable[[Writing, Any, str], Any]]] = {
     tuple: Writing.several,
     list: lambda w, value, at: {"list": w.several(value, at)},
     complex: lambda w, value, at: {"complex": [_float(w, value.real, at), _float(w, value.imag, at)]},
+    Adapted: Writing.adapted,
     Drawn: lambda _, value, _at: {"drawn": list(value)},
     FromGlobal: Writing.several,
     slice: lambda w, value, at: {"slice": w.several((value.start, value.stop, value.step), at)},

@@ -116,6 +116,23 @@ def test_under_a_global_seed_too_another_seed_of_an_operation_is_another_pipelin
         iter(ps.Dataset.range(20).shuffle(8, seed=1)).set_state(state)
 
 
+def test_other_seeds_of_a_dataset_that_a_function_names_are_noticed():
+    def build() -> ps.Dataset:
+        named = ps.Dataset.range(20).shuffle(20)
+        return ps.Dataset.range(3).flat_map(lambda _: named)
+
+    set_seed(3)
+    rows = iter(build())
+    next(rows)
+    state = json.loads(json.dumps(rows.get_state()))
+    with pytest.raises(ArgumentError, match=r"seeds_named=.* Give datasets that functions name seeds"):
+        iter(build()).set_state(state)
+    set_seed(3)
+    again = iter(build())
+    again.set_state(state)
+    assert list(again) == list(rows)
+
+
 @pytest.mark.parametrize("name", BUILT)
 def test_a_dataset_that_is_built_again_under_a_global_seed_has_the_rows_of_its_cache(
     name: str, tmp_path: Path

@@ -20,7 +20,7 @@ from penstock.column.batches import RowsInMemory
 from penstock.frozen import frozen
 from penstock.graph.adapted import users_function
 from penstock.graph.described_files import EACH, files_described, names_below, opened_described
-from penstock.graph.named import repeats_shuffled
+from penstock.graph.named import global_seeds, repeats_shuffled
 from penstock.graph.named_files import named_files
 from penstock.graph.node import Node, method_of
 from penstock.graph.plan import Plan
@@ -53,6 +53,8 @@ _DIGITS: Final = 12
 # Of files: not in states of before, and not known of files elsewhere.
 _WHERE_KNOWN: Final = frozenset({"names", "ends", "blocks", "contents"})
 
+_SEEDS_AGAIN: Final = "Give datasets that functions name seeds, or set the global one before they are made."
+
 _WHAT_IS_IN_THEM: Final = frozenset({"blocks", "contents"})
 
 _OF_FILES: Final = frozenset({"files", "names", "length_bytes", "ends", "blocks", "contents"})
@@ -60,6 +62,9 @@ _OF_FILES: Final = frozenset({"files", "names", "length_bytes", "ends", "blocks"
 # How passes over repeated shuffles are counted, where more than one may come; states of before counted them otherwise.
 _PASSES: Final = "passes"
 _PASSES_NOW: Final = 2
+
+# Those of datasets that a function names, which the global seed gave: rows are not made with those of a state.
+_NAMED_SEEDS: Final = "seeds_named"
 
 # Behind the name of an argument whose values are in memory: a digest of all of them, which states of before have not.
 _VALUES: Final = ".values"
@@ -141,7 +146,7 @@ def _arguments_that_differ(
             continue
         # Of seeds that the global one gave the state has its own.
         has_seeds = isinstance(getattr(node, argument, None), FromGlobal) and _are_of_one_global(other, mine)
-        if has_seeds or (argument in node.where_known and argument not in theirs):
+        if has_seeds or (argument in {*node.where_known, _NAMED_SEEDS} and argument not in theirs):
             continue
         if argument == _PASSES and argument not in theirs:
             yield _other_passes(name)
@@ -159,7 +164,7 @@ def _arguments_that_differ(
         texts = call_text(name, {argument: other}), call_text(name, {argument: mine})
         if texts[0] == texts[1]:
             texts = f"{texts[0]} that uses other functions or values", texts[1]
-        which = ""
+        which = _SEEDS_AGAIN if argument == _NAMED_SEEDS else ""
         if argument in _OF_FILES and (names := list(files_of(node))):
             which = which_files(theirs.get(EACH), ours.get(EACH), names_below(names))
         yield Difference(f"{name}.{argument}", *texts, which, is_function)
@@ -243,7 +248,13 @@ def _nodes(plan: Plan) -> Iterator[list[Any]]:
     calls = any(part.node.users_functions for part in plan.parts)
     for part in plan.parts:
         passes = {_PASSES: _PASSES_NOW} if _has_passes_of_repeated(part) else {}
-        yield [name_of(part.node), {**_arguments(part.node, calls=calls), **passes}, len(part.inputs)]
+        arguments = {**_arguments(part.node, calls=calls), **passes, **_named_seeds(part.node)}
+        yield [name_of(part.node), arguments, len(part.inputs)]
+
+
+def _named_seeds(node: Node) -> dict[str, Any]:
+    seeds = global_seeds(*node.users_functions)
+    return {_NAMED_SEEDS: seeds if len(seeds) <= _FEW else f"#{digest_of(seeds)}"} if seeds else {}
 
 
 def _has_passes_of_repeated(plan: Plan) -> bool:

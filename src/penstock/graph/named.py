@@ -16,10 +16,10 @@ from typing import Any, Final
 from penstock.graph.adapted import wrapped_in
 from penstock.graph.placed import seeds_here
 from penstock.graph.plan import Plan
-from penstock.graph.seeds import seeds_of_process
+from penstock.graph.seeds import FromGlobal, seeds_of_process
 from penstock.graph.uses import content_of, is_library, names_in
 
-__all__ = ["Named", "is_unseeded", "repeats_shuffled", "seeded_here", "shuffled_by"]
+__all__ = ["Named", "global_seeds", "is_unseeded", "repeats_shuffled", "seeded_here", "shuffled_by"]
 
 _DEEPEST: Final = 8
 _MOST_ITEMS: Final = 64
@@ -61,6 +61,12 @@ def shuffled_by(function: Any) -> tuple[Plan, ...]:
 def is_unseeded(function: Any) -> bool:
     """Whether a function refers to a dataset that draws from seeds of this process alone."""
     return any(seeds_of_process(part.node) for plan in _datasets_by(function) for part in plan.parts)
+
+
+def global_seeds(*functions: Any) -> list[list[int]]:
+    """The seeds that the global one gave to datasets to which functions refer."""
+    nodes = (part.node for function in functions for plan in _datasets_by(function) for part in plan.parts)
+    return [list(value) for node in nodes for value in vars(node).values() if isinstance(value, FromGlobal)]
 
 
 def repeats_shuffled(*functions: Any) -> bool:

@@ -22,7 +22,8 @@
     ├── FailedPreconditionError  RuntimeError       the object is in no state to do this
     │   ├── UnknownLengthError   TypeError          a dataset whose length is unknown or infinite
     │   ├── CommitConflictError                     another save to the same place was first
-    │   └── OtherFileError                          a file is another than when a state was taken
+    │   ├── OtherFileError                          a file is another than when a state was taken
+    │   └── UnmatchedError       AssertionError     a checkpoint and its objects do not match
     └── DependencyError          ImportError        an optional package is not installed
 
     UncountedWarning             UserWarning        random numbers that no state holds: resuming is not exact
@@ -64,6 +65,7 @@ __all__ = [
     "TruncatedRecordError",
     "UncountedWarning",
     "UnknownLengthError",
+    "UnmatchedError",
     "WireError",
 ]
 
@@ -356,6 +358,10 @@ class AlreadyExistsError(_Located, FileExistsError):
 
 class FailedPreconditionError(PenstockError, RuntimeError):
     """The object is in no state to do what was asked."""
+
+
+class UnmatchedError(FailedPreconditionError, AssertionError):
+    """A checkpoint was to hold something of every object, or nothing else, and does not."""
 
 
 class CommitConflictError(FailedPreconditionError):

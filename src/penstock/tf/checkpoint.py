@@ -19,11 +19,11 @@ import numpy as np
 from penstock.errors import (
     ArgumentError,
     ArgumentTypeError,
-    FailedPreconditionError,
     InvalidArgumentError,
     NotFoundError,
     PenstockError,
     SidecarError,
+    UnmatchedError,
 )
 from penstock.fs.files import ReadFile
 from penstock.fs.folders import remove_file, replace_file
@@ -58,17 +58,15 @@ class RestoreStatus:
         self.missing, self.unused = missing, unused
 
     def assert_consumed(self) -> RestoreStatus:
-        """Raise FailedPreconditionError where an object or an entry of the checkpoint has no counterpart."""
+        """Raise UnmatchedError where an object or an entry of the checkpoint has no counterpart."""
         if self.unused:
-            raise FailedPreconditionError(f"restore: the checkpoint also holds {', '.join(self.unused)}.")
+            raise UnmatchedError(f"restore: the checkpoint also holds {', '.join(self.unused)}.")
         return self.assert_existing_objects_matched()
 
     def assert_existing_objects_matched(self) -> RestoreStatus:
-        """Raise FailedPreconditionError where the checkpoint holds nothing of an object."""
+        """Raise UnmatchedError where the checkpoint holds nothing of an object."""
         if self.missing:
-            raise FailedPreconditionError(
-                f"restore: the checkpoint holds nothing of {', '.join(self.missing)}."
-            )
+            raise UnmatchedError(f"restore: the checkpoint holds nothing of {', '.join(self.missing)}.")
         return self
 
     assert_nontrivial_match = assert_existing_objects_matched

@@ -255,6 +255,11 @@ def test_a_file_tells_its_length(tmp_path):
         ("random.gamma", "default_rng"),
         ("zeros_initializer", "tf.keras.initializers"),
         ("fingerprint", "to_hash_bucket_fast"),
+        ("math.angle", "tf.atan2(tf.math.imag(x), tf.math.real(x))"),
+        ("random.experimental.create_rng_state", "tf.random.Generator.from_seed"),
+        ("train.ClusterSpec", "ds.distribute(rank, world)"),
+        ("debugging.disable_traceback_filtering", "Leave it out"),
+        ("math.approx_max_k", "Use tf.math.top_k"),
     ],
 )
 def test_a_name_that_is_missing_says_what_to_use(name, way_out):

@@ -8,6 +8,27 @@ from typing import Final
 
 __all__ = ["no_attribute"]
 
+_GENERATORS: Final = ("create_rng_state", "get_global_generator", "set_global_generator", "Algorithm")
+_SAMPLERS: Final = ("all", "fixed_unigram", "learned_unigram", "log_uniform", "uniform")
+_OF_GRAPHS: Final = (
+    *("graph_util", "import_graph_def", "Operation", "guarantee_const", "DeviceSpec", "CriticalSection"),
+    *("VariableAggregation", "VariableSynchronization", "variable_creator_scope", "resource", "variant"),
+    *("dtypes.resource", "dtypes.variant", "data.experimental.from_variant", "data.experimental.to_variant"),
+    *("compat.forward_compatible", "compat.forward_compatibility_horizon", "xla", "mlir"),
+)
+_OF_GRADIENTS: Final = (
+    *("AggregationMethod", "RegisterGradient", "UnconnectedGradients", "autodiff", "hessians"),
+    *("grad_pass_through", "recompute_grad", "conv", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2"),
+    "nondifferentiable_batch_function",
+)
+_OF_CLUSTERS: Final = (
+    *("train.ClusterDef", "train.ClusterSpec", "train.JobDef", "train.ServerDef", "dtensor"),
+)
+_OF_RUNNING: Final = (
+    *("disable_check_numerics", "disable_traceback_filtering", "enable_traceback_filtering"),
+    *("is_traceback_filtering_enabled", "get_log_device_placement", "set_log_device_placement"),
+)
+
 _INSTEAD: Final = {
     "tf.contrib": "It is of TensorFlow 1, which has no counterpart here.",
     "tf.Session": "It is of TensorFlow 1: values are there at once, and x.numpy() gives them as NumPy.",
@@ -210,6 +231,48 @@ _INSTEAD: Final = {
     "tf.config.optimizer": "Leave it out: ds.explain() tells what runs together.",
     "tf.autograph.to_code": "Functions run as they are written.",
     "tf.autograph.trace": "Use tf.print, or print in a function for map(), which then runs row by row.",
+    "tf.math.angle": "Use tf.atan2(tf.math.imag(x), tf.math.real(x)).",
+    "tf.math.cumulative_logsumexp": "Use numpy.logaddexp.accumulate, in a function for map().",
+    "tf.math.nextafter": "Use numpy.nextafter, which takes tensors.",
+    "tf.math.sobol_sample": "scipy.stats.qmc.Sobol draws such numbers.",
+    "tf.extract_volume_patches": "numpy.lib.stride_tricks.sliding_window_view has it, in a function for map().",
+    "tf.clip_by_global_norm": "Gradients are clipped where a model is trained; tf.clip_by_norm takes one tensor.",
+    "tf.data.experimental.SHARD_HINT": "Pass the rank and the world to ds.distribute(rank, world).",
+    "tf.data.experimental.ServiceOptions": "Use ds.distribute(rank, world), or map(..., workers='process').",
+    "tf.data.experimental.DatasetInitializer": "Make a tf.lookup.StaticHashTable of the rows.",
+    "tf.data.IteratorSpec": "ds.element_spec is the spec of the rows.",
+    "tf.random.stateless_gamma": "Use numpy.random.default_rng(seed).gamma in map(), by a seed of the row.",
+    "tf.random.stateless_poisson": "Use numpy.random.default_rng(seed).poisson in map(), by a seed of the row.",
+    "tf.random.stateless_parameterized_truncated_normal": "Use tf.random.stateless_truncated_normal of scalars.",
+    "tf.dtypes.QUANTIZED_DTYPES": "Use whole numbers: quantized dtypes are of models.",
+    "tf.register_tensor_conversion_function": "Give the type __array__, or convert values before they become rows.",
+    **dict.fromkeys(
+        [f"tf.{kind}" for kind in ("fftnd", "ifftnd", "rfftnd", "irfftnd")],
+        "numpy.fft has it, in a function for map(), which then runs row by row.",
+    ),
+    **dict.fromkeys(
+        [f"tf.{name}" for name in ("approx_top_k", "math.approx_max_k", "math.approx_min_k")],
+        "Use tf.math.top_k, which is exact.",
+    ),
+    **dict.fromkeys(
+        [f"tf.random.{place}{name}" for place in ("", "experimental.") for name in _GENERATORS],
+        "Use tf.random.Generator.from_seed, or tf.random.set_seed for all.",
+    ),
+    **dict.fromkeys(
+        [f"tf.random.{name}_candidate_sampler" for name in _SAMPLERS],
+        "It is of losses: use the framework that trains.",
+    ),
+    **dict.fromkeys(
+        [f"tf.{name}" for name in _OF_GRAPHS], "There are no graphs, and no variables of models here."
+    ),
+    **dict.fromkeys(
+        [f"tf.{name}" for name in _OF_GRADIENTS], "Models are not penstock's: use what trains them."
+    ),
+    **dict.fromkeys([f"tf.{name}" for name in _OF_CLUSTERS], "Use ds.distribute(rank, world)."),
+    **dict.fromkeys(
+        [f"tf.debugging.{name}" for name in _OF_RUNNING],
+        "Leave it out: it says how TensorFlow runs, which is not used here.",
+    ),
 }
 
 _SPECIAL: Final = (

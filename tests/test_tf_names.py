@@ -242,6 +242,17 @@ def test_a_file_tells_its_length(tmp_path):
         tf.io.gfile.stat(tmp_path / "b")
 
 
+MODULES = "bitwise compat data debugging dtypes image io io.gfile lookup math nest nn ragged random sparse strings train"
+
+
+@pytest.mark.parametrize("module", MODULES.split())
+def test_dir_of_a_module_lists_names_of_tensorflow_alone(module):
+    names = eval(f"dir(tf.{module})", {"tf": tf})
+    assert names
+    assert not {"Any", "Callable", "Final", "annotations", "np", "ps", "unwrap", "wrap"} & {*names}
+    assert all(hasattr(eval(f"tf.{module}", {"tf": tf}), name) for name in names)
+
+
 @pytest.mark.parametrize(
     ("name", "way_out"),
     [

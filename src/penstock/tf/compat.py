@@ -75,6 +75,10 @@ class _Other:
         raise no_attribute(f"tf.compat.{self._name}", name)
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     if name in ("v1", "v2"):
         return _Other(name)

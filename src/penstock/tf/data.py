@@ -39,5 +39,9 @@ TextLineDataset = Dataset.TextLineDataset
 ThreadingOptions = ps.ThreadingOptions
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     raise no_attribute("tf.data", name)

@@ -108,5 +108,9 @@ def assert_all_finite(x: Any, message: str, name: Any = None) -> Any:
     return check_numerics(x, message)
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     raise no_attribute("tf.debugging", name, tuple(__all__))

@@ -322,5 +322,9 @@ class GFile:
         self.close()
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     raise no_attribute("tf.io.gfile", name, tuple(__all__))

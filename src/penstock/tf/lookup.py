@@ -306,5 +306,9 @@ class StaticVocabularyTable:
         return self.lookup(keys)
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     raise no_attribute("tf.lookup", name, tuple(__all__))

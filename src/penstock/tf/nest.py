@@ -114,5 +114,9 @@ def _as_before(structure: Any, made: Any) -> Any:
     return made
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     raise no_attribute("tf.nest", name, tuple(__all__))

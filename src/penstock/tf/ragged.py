@@ -168,5 +168,9 @@ def segment_ids_to_row_splits(
     return Tensor(np.concatenate([[0], np.cumsum(counts)]).astype(unwrap(out_type) or np.int64))
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     raise no_attribute("tf.ragged", name, tuple(__all__))

@@ -288,5 +288,9 @@ def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Ten
     return Tensor(made)
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     raise no_attribute("tf.sparse", name, tuple(__all__))

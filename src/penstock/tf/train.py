@@ -17,5 +17,9 @@ __all__ = ["Checkpoint", "CheckpointManager", "latest_checkpoint"]
 __all__ += train.__all__
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     raise no_attribute("tf.train", name, tuple(__all__))

@@ -171,7 +171,22 @@ def test_as_string_writes_as_c_does():
     assert strings.as_string(-3, width=5, fill="0") == b"-0003"
     assert strings.as_string(np.nan, width=6, fill="0") == b"   nan"
     assert strings.as_string(1 + 2j, precision=1) == b"(1.0,2.0)"
+    assert strings.as_string([1.0, 100.0], precision=0, fill="#").tolist() == [b"1.", b"100."]
     assert strings.as_string("a") == b"a"
+
+
+def test_as_string_fills_up_and_cuts_strings_by_their_bytes():
+    assert strings.as_string(["ab", "é"], width=4).tolist() == [b"  ab", "  é".encode()]
+    assert strings.as_string("abc", precision=2, width=4, fill="-") == b"ab  "
+    with pytest.raises(ArgumentError, match="fill is 'x'"):
+        strings.as_string("a", fill="x")
+    ds = ps.Dataset.from_tensor_slices(np.array([b"abc", b""], object))
+    assert list(ds.map(lambda s: strings.as_string(s, width=4))) == [b" abc", b"    "]
+
+
+def test_no_strings_have_no_characters_in_any_encoding():
+    for encoding in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
+        assert strings.unicode_decode([], encoding).to_list() == []
 
 
 @pytest.mark.parametrize(

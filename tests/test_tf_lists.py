@@ -124,6 +124,11 @@ def test_parts_of_ragged_tensors_are_leaves_where_asked_for():
     assert tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 2).numpy().tolist() == [b"b", b"ac"]
 
 
+def test_texts_joined_by_number_have_no_separator_behind_empty_ones_at_the_beginning():
+    joined = tf.strings.unsorted_segment_join(["", "", "a", "", "b", ""], [0] * 5 + [1], 2, separator="-")
+    assert joined.numpy().tolist() == [b"a--b", b""]
+
+
 def test_ranges_without_rows_are_ragged():
     empty = tf.ragged.range(tf.range(0))
     assert (empty.to_list(), empty.dtype, empty.row_splits.dtype) == ([], tf.int32, tf.int64)

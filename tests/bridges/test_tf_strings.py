@@ -156,6 +156,7 @@ VALUES = [
         np.float16([0.1, 65504]),
         np.complex64([1 + 2j, -0.5j]),
     ),
+    np.array([b"ab", "é".encode(), b""], object),
 ]
 
 
@@ -172,6 +173,7 @@ VALUES = [
         ),
         *(
             {"fill": "x"},
+            {"width": 8, "fill": "#"},
             {"scientific": True, "shortest": True},
             {"shortest": True, "precision": 3, "width": 12},
         ),

@@ -17,7 +17,7 @@ from penstock.trace import operation
 
 __all__ = ["as_string"]
 
-_FILLS: Final = ("", " ", "0", "-", "+")
+_FILLS: Final = ("", " ", "0", "-", "+", "#")
 _WHERE: Final = "strings.as_string"
 
 
@@ -33,12 +33,12 @@ def as_string(
     """Numbers written as strings: floats with six digits behind the point, bools as "true" and "false".
 
     Args:
-        input: Numbers or bools of any shape; strings stay as they are.
-        precision: Digits behind the point, of floats only; -1 for 6.
+        input: Numbers or bools of any shape; strings, which stay as they are where no `width` is given.
+        precision: Digits behind the point of floats, -1 for 6; the most bytes of strings that are filled up.
         scientific: Whether to write floats as 1.5e+00.
         shortest: Whether to leave zeros out, and write floats in the shorter of both ways.
         width: Least characters; numbers are filled up on the left. -1 for none.
-        fill: " ", "0", "-" (fill up on the right) or "+" (write a plus as well).
+        fill: " ", "0", "-" (fill up on the right), "+" (write a plus as well) or "#" (a point in any case).
 
     Raises:
         ArgumentError: Arguments do not go together, or with the dtype.
@@ -49,27 +49,35 @@ def as_string(
     if isinstance(input, Ragged):
         return Ragged(as_string(input.values, precision, scientific, shortest, width, fill), input.row_splits)
     value = tensor(_WHERE, "input", input)
-    if is_text(value):
-        return value[()] if isinstance(value, np.ndarray) else value
     if fill not in _FILLS:
-        raise ArgumentError(_WHERE, "fill", got=fill, want='" ", "0", "-", "+" or none')
+        raise ArgumentError(_WHERE, "fill", got=fill, want='" ", "0", "-", "+", "#" or none')
     if scientific and shortest:
         raise ArgumentError(_WHERE, "shortest", got=shortest, want="False, since scientific is True")
-    if value.dtype.kind in "biu" and (scientific or shortest or precision >= 0):
+    if is_text(value) and width <= 0:
+        return value[()] if isinstance(value, np.ndarray) else value
+    if not is_text(value) and value.dtype.kind in "biu" and (scientific or shortest or precision >= 0):
         want = "floats for precision, scientific and shortest"
         raise ArgumentError(_WHERE, "the dtype of input", got=str(value.dtype), want=want)
     return _as_string(value, int(precision), bool(scientific), bool(shortest), int(width), fill)
 
 
 def _row(value: Any, *how: Any) -> Any:
-    array = np.asarray(value)
+    array = np.asarray(value, object if isinstance(value, bytes) else None)
     made = np.empty(array.size, object)
     made[:] = _written(array, *how)
     return made.reshape(array.shape)[()]
 
 
 def _chunk(values: Any, *how: Any) -> BytesColumn:
+    if isinstance(values, BytesColumn):
+        return BytesColumn.of(_written(_objects(values.to_list()), *how))
     return BytesColumn.of(_written(values, *how), shape=values.shape[1:]).slice(0, len(values))
+
+
+def _objects(strings: list[Any]) -> Any:
+    made = np.empty(len(strings), object)
+    made[:] = strings
+    return made
 
 
 def _written(
@@ -84,8 +92,11 @@ def _written(
         sign = "" if fill in ("+", " ") and kind == "u" else fill
         pattern = f"%{sign}{sizes}d".encode()
         return [pattern % item for item in items]
-    letter = "e" if scientific else "g" if shortest else "f"
     digits = f".{precision}" if precision >= 0 else ""
+    if kind == "O":
+        pattern = f"%{fill}{sizes}{digits}s".encode()
+        return [pattern % item for item in items]
+    letter = "e" if scientific else "g" if shortest else "f"
     one = _float_writer(f"%{fill}{sizes}{digits}{letter}".encode(), f"%{sizes}{letter}".encode())
     if kind == "c":
         return [b"(" + one(item.real) + b"," + one(item.imag) + b")" for item in items]

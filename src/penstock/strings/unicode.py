@@ -244,7 +244,9 @@ def _decoded(column: BytesColumn, encoding: str, *how: Any) -> RaggedColumn:
     if line is not None:
         return RaggedColumn(_places(strings), FixedColumn(_characters(line)))
     rows = [_characters(text) for text in _texts_of(strings, encoding, *how)]
-    return RaggedColumn(np.cumsum([0, *map(len, rows)]), FixedColumn(np.concatenate(rows)))
+    return RaggedColumn(
+        np.cumsum([0, *map(len, rows)]), FixedColumn(np.concatenate([*rows, np.zeros(0, np.int32)]))
+    )
 
 
 def _split_of(column: BytesColumn, encoding: str, *how: Any) -> RaggedColumn:

@@ -206,8 +206,14 @@ def unsorted_segment_join(inputs: Any, segment_ids: Any, num_segments: Any, sepa
     rows = array.reshape(numbers.size, -1)
     parts = [rows[numbers.reshape(-1) == number] for number in range(n)]
     between = separator.encode()
-    joined = [between.join(column) for part in parts for column in part.T.tolist()]
+    joined = [_joined(column, between) for part in parts for column in part.T.tolist()]
     return _objects(joined).reshape(n, *array.shape[numbers.ndim :])
+
+
+def _joined(strings: list[bytes], between: bytes) -> bytes:
+    """As TensorFlow joins them: empty strings at the beginning leave nothing, not even what would follow them."""
+    first = next((i for i, string in enumerate(strings) if string), len(strings))
+    return between.join(strings[first:])
 
 
 def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3) -> bytes:

@@ -23,8 +23,6 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], tuple[int | None, ...]]] = {
     "dynamic_stitch": (lambda r: tf.dynamic_stitch([[0, 1, 2, 4], [3]], [r["x"], r["x"][:1]]), (5,)),
     "gather_nd": (lambda r: tf.gather_nd(r["x"], r["i"][:, tf.newaxis]), (4,)),
     "unravel_index": (lambda r: tf.unravel_index(r["i"], [2, 3]), (2, 4)),
-    "slice": (lambda r: tf.slice(r["x"], [r["i"][0]], [2]), (2,)),
-    "crop_to_bounding_box": (lambda r: tf.image.crop_to_bounding_box(r["p"], r["i"][0], 0, 2, 3), (2, 3, 1)),
     "sobel_edges": (lambda r: tf.image.sobel_edges(r["p"][tf.newaxis]), (1, 5, 3, 1, 2)),
     "psnr": (lambda r: tf.image.psnr(r["p"], r["p"], 1.0), ()),
     "one after another": (lambda r: tf.stack([tf.linspace(0.0, r["x"][0], 3)] * 2) + 1.0, (2, 3)),
@@ -58,3 +56,42 @@ def test_a_value_of_a_row_that_decides_a_size_leaves_it_unknown() -> None:
     ds = tf.data.Dataset.range(1, 4).map(lambda n: tf.linspace(0.0, 1.0, n))
     assert ds.element_spec.shape.as_list() == [None]
     assert [len(row) for row in ds] == [1, 2, 3]
+
+
+FROM_PLACES_OF_ROWS: dict[str, Callable[[Any], Any]] = {
+    "slice": lambda r: tf.slice(r["p"], [r["n"], r["n"], 0], [2, 2, -1]),
+    "slice from a line of places": lambda r: tf.slice(r["p"], tf.stack([r["n"], 0, 1]), [2, 3, 1]),
+    "crop_to_bounding_box": lambda r: tf.image.crop_to_bounding_box(r["p"], r["n"], 1, 2, 3),
+    "crop_to_bounding_box of decoded pictures": lambda r: tf.image.crop_to_bounding_box(
+        tf.io.decode_png(r["file"], 3), 1, r["n"], 2, 2
+    ),
+    "gather": lambda r: tf.gather(r["p"], r["n"], axis=1),
+    "gather of several": lambda r: tf.gather(r["p"], tf.stack([[r["n"], 0]]), axis=-2),
+}
+
+
+@pytest.mark.parametrize("name", FROM_PLACES_OF_ROWS)
+def test_parts_from_places_that_rows_hold_run_on_chunks_and_give_what_single_rows_give(name: str) -> None:
+    function = FROM_PLACES_OF_ROWS[name]
+    pictures, places = np.arange(360).reshape(4, 5, 6, 3), [0, 1, 2, 1]
+    sizes = zip(pictures.astype(np.uint8), (5, 3, 4, 5), strict=True)
+    files = [tf.io.encode_png(picture[:height]).numpy() for picture, height in sizes]
+    ds = tf.data.Dataset.from_tensor_slices({"p": pictures, "n": places, "file": files}).map(function)
+    assert "row by row" not in str(ds.explain())
+    rows = zip(pictures, places, files, strict=True)
+    want = [function({"p": tf.constant(p), "n": tf.constant(n), "file": file}) for p, n, file in rows]
+    for made, due in zip(ds, want, strict=True):
+        assert ds.element_spec.is_compatible_with(made)
+        assert np.array_equal(made, due)
+
+
+def test_a_part_from_a_place_of_a_row_that_is_outside_names_the_row() -> None:
+    rows = {"x": np.zeros((4, 5), np.float32), "n": [0, 3, 4, 0]}
+    sliced = tf.data.Dataset.from_tensor_slices(rows).map(lambda r: tf.slice(r["x"], [r["n"]], [2]))
+    made = iter(sliced)
+    assert [len(next(made)) for _ in range(2)] == [2, 2]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"row 2: .* slice: 2 from 4 is no part of axis 0"
+    ):
+        next(made)
+    assert len(next(made)) == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,10 @@ from numpy.typing import NDArray
 
 from penstock.errors import ArgumentError
 from penstock.image.pictures import picture_operation, room, side
+from penstock.ops.choosing import part
 from penstock.spec import TensorSpec
 from penstock.trace.form import Arg
-from penstock.trace.sized import sized
+from penstock.trace.value import Traced, is_of_rows
 
 __all__ = [
     "central_crop",
@@ -36,12 +39,24 @@ def _to_size(image: Arg, target_height: int, target_width: int) -> TensorSpec:
     return TensorSpec((*image.shape[:-3], target_height, target_width, image.shape[-1]), image.dtype)
 
 
-@sized(
-    "crop_to_bounding_box with places of rows",
-    "target_height",
-    "target_width",
-    moving=("offset_height", "offset_width"),
-)
+def _from_places_of_rows(cut: Callable[..., Any]) -> Callable[..., Any]:
+    """Places that rows hold are taken by number; others are the same for all pictures of a chunk."""
+
+    @wraps(cut)
+    def called(
+        image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+    ) -> Any:
+        sizes = target_height, target_width
+        is_of_row = is_of_rows(offset_height) or is_of_rows(offset_width)
+        if not is_of_row or not isinstance(image, Traced) or any(isinstance(size, Traced) for size in sizes):
+            return cut(image, offset_height, offset_width, target_height, target_width)
+        height, width = (side("crop_to_bounding_box", "target", size, 1) for size in sizes)
+        return part(part(image, -3, offset_height, height), -2, offset_width, width)
+
+    return called
+
+
+@_from_places_of_rows
 @picture_operation("crop_to_bounding_box", result=_to_box)
 def crop_to_bounding_box(
     image: NDArray[Any], offset_height: int, offset_width: int, target_height: int, target_width: int

@@ -33,9 +33,9 @@ def converted(samples: NDArray[Any], dtype: np.dtype[Any], saturate: bool = Fals
         with np.errstate(all="ignore"):  # what does not fit is anything
             return _cast(samples * samples.dtype.type(np.iinfo(dtype).max + 0.5), dtype, saturate)
     if kinds[1] == "f":
-        with np.errstate(over="ignore"):  # uint16 reaches above float16
+        with np.errstate(all="ignore"):  # whole numbers reach above float16
             floats: NDArray[Any] = samples.astype(dtype)
-        floats *= dtype.type(1.0 / np.iinfo(samples.dtype).max)
+            floats *= dtype.type(1.0 / np.iinfo(samples.dtype).max)
         return floats
     most, new_most = int(np.iinfo(samples.dtype).max), int(np.iinfo(dtype).max)
     if most > new_most:

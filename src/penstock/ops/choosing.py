@@ -11,8 +11,9 @@ from penstock.ops.face import face
 from penstock.ops.operands import numbers, pair, tensor
 from penstock.ops.selecting import places_of
 from penstock.trace import operation
+from penstock.trace.value import Traced
 
-__all__ = ["chosen", "gather", "where"]
+__all__ = ["chosen", "gather", "part", "where"]
 
 
 @face
@@ -64,7 +65,22 @@ def gather(params: Any, indices: Any, axis: int | None = 0) -> Any:
     axis = 0 if axis is None else axis
     if not -values.ndim <= axis < values.ndim:
         raise ArgumentError("gather", "axis", got=axis, want=f"an axis of a value that has {values.ndim}")
-    return np.take(values, _in_range(places, values.shape[axis]), axis)
+    axis = axis % values.ndim
+    places = _in_range(places, values.shape[axis])
+    is_of_rows = isinstance(values, Traced) and isinstance(places, Traced)
+    return _along(values, places, axis) if is_of_rows and axis else np.take(values, places, axis)
+
+
+def _along(values: Any, places: Any, axis: int) -> Any:
+    """By way of the first axis, along which each row of a chunk is taken by places of its own."""
+    taken = np.take(np.moveaxis(values, axis, 0), places, 0)
+    first = tuple(range(places.ndim))
+    return np.moveaxis(taken, first, tuple(axis + i for i in first)) if first else taken
+
+
+def part(value: Any, axis: int, first: Any, count: int) -> Any:
+    """`count` items along an axis, from a place on that rows hold: all parts are of one size, and run on chunks."""
+    return gather(value, first + np.arange(count), axis)
 
 
 def _chosen_rows(truth: Any, x: Any, y: Any) -> Any:

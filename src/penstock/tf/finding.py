@@ -12,6 +12,7 @@ from penstock import Ragged, Sparse
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
 from penstock.ops.casting import cast
 from penstock.ops.choosing import gather as ps_gather
+from penstock.ops.choosing import part
 from penstock.ops.operands import pair
 from penstock.ops.operands import tensor as tensor_of
 from penstock.ops.selecting import masked, unique_of
@@ -20,7 +21,7 @@ from penstock.ops.shapes import shape as ps_shape
 from penstock.ops.shapes import size as ps_size
 from penstock.tf.dtypes import as_dtype
 from penstock.trace.sized import sized
-from penstock.trace.value import Traced
+from penstock.trace.value import Traced, is_of_rows
 
 __all__ = [
     "argsort",
@@ -202,12 +203,6 @@ def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
     >>> slice(np.arange(6).reshape(2, 3), [0, 1], [-1, 2]).tolist()
     [[1, 2], [4, 5]]
     """
-    sizes = _numbers(size)
-    is_told = any(isinstance(first, Traced) for first in _numbers(begin)) and -1 not in sizes
-    return (_moving_slice if is_told else _sliced)(input_, begin, sizes)
-
-
-def _sliced(input_: Any, begin: Any, size: Any) -> Any:
     value = tensor_of("slice", "input_", input_)
     places = []
     for axis, (first, count) in enumerate(zip(_numbers(begin), _numbers(size), strict=True)):
@@ -218,11 +213,12 @@ def _sliced(input_: Any, begin: Any, size: Any) -> Any:
                 f"slice: {count} from {first} is no part of axis {axis}, of size {most}."
             )
         whole = not isinstance(count, Traced) and count == -1
-        places.append(builtins.slice(first, None if whole else first + count))
+        if is_of_rows(first) and not isinstance(count, Traced) and not whole:
+            value = part(value, axis, first, count)
+            places.append(builtins.slice(None))
+        else:
+            places.append(builtins.slice(first, None if whole else first + count))
     return value[tuple(places)]
-
-
-_moving_slice: Final = sized("tf.slice with places of rows", "size")(_sliced)
 
 
 def _numbers(values: Any) -> list[Any]:
@@ -251,6 +247,11 @@ def gather(
     _ = validate_indices
     if not batch_dims:
         return ps_gather(params, indices, axis)
+    return _gathered_in_batches(params, indices, axis, batch_dims)
+
+
+@sized("tf.gather with batch_dims", "axis", "batch_dims")
+def _gathered_in_batches(params: Any, indices: Any, axis: Any, batch_dims: Any) -> Any:
     values, places = tensor_of("gather", "params", params), tensor_of("gather", "indices", indices)
     n = int(batch_dims) + (places.ndim if batch_dims < 0 else 0)
     along = n if axis is None else int(axis) + (values.ndim if axis < 0 else 0)

@@ -21,7 +21,7 @@ _Result = TypeVar("_Result")
 
 
 def sized(
-    where: str, *deciding: str, moving: tuple[str, ...] = ()
+    where: str, *deciding: str
 ) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
     """A function that cannot be traced: what calls it runs row by row, and the spec of the rest is known all the same.
 
@@ -31,7 +31,6 @@ def sized(
         where: What messages call it, such as "tf.scatter_nd".
         deciding: The arguments that sizes come from, other than by their own sizes. Where one of them is a row's, the
             function is called with the traced values, and is to refuse them.
-        moving: The arguments of which one has to be a row's: with others it is traced by itself.
     """
 
     def with_sizes(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
@@ -40,9 +39,7 @@ def sized(
         @wraps(function)
         def called(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
             traced = list(parts((args, kwargs), Traced))
-            given = names.bind(*args, **kwargs).arguments if traced else {}
-            is_meant = not moving or _holds_any(given, moving)
-            if traced and is_meant and not _holds_any(given, deciding):
+            if traced and not _holds_any(names.bind(*args, **kwargs).arguments, deciding):
                 found = _results(function, args, kwargs, traced)
                 if found is not None:
                     return _told(traced[0], f"calls {where}", found)  # type: ignore[no-any-return]

@@ -84,9 +84,13 @@ def sizes_told(sizes: Any) -> tuple[Traced, tuple[int | None, ...]] | None:
 
 
 def _count(size: Any) -> Any:
-    form = size.recorder.forms[size.index] if isinstance(size, Traced) else None
-    is_of_rows = form is not None and form.kind is Kind.ROWS and not form.ndim and form.dtype.kind in "iu"
-    return record(COUNT, (size,), {}) if is_of_rows else size
+    return record(COUNT, (size,), {}) if is_of_rows(size) else size
+
+
+def is_of_rows(number: Any) -> bool:
+    """Whether it is a whole number that rows hold, which differs from row to row."""
+    form = number.recorder.forms[number.index] if isinstance(number, Traced) else None
+    return form is not None and form.kind is Kind.ROWS and not form.ndim and form.dtype.kind in "iu"
 
 
 def _taken_apart(line: Traced) -> list[Any]:

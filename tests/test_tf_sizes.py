@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +51,16 @@ def test_sizes_that_differ_from_row_to_row_stay_unknown() -> None:
     ds = rows.map(lambda x: (tf.complex(x, x), tf.bitcast(x, tf.uint8), tf.linspace(x[0], 2.0, 3)))
     assert [spec.shape.as_list() for spec in ds.element_spec] == [[None], [None, 4], [3]]
     assert [row[1].shape for row in ds] == [(2, 4), (3, 4)]
+
+
+def test_rows_of_many_unknown_sizes_take_little_memory_to_be_told() -> None:
+    spec = tf.TensorSpec([None] * 5, tf.float32)
+    rows = tf.data.Dataset.from_generator(lambda: iter([np.ones((1, 2, 1, 2, 1))]), output_signature=spec)
+    tracemalloc.start()
+    ds = rows.map(lambda x: tf.complex(x, x))
+    assert ds.element_spec.shape.as_list() == [None] * 5
+    assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    tracemalloc.stop()
 
 
 def test_a_value_of_a_row_that_decides_a_size_leaves_it_unknown() -> None:

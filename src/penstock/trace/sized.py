@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from penstock.trace.steps import fill, parts
 from penstock.trace.value import Traced, told
 
 __all__ = ["sized"]
+
+_MOST_ITEMS: Final = 1 << 20
+"""In rows that sizes are made up for, but the first: those of many axes would take all memory."""
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -62,6 +65,10 @@ def _results(function: Callable[..., Any], args: Any, kwargs: Any, traced: list[
     rows = [[form.samples[i] for form in forms] for i, size in enumerate(SIZES) if size]
     if any(sample is FAILED for row in rows for sample in row):
         return None
+    first, second = rows[:2]
+    if all(one is other for one, other in zip(first, second, strict=True)):
+        rows = [first]  # no size is unknown
+    rows = [row for row in rows if row is first or max(map(np.size, row)) <= _MOST_ITEMS]
     try:
         return [_with(function, args, kwargs, row) for row in rows]
     except Exception:  # noqa: BLE001  (rows of zeros need not be such as it takes)

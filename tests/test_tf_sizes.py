@@ -22,6 +22,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], tuple[int | None, ...]]] = {
     "scatter_nd": (lambda r: tf.scatter_nd(r["i"][:, tf.newaxis], r["x"], [6]), (6,)),
     "tensor_scatter_nd_update": (lambda r: tf.tensor_scatter_nd_update(r["x"], [[0]], [1.0]), (4,)),
     "dynamic_stitch": (lambda r: tf.dynamic_stitch([[0, 1, 2, 4], [3]], [r["x"], r["x"][:1]]), (5,)),
+    "confusion_matrix": (lambda r: tf.math.confusion_matrix(r["i"], r["i"], 5), (5, 5)),
+    "searchsorted": (lambda r: tf.searchsorted(r["x"], [0.5, 7.0]), (2,)),
     "gather_nd": (lambda r: tf.gather_nd(r["x"], r["i"][:, tf.newaxis]), (4,)),
     "unravel_index": (lambda r: tf.unravel_index(r["i"], [2, 3]), (2, 4)),
     "sobel_edges": (lambda r: tf.image.sobel_edges(r["p"][tf.newaxis]), (1, 5, 3, 1, 2)),

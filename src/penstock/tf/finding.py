@@ -140,11 +140,18 @@ def searchsorted(
         raise ArgumentError("searchsorted", "side", got=side, want="'left' or 'right'")
     sequence, wanted = pair("searchsorted", sorted_sequence, values)
     kind = as_dtype(out_type).dtype
-    if sequence.ndim == 1:
+    if sequence.ndim == 1 and not isinstance(sequence, Traced):
         return np.searchsorted(sequence, wanted, side).astype(kind)
+    return _searched(sequence, wanted, side, kind)
+
+
+@sized("tf.searchsorted in sequences that differ from row to row")
+def _searched(sequence: Any, wanted: Any, side: Literal["left", "right"], kind: np.dtype[Any]) -> Any:
     if isinstance(sequence, Traced) or isinstance(wanted, Traced):
         traced = sequence if isinstance(sequence, Traced) else wanted
         raise traced.recorder.fail("calls tf.searchsorted with several sequences")
+    if sequence.ndim == 1:
+        return np.searchsorted(sequence, wanted, side).astype(kind)
     if sequence.shape[:-1] != wanted.shape[:-1]:
         raise InvalidArgumentError(
             f"searchsorted: {sequence.shape} and {wanted.shape} differ in their first axes."

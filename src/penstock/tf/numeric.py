@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -394,6 +394,11 @@ def confusion_matrix(
     >>> confusion_matrix(np.array([0, 1, 1]), np.array([0, 1, 0])).tolist()
     [[1, 0], [1, 1]]
     """
+    count = _confused if num_classes is None else _confused_to
+    return count(labels, predictions, num_classes, weights, dtype)
+
+
+def _confused(labels: Any, predictions: Any, num_classes: Any, weights: Any, dtype: Any) -> Any:
     where = "math.confusion_matrix"
     rows, columns = _classes(where, labels, predictions)
     n = (
@@ -408,6 +413,10 @@ def confusion_matrix(
     made = np.zeros((n, n), as_dtype(dtype).dtype)
     np.add.at(made, (rows, columns), 1 if weights is None else np.asarray(weights).astype(made.dtype))
     return made
+
+
+_confused_to: Final = sized("tf.math.confusion_matrix", "num_classes")(_confused)
+"""Where the size is told by the arguments alone."""
 
 
 def _classes(where: str, labels: Any, predictions: Any) -> list[Any]:

@@ -39,6 +39,62 @@ def test_memory_is_kept_also_after_another_library_has_set_that_back(tmp_path):
     assert pages_taken_anew < 0.5
 
 
+ON_HOLD = """
+import resource
+import numpy as np
+from penstock import _native
+
+source, rows = np.zeros((1024, 4096), np.uint8), np.arange(1000)
+which = np.zeros(1000, np.int64)
+def take(n):  # as many chunks at a time as a shuffle buffer holds
+    chunks = [_native.gather_fixed_from([source], 4096, which, rows) for _ in range(n)]
+    assert not any(chunk.any() for chunk in chunks)
+    return n * 1000
+
+take(40)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+pages = sum(take(40) for _ in range(5))
+print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / pages)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere malloc keeps what it keeps")
+def test_chunks_that_are_let_go_by_the_hundred_serve_the_next_pass():
+    done = subprocess.run([sys.executable, "-c", ON_HOLD], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 0.1
+
+
+AFTERWARDS = """
+import numpy as np
+from penstock import _native
+
+def resident_mb():
+    return int(open("/proc/self/status").read().partition("VmRSS:")[2].split()[0]) // 1024
+
+source, before = np.zeros((1024, 4096), np.uint8), resident_mb()
+for rows in (1000, 700, 450, 100):  # blocks of several sizes
+    which = np.zeros(rows, np.int64)
+    chunks = [_native.gather_fixed_from([source], 4096, which, which) for _ in range(480_000 // rows // 4)]
+    del chunks
+print(resident_mb() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_of_what_is_let_go_no_more_than_some_is_kept():
+    done = subprocess.run([sys.executable, "-c", AFTERWARDS], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 280
+
+
+@pytest.mark.parametrize("sizes", [(300_000, 5_000_000), (200_000, 280_000, 290_000, 40_000_000, 300_000)])
+def test_values_stay_where_blocks_grow_and_shrink_from_one_kind_to_another(sizes):
+    for n in sizes:
+        values = np.frombuffer(np.random.default_rng(n).bytes(n), np.uint8)
+        data, places = _native.frame_records(values, np.array([0, n // 3, n]))
+        assert np.array_equal(data[12 : 12 + n // 3], values[: n // 3])
+        assert np.array_equal(data[int(places[1]) + 12 : -4], values[n // 3 :])
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="memory is placed by the system there")
 @pytest.mark.parametrize("n", [1_008, 1_024, 5_000, 100_001, 1 << 20, (1 << 25) + 3])
 def test_what_is_large_begins_where_tensorflow_and_jax_take_it_without_a_copy(n):

@@ -5,6 +5,8 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::mem::{align_of, size_of};
 use std::ptr;
 
+use crate::kept;
+
 /// Where a large block begins.
 const ALIGNMENT: usize = 64;
 /// A smaller block is copied sooner than placed.
@@ -15,7 +17,7 @@ const SYSTEM_BYTES: usize = 1 << 26;
 /// Where any block of `malloc` begins that is no smaller.
 const ANYWHERE: usize = align_of::<libc::max_align_t>();
 
-/// The allocator of C: whatever it placed, `free` takes back, whichever of its functions gave it.
+/// The allocator of C, whose blocks `free` takes back, whichever of its functions gave them; and large blocks that are kept.
 struct Aligned;
 
 #[global_allocator]
@@ -35,11 +37,31 @@ fn is_anywhere(size: usize, align: usize) -> bool {
 fn placed(size: usize, align: usize) -> *mut u8 {
     let mut block = ptr::null_mut();
     // SAFETY: `block` is a place for a pointer, and the alignment a power of two that is no less than that of a pointer.
-    let fault = unsafe { libc::posix_memalign(&raw mut block, align.max(size_of::<usize>()), size) };
-    if fault == 0 { block.cast() } else { ptr::null_mut() }
+    let place = |block: &mut _| unsafe { libc::posix_memalign(block, align.max(size_of::<usize>()), size) };
+    let is_placed = place(&mut block) == 0 || (kept::give_all_back() && place(&mut block) == 0);
+    if is_placed { block.cast() } else { ptr::null_mut() }
 }
 
-// SAFETY: all blocks come from one allocator, have the size that was asked for, and begin at a multiple of the alignment
+impl Aligned {
+    /// A copy of the block in one of another size, which takes its place; null where there is no memory.
+    ///
+    /// # Safety
+    /// As for `realloc`.
+    unsafe fn moved(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let Ok(wanted) = Layout::from_size_align(size, layout.align()) else { return ptr::null_mut() };
+        // SAFETY: the size is not zero; both blocks have the bytes of the smaller, and the old one is used no more.
+        unsafe {
+            let moved = self.alloc(wanted);
+            if !moved.is_null() {
+                ptr::copy_nonoverlapping(block, moved, size.min(layout.size()));
+                self.dealloc(block, layout);
+            }
+            moved
+        }
+    }
+}
+
+// SAFETY: a block comes from one of two allocators, by its size and alignment, goes back to the same, has the size that was asked for, and begin at a multiple of the alignment
 // that was asked for or of a larger one: both are powers of two. It neither unwinds nor gives a block out twice.
 unsafe impl GlobalAlloc for Aligned {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -48,7 +70,7 @@ unsafe impl GlobalAlloc for Aligned {
             // SAFETY: any size may be asked for.
             return unsafe { libc::malloc(size) }.cast();
         }
-        placed(size, align)
+        if kept::holds(size, align) { kept::take(size).0 } else { placed(size, align) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -58,15 +80,20 @@ unsafe impl GlobalAlloc for Aligned {
             // SAFETY: any size may be asked for.
             return unsafe { libc::calloc(1, size) }.cast();
         }
-        let block = placed(size, align);
-        if !block.is_null() {
+        let is_kept = kept::holds(size, align);
+        let (block, is_zero) = if is_kept { kept::take(size) } else { (placed(size, align), false) };
+        if !block.is_null() && !is_zero {
             // SAFETY: the block has `size` bytes, which nobody else has.
             unsafe { block.write_bytes(0, size) };
         }
         block
     }
 
-    unsafe fn dealloc(&self, block: *mut u8, _layout: Layout) {
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if kept::holds(layout.size(), layout.align()) {
+            // SAFETY: the caller got a block of this size from here, and uses it no more.
+            return unsafe { kept::give_back(block, layout.size()) };
+        }
         // SAFETY: the caller got the block from here, so that it comes from this allocator.
         unsafe { libc::free(block.cast()) }
     }
@@ -74,6 +101,13 @@ unsafe impl GlobalAlloc for Aligned {
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let align = wanted(size, layout.align());
         let kept = size.min(layout.size());
+        match (kept::holds(layout.size(), layout.align()), kept::holds(size, layout.align())) {
+            // SAFETY: the caller got a block of the old size from here.
+            (true, true) => return unsafe { kept::resize(block, layout.size(), size) },
+            (false, false) => {}
+            // SAFETY: as above; `size` is not zero, and has an alignment that fits.
+            _ => return unsafe { self.moved(block, layout, size) },
+        }
         if !is_anywhere(size, layout.align()) {
             let moved = placed(size, align);
             if !moved.is_null() {

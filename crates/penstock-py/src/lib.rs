@@ -14,6 +14,7 @@ mod files;
 mod fingerprint;
 mod frames;
 mod gather;
+mod kept;
 mod lines;
 mod memory;
 mod pictures;

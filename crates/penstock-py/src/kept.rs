@@ -1,0 +1,192 @@
+//! Large blocks that nobody uses any more, kept for the next that are asked for.
+//!
+//! Chunks take some megabytes each, and those on hold in a shuffle buffer come and go by the hundred. To take a page from
+//! the system costs more than to fill it. `malloc` gives whole heaps of a thread back and takes them again; here a block
+//! goes to whoever next wants one of its size, in whichever thread.
+
+use std::ptr::{self, null_mut};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+/// Blocks of these sizes are kept: smaller ones `malloc` keeps itself, larger ones are rare.
+const LEAST_BYTES: usize = 1 << LEAST_POWER;
+const MOST_BYTES: usize = 1 << MOST_POWER;
+const LEAST_POWER: u32 = 18;
+const MOST_POWER: u32 = 24;
+/// Where blocks begin.
+const PAGE_BYTES: usize = 1 << 12;
+/// Free bytes that are kept in all.
+const KEPT_BYTES: usize = 256 << 20;
+
+/// Sizes from one power of two to the next, so that no block is larger by more than an eighth than was asked for.
+const STEPS: usize = 8;
+const SIZES: usize = (MOST_POWER - LEAST_POWER) as usize * STEPS + 1;
+/// Most blocks of a size that are kept.
+const BLOCKS: usize = 64;
+
+/// The blocks of one size. Without a lock: a process that forks may be in the middle of anything.
+struct Shelf([AtomicPtr<u8>; BLOCKS]);
+
+impl Shelf {
+    const fn new() -> Self {
+        Self([const { AtomicPtr::new(null_mut()) }; BLOCKS])
+    }
+
+    /// The one that came last, of which most is still in the cache.
+    fn take(&self) -> Option<*mut u8> {
+        let full = self.0.iter().rev().filter(|place| !place.load(Ordering::Relaxed).is_null());
+        full.map(|place| place.swap(null_mut(), Ordering::Acquire)).find(|block| !block.is_null())
+    }
+
+    /// Whether there was a place for it.
+    fn put(&self, block: *mut u8) -> bool {
+        let is_put = |place: &AtomicPtr<u8>| {
+            place.compare_exchange(null_mut(), block, Ordering::Release, Ordering::Relaxed).is_ok()
+        };
+        self.0.iter().any(is_put)
+    }
+}
+
+static SHELVES: [Shelf; SIZES] = [const { Shelf::new() }; SIZES];
+static FREE_BYTES: AtomicUsize = AtomicUsize::new(0);
+/// The size of which a block has to make room next.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether such a block is one of these.
+#[inline]
+pub fn holds(size: usize, align: usize) -> bool {
+    cfg!(target_os = "linux") && (LEAST_BYTES..=MOST_BYTES).contains(&size) && align <= PAGE_BYTES
+}
+
+/// The number of the smallest size that is enough for one that is kept, and its bytes.
+fn size_of(size: usize) -> (usize, usize) {
+    let power = size.ilog2().clamp(LEAST_POWER, MOST_POWER);
+    let step = (1_usize << power) / STEPS;
+    let steps = size.saturating_sub(1 << power).div_ceil(step);
+    ((power - LEAST_POWER) as usize * STEPS + steps, (1 << power) + steps * step)
+}
+
+/// A block that was kept.
+fn kept(number: usize, bytes: usize) -> Option<*mut u8> {
+    let block = SHELVES.get(number)?.take()?;
+    FREE_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+    Some(block)
+}
+
+/// A block for one of these sizes, and whether it is all zeros; null where there is no memory.
+pub fn take(size: usize) -> (*mut u8, bool) {
+    let (number, bytes) = size_of(size);
+    if let Some(block) = kept(number, bytes) {
+        return (block, false);
+    }
+    let block = system::map(bytes);
+    if block.is_null() && give_all_back() { (system::map(bytes), true) } else { (block, true) }
+}
+
+/// Give all blocks that are kept back to the system, which has no memory left: whether there were any.
+#[cold]
+pub fn give_all_back() -> bool {
+    let mut found = false;
+    while give_one_back() {
+        found = true;
+    }
+    found
+}
+
+/// Take a block of one of these sizes back.
+///
+/// # Safety
+/// It comes from `take` or `resize` with a size of the same number, and nobody uses it any more.
+pub unsafe fn give_back(block: *mut u8, size: usize) {
+    let (number, bytes) = size_of(size);
+    let free = FREE_BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    if !SHELVES.get(number).is_some_and(|shelf| shelf.put(block)) {
+        FREE_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+        // SAFETY: the block has so many bytes, which nobody uses; it was not kept.
+        unsafe { system::unmap(block, bytes) };
+    }
+    if free > KEPT_BYTES {
+        give_one_back();
+    }
+}
+
+/// Give a block of some size back to the system: of each in turn, so that none is kept for ever that nobody asks for.
+/// Whether there was one.
+fn give_one_back() -> bool {
+    for _ in 0..SIZES {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed) % SIZES;
+        let (power, steps) = (LEAST_POWER as usize + number / STEPS, number % STEPS);
+        let bytes = (1 << power) / STEPS * (STEPS + steps);
+        if let Some(block) = kept(number, bytes) {
+            // SAFETY: the block has the bytes of its size, and was kept: nobody uses it.
+            unsafe { system::unmap(block, bytes) };
+            return true;
+        }
+    }
+    false
+}
+
+/// The block with another of these sizes, perhaps elsewhere; null where there is no memory, and then it stays as it is.
+///
+/// # Safety
+/// As for `give_back`. The values up to the smaller one of the two sizes stay.
+pub unsafe fn resize(block: *mut u8, size: usize, wanted: usize) -> *mut u8 {
+    let ((number, bytes), (new_number, new_bytes)) = (size_of(size), size_of(wanted));
+    if number == new_number {
+        return block;
+    }
+    let Some(other) = kept(new_number, new_bytes) else {
+        // SAFETY: the block has so many bytes, which nobody uses but the caller.
+        return unsafe { system::remap(block, bytes, new_bytes) };
+    };
+    // SAFETY: both blocks have as many bytes and are not the same; the caller uses the old one no more.
+    unsafe {
+        ptr::copy_nonoverlapping(block, other, size.min(wanted));
+        give_back(block, size);
+    }
+    other
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::ptr::null_mut;
+
+    fn found(block: *mut libc::c_void) -> *mut u8 {
+        if block == libc::MAP_FAILED { null_mut() } else { block.cast() }
+    }
+
+    pub fn map(bytes: usize) -> *mut u8 {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping, wherever the system has room for it.
+        found(unsafe { libc::mmap(null_mut(), bytes, access, kind, -1, 0) })
+    }
+
+    /// # Safety
+    /// A mapping of so many bytes that nobody uses.
+    pub unsafe fn unmap(block: *mut u8, bytes: usize) {
+        // SAFETY: as the caller says.
+        unsafe { libc::munmap(block.cast(), bytes) };
+    }
+
+    /// # Safety
+    /// As for `unmap`, but for the caller, who uses the new place from now on.
+    pub unsafe fn remap(block: *mut u8, bytes: usize, wanted: usize) -> *mut u8 {
+        // SAFETY: as the caller says.
+        found(unsafe { libc::mremap(block.cast(), bytes, wanted, libc::MREMAP_MAYMOVE) })
+    }
+}
+
+/// Elsewhere no block is one of these.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::ptr::null_mut;
+
+    pub fn map(_bytes: usize) -> *mut u8 {
+        null_mut()
+    }
+
+    pub unsafe fn unmap(_block: *mut u8, _bytes: usize) {}
+
+    pub unsafe fn remap(_block: *mut u8, _bytes: usize, _wanted: usize) -> *mut u8 {
+        null_mut()
+    }
+}

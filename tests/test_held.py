@@ -43,6 +43,17 @@ def test_rows_are_found_while_others_are_let_go(
     assert rows._rows <= 2 * len(wanted) + slack_bytes // 8 + 9 * 300 // 8 + step
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+def test_what_is_taken_later_is_what_was_on_hold(parts: int):
+    rows, wanted = Held(), np.array([8, 0, 5, 8])
+    for position in range(0, 9, 9 // parts):
+        rows.add(numbers(position, 9 // parts), (position, None, 0, ()))
+    take = rows.taking(wanted)
+    rows.keep(np.array([7]))
+    rows.keep(np.zeros(0, np.int64))
+    assert take().columns[0].items().tolist() == wanted.tolist()
+
+
 def test_nothing_is_on_hold_once_nothing_is_wanted():
     rows = Held()
     rows.add(numbers(0, 4), (0, None, 0, ()))

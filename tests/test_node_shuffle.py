@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
+import numpy as np
 import pytest
 
 from penstock.dataset import Dataset
@@ -13,6 +15,7 @@ from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import END
 from penstock.graph.plan import Plan, plain_rows
 from penstock.graph.seeds import set_seed
+from penstock.run import maker
 from penstock.run.edge import Edge
 from penstock.run.iterator import RowIterator
 from penstock.testing import Samples, check_laws
@@ -187,3 +190,24 @@ def test_rows_that_wait_behind_the_buffer_survive_an_error_among_those_that_foll
     alone = rows.ignore_errors()
     assert sorted(numbers(alone)) == [n for n in range(900) if n not in {333, 334}]
     assert [int(n) for batch in alone.batch(64) for n in batch] == numbers(alone)
+
+
+def wide(n: int) -> Dataset:
+    return Dataset.range(n).map(lambda i: np.zeros(512, np.int64) + i)
+
+
+def first_numbers(rows: Any) -> list[int]:
+    return [int(row[0]) for row in rows]
+
+
+def test_wide_rows_that_several_threads_put_together_come_in_order_and_go_on_from_any_mark(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(maker, "_SHARE_SECONDS", 0)
+    order = numbers(Dataset.range(8_000).shuffle(1_500, seed=1))
+    dataset = wide(8_000).shuffle(1_500, seed=1)
+    iterator, given = iter(dataset), []
+    for stop in (1, 2_000, 2_001, 5_500, 7_999, 8_000):
+        given += first_numbers(islice(iterator, stop - len(given)))
+        assert given == order[:stop]
+        assert first_numbers(rows_from(dataset, iterator.get_state())) == order[stop:]

@@ -176,6 +176,9 @@ class Rows(Protocol):
     def take(self, positions: IntArray) -> Chunk:
         """Rows on hold, in the order asked for, repeats allowed. At least one."""
 
+    def taking(self, positions: IntArray) -> Callable[[], Chunk]:
+        """What makes what `take` gives: later, in any thread, whatever is on hold by then."""
+
     def restart(self) -> None:
         """Begin the next epoch; positions begin at 0 again."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from penstock import _native
 from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
 from penstock.graph.node import (
@@ -30,7 +32,7 @@ from penstock.graph.seeds import SeedPair, seed_pair
 from penstock.nodes.arguments import flag, whole_number
 from penstock.nodes.drawn import Seeded, is_whole, numbers
 from penstock.nodes.shuffle_all import ShuffleAll
-from penstock.nodes.sizes import note_rows, rows_in_bulk, whole_groups
+from penstock.nodes.sizes import is_wide, note_rows, rows_in_bulk, whole_groups
 from penstock.spec import Spec
 
 __all__ = ["Shuffle", "shuffle"]
@@ -165,9 +167,12 @@ class Shuffle(Seeded):
         state = (pair, seeds, drawn + len(out), ring, ended)
         if not len(out):
             return state, END if ended else None
-        chunk = rows.take(out)
-        note_rows(rows.scratch, chunk)
-        return state, chunk
+        work = partial(_taken, rows.taking(out), rows.scratch, state)
+        return (state, work) if is_wide(rows.scratch) else work()
+
+    def threads(self) -> int:
+        """Wide rows are copied natively, by as many threads as help."""
+        return -1
 
     def spent(self, state: State, n: int, first: int, rows: Callable[[], Rows]) -> Spent | None:
         pair, seeds, drawn, ring, ended = state
@@ -237,6 +242,12 @@ class Shuffle(Seeded):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls(1, (1, 2)), cls(4, (1, 2)), cls(5, (7, 0), reshuffle=False), cls(UNKNOWN, (0, 3))]
+
+
+def _taken(take: Callable[[], Chunk], scratch: dict[str, Any], state: State) -> tuple[State, Chunk]:
+    chunk = take()
+    note_rows(scratch, chunk)
+    return state, chunk
 
 
 def _draw(buffer: list[Any], number: int) -> Any:

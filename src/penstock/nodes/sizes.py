@@ -11,6 +11,7 @@ from penstock.spec import Spec, TensorSpec
 __all__ = [
     "bounded_rows",
     "first_rows",
+    "is_wide",
     "knows_size",
     "note_rows",
     "rows_at_once",
@@ -22,6 +23,8 @@ _FIRST_ROWS: Final = 256
 _MOST_ROWS: Final = 1 << 16
 _CHUNK_BYTES: Final = 1 << 20
 _CHUNKS_IN_BULK: Final = 4
+# Rows of a kilobyte or more: others are put together sooner than another thread is told of them.
+_MOST_WIDE_ROWS: Final = 1 << 10
 
 
 def rows_at_once(scratch: dict[str, Any]) -> int:
@@ -38,6 +41,12 @@ def rows_in_bulk(scratch: dict[str, Any]) -> int:
 def knows_size(scratch: dict[str, Any]) -> bool:
     """Whether a chunk was noted."""
     return "rows_at_once" in scratch
+
+
+def is_wide(scratch: dict[str, Any]) -> bool:
+    """Whether rows are so long that to copy them is most of the work on them, judged by the chunk noted last."""
+    rows: int = scratch.get("rows_at_once", _MOST_ROWS)
+    return rows <= _MOST_WIDE_ROWS
 
 
 def first_rows(spec: Spec) -> int:

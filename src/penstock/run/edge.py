@@ -256,7 +256,11 @@ class Edge:
 
     def take(self, positions: IntArray) -> Chunk:
         """Rows on hold, in the order asked for, repeats allowed. At least one."""
-        return self._held.take(positions)
+        return self.taking(positions)()
+
+    def taking(self, positions: IntArray) -> Callable[[], Chunk]:
+        """What makes what `take` gives: later, in any thread, whatever is on hold by then."""
+        return self._held.taking(positions)
 
     def keep(self, positions: IntArray) -> None:
         """Let go of the rows on hold at other positions."""

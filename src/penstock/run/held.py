@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Self, TypeAlias
 
@@ -118,28 +120,36 @@ class Held:
 
     def take(self, positions: IntArray) -> Chunk:
         """The rows at these positions, in that order. At least one."""
+        return self.taking(positions)()
+
+    def taking(self, positions: IntArray) -> Callable[[], Chunk]:
+        """What makes what `take` gives: later, in any thread, whatever is on hold by then.
+
+        Rows that are fetched by their positions are fetched now: an error comes before the next rows are asked for.
+        """
         if self._far is None:
-            return self._take_near(positions)
+            return self._taking_near(positions)
         source, known = self._far
         is_far = positions <= known[-1]
         if not is_far.any():
-            return self._take_near(positions)
+            return self._taking_near(positions)
+        fetched = source.gather(positions[is_far])
         if is_far.all():
-            return source.gather(positions)
-        parts = [self._take_near(positions[~is_far]), source.gather(positions[is_far])]
+            return lambda: fetched
+        parts = [self._taking_near(positions[~is_far])(), fetched]
         rows = np.where(is_far, np.cumsum(is_far), np.cumsum(~is_far)) - 1
-        return Chunk.gather_from(parts, is_far.astype(np.int64), rows)
+        return partial(Chunk.gather_from, parts, is_far.astype(np.int64), rows)
 
-    def _take_near(self, positions: IntArray) -> Chunk:
+    def _taking_near(self, positions: IntArray) -> Callable[[], Chunk]:
         if not len(self._parts):
             raise FailedPreconditionError("no rows are on hold, although the state names some.")
         if len(self._parts) > 1 and len(positions) >= len(self._parts) and self._are_small():
             joined = Chunk.concat([part.rows for part in self._parts])
             self._set([_dense(self._parts[0].first, joined)])
         if len(self._parts) == 1:
-            return self._parts[0].rows.gather(self._parts[0].find(positions))
+            return partial(self._parts[0].rows.gather, self._parts[0].find(positions))
         which, rows = self._places(positions)
-        return Chunk.gather_from([part.rows for part in self._parts], which, rows)
+        return partial(Chunk.gather_from, [part.rows for part in self._parts], which, rows)
 
     def keep(self, positions: IntArray) -> None:
         """Let go of all rows but those at these positions."""

@@ -5,6 +5,7 @@ What functions make of rows is left out where only numbers decide which row come
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -168,9 +169,9 @@ class _Telling(Edge):
             return rows
         return self._edges.told(self._number, rows, np.arange(self.position - len(rows), self.position))
 
-    def take(self, positions: IntArray) -> Chunk:
-        rows = super().take(positions)
-        return rows if self.plan.inputs else self._edges.told(self._number, rows, positions)
+    def taking(self, positions: IntArray) -> Callable[[], Chunk]:
+        make = super().taking(positions)
+        return make if self.plan.inputs else lambda: self._edges.told(self._number, make(), positions)
 
     @property
     def by_number(self) -> RowSource | None:

@@ -5,6 +5,7 @@ These are made again, of rows that carry their positions as their origins.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal
 
 import numpy as np
@@ -122,8 +123,9 @@ class _Positioned(Edge):
         rows = super().pull(_PULLED_AT_ONCE if limit is None else limit)
         return rows if rows is END else self._told(rows, np.arange(self.position - len(rows), self.position))
 
-    def take(self, positions: IntArray) -> Chunk:
-        return self._told(super().take(positions), positions)
+    def taking(self, positions: IntArray) -> Callable[[], Chunk]:
+        make = super().taking(positions)
+        return lambda: self._told(make(), positions)
 
     def _told(self, rows: Chunk, positions: IntArray) -> Chunk:
         return rows.made_of(Origins.of(positions, self))

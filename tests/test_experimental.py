@@ -28,6 +28,8 @@ APPLIED = {
         (len, [3], [9, 9]),
         [[[0, 0], [0, 0], [0, 1]], [[0, 1, 2, 0], [0, 1, 2, 3]]],
     ),
+    "copy_to_device": (FIVE, ("/gpu:0",), [0, 1, 2, 3, 4]),
+    "prefetch_to_device": (FIVE, ("/gpu:0", 2), [0, 1, 2, 3, 4]),
     "dense_to_ragged_batch": (LISTS, (3,), [[[], [0], [0, 1]], [[0, 1, 2], [0, 1, 2, 3]]]),
     "dense_to_sparse_batch": (
         LISTS,
@@ -104,6 +106,12 @@ def test_csv_files_are_read_by_the_names_of_tf_data(tmp_path):
     assert (batch["n"].tolist(), batch["s"].tolist()) == ([1, 2], [b"x", b"y"])
 
 
+def test_a_snapshot_is_applied_by_the_name_of_tf_data(tmp_path):
+    kept = FIVE.apply(experimental.snapshot(str(tmp_path / "s")))
+    assert [list(kept), list(kept)] == [[0, 1, 2, 3, 4]] * 2
+    assert experimental.get_structure(kept) == experimental.get_structure(iter(kept)) == FIVE.element_spec
+
+
 def test_files_of_examples_are_read_by_the_names_of_tf_data(tmp_path):
     path = str(tmp_path / "a.tfrecord")
     ps.write(path, {"n": [1, 2, 3]})
@@ -116,8 +124,14 @@ def test_files_of_examples_are_read_by_the_names_of_tf_data(tmp_path):
 
 def test_every_name_is_tried_here():
     values = {"AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "ThreadingOptions", "Reducer"}
-    files = {"CsvDataset", "make_csv_dataset", "make_batched_features_dataset", "parse_example_dataset"}
-    functions = {"cardinality", "get_single_element", "get_next_as_optional"}
+    files = {
+        "snapshot",
+        "CsvDataset",
+        "make_csv_dataset",
+        "make_batched_features_dataset",
+        "parse_example_dataset",
+    }
+    functions = {"cardinality", "get_single_element", "get_next_as_optional", "get_structure"}
     assert set(experimental.__all__) - values - functions - files == APPLIED.keys() | MADE.keys()
 
 

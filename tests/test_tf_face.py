@@ -207,7 +207,7 @@ def test_ragged_and_sparse_values_have_their_faces():
         ("parse_single_example", r"It is tf\.io\.parse_single_example"),
         ("feature_column", "preprocessing layers"),
         ("metrics", r"tf\.keras\.metrics"),
-        ("data.experimental.get_structure", r"ds\.element_spec"),
+        ("data.experimental.Optional", r"get_next_as_optional\(\) gives one"),
         ("random.truncated_normal", "stateless_truncated_normal"),
         ("nn.space_to_depth", r"tf\.reshape"),
         ("python_io", r"tf\.data\.TFRecordDataset"),

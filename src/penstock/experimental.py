@@ -34,12 +34,14 @@ __all__ = [
     "bucket_by_sequence_length",
     "cardinality",
     "choose_from_datasets",
+    "copy_to_device",
     "dense_to_ragged_batch",
     "dense_to_sparse_batch",
     "enumerate_dataset",
     "from_list",
     "get_next_as_optional",
     "get_single_element",
+    "get_structure",
     "group_by_reducer",
     "group_by_window",
     "ignore_errors",
@@ -49,10 +51,12 @@ __all__ = [
     "pad_to_cardinality",
     "parallel_interleave",
     "parse_example_dataset",
+    "prefetch_to_device",
     "rejection_resample",
     "sample_from_datasets",
     "scan",
     "shuffle_and_repeat",
+    "snapshot",
     "take_while",
     "unbatch",
     "unique",
@@ -89,6 +93,7 @@ parse_example_dataset = _applied("parse_example")
 rejection_resample = _applied("rejection_resample")
 scan = _applied("scan")
 shuffle_and_repeat = _applied("shuffle_and_repeat")
+snapshot = _applied("snapshot")
 take_while = _applied("take_while")
 unbatch = _applied("unbatch")
 unique = _applied("unique")
@@ -151,3 +156,33 @@ def get_single_element(dataset: Dataset) -> Any:
 def get_next_as_optional(iterator: RowIterator) -> Any:
     """The next row of an iterator as an object with `has_value()` and `get_value()`; see `RowIterator`."""
     return iterator.get_next_as_optional()
+
+
+def get_structure(dataset: Dataset | RowIterator) -> Any:
+    """What a row looks like: `element_spec` of a dataset or an iterator."""
+    return dataset.element_spec
+
+
+def prefetch_to_device(
+    device: str,  # noqa: ARG001  (TensorFlow's)
+    buffer_size: int | None = None,
+) -> Callable[[Dataset], Dataset]:
+    """What `Dataset.prefetch` does, to be passed to `Dataset.apply`: rows stay in the memory of the processor.
+
+    Args:
+        device: Taken, and not used: bridges bring arrays to a device.
+        buffer_size: Rows to make ahead; None for as many as seem good.
+
+    >>> import penstock as ps
+    >>> [row.tolist() for row in ps.Dataset.range(3).apply(ps.experimental.prefetch_to_device("/gpu:0"))]
+    [0, 1, 2]
+    """
+    return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
+
+
+def copy_to_device(
+    target_device: str,  # noqa: ARG001  (TensorFlow's)
+    source_device: str = "/cpu:0",  # noqa: ARG001  (TensorFlow's)
+) -> Callable[[Dataset], Dataset]:
+    """The dataset itself, to be passed to `Dataset.apply`; both arguments are taken, and not used."""
+    return lambda dataset: dataset

@@ -287,6 +287,26 @@ def test_the_pipeline_of_appended_rows_outlives_the_version_before(tmp_path: Pat
     assert list(ps.load(tmp_path / "again")) == list(ps.load(path))
 
 
+def itself(rows: Any) -> Any:
+    return rows
+
+
+def test_the_recipe_of_appended_rows_is_that_of_all(tmp_path: Path):
+    path = tmp_path / "numbers"
+
+    def upwards(n: int) -> Any:
+        return lambda x: x + n if x % 2 else x
+
+    functions = [upwards(10), upwards(20), upwards(30)]
+    for i, function in enumerate(functions):
+        among = ps.Dataset.from_list([ps.Dataset.range(i), ps.Dataset.range(9, 11)])  # plans by their numbers
+        rows = ps.Dataset.range(4).map(function).concatenate(among.flat_map(itself))
+        rows.save(path, mode="append", progress=False)
+    loaded = ps.load(path)
+    again = ps.Dataset.from_json(loaded.recipe, [*functions, itself])
+    assert list(again) == list(loaded)
+
+
 def test_manifests_of_before_tell_of_the_rows_before_by_their_parents(tmp_path: Path):
     path = tmp_path / "numbers"
     for start in (0, 5):

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial, reduce
+from functools import partial
 from itertools import islice
 from operator import index
 from types import GenericAlias
@@ -46,6 +46,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.recipe import (
     MAX_ARRAY_BYTES,
     Functions,
+    joined,
     plan_of_recipe,
     plan_of_text,
     recipe_meanwhile,
@@ -486,10 +487,7 @@ class Dataset(Methods):
         >>> list(ps.load(path).pipeline.take(3))
         [np.int64(0), np.int64(1), np.int64(4)]
         """
-        node = self._loaded("pipeline")
-        made = SavedFolder(node.path).made_by(node.manifest)
-        parts = [Dataset(plan_of_recipe(_known(node.path, part.recipe), loaded=True)) for part in made]
-        return reduce(lambda before, after: before.concatenate(after), parts)
+        return Dataset(plan_of_recipe(self._recorded("pipeline"), loaded=True))
 
     @property
     def recipe(self) -> str:
@@ -497,9 +495,14 @@ class Dataset(Methods):
 
         Raises:
             FailedPreconditionError: This dataset was not loaded, or its pipeline could not be recorded.
+            NotFoundError: As `pipeline`.
         """
-        node = self._loaded("recipe")
-        return text_of(_known(node.path, node.manifest.recipe))
+        return text_of(self._recorded("recipe"))
+
+    def _recorded(self, where: str) -> dict[str, Any]:
+        node = self._loaded(where)
+        made = SavedFolder(node.path).made_by(node.manifest)
+        return joined([_known(node.path, part.recipe) for part in made])
 
     def _loaded(self, where: str) -> SavedRows:
         node = self._plan.node

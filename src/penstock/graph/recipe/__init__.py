@@ -6,6 +6,8 @@ writing.py       arguments of nodes, written
 reading.py       and read
 arrays.py        arrays and rows in memory
 functions.py     functions, by what they do or by name
+loaded.py        functions of the program that runs, found again
+joined.py        recipes one after the other
 files.py         input files, by size and digest
 checked.py       what is read is checked before it is used
 text.py          a document as a tree to read
@@ -30,6 +32,7 @@ from penstock.graph.recipe.document import (
     text_of,
 )
 from penstock.graph.recipe.functions import Functions
+from penstock.graph.recipe.joined import joined
 from penstock.graph.recipe.nodes import recorded
 from penstock.graph.recipe.reading import dataset_of, set_dataset_reader
 from penstock.graph.recipe.shown import shown
@@ -44,6 +47,7 @@ __all__ = [
     "changed_inputs",
     "dataset_of",
     "function_of_argument",
+    "joined",
     "plan_of_recipe",
     "plan_of_text",
     "recipe_differences",

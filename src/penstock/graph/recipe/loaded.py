@@ -42,6 +42,8 @@ def loaded_function(path: str, mark: CodeMark, uses: str | None) -> Callable[...
         return "uses other functions or values now"
     if module not in sys.modules:
         return f"is not known, as {module} is not imported"
+    if not _is_own(module, sys.modules[module]):
+        return "is of an installed package, and has to be given"
     return _changed(name, mark, is_there=bool(found))
 
 

@@ -416,3 +416,10 @@ def test_features_beside_a_sparse_one_keep_their_shapes():
     ds = tf.data.Dataset.from_tensors(b"").map(lambda text: tf.io.parse_single_example(text, features))
     assert ds.element_spec["m"] == tf.TensorSpec([2], tf.int64)
     assert ds.element_spec["w"] == tf.SparseTensorSpec([None], tf.string)
+
+
+def test_rows_are_asked_for_by_next_also_as_numpy():
+    ds = tf.data.Dataset.range(2)
+    assert (ds.as_numpy_iterator().next(), iter(ds).next().numpy()) == (0, 0)
+    with pytest.raises(StopIteration):
+        ds.skip(2).as_numpy_iterator().next()

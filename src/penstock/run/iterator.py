@@ -128,6 +128,10 @@ class RowIterator(Iterator[Any]):
                 return row
             self._pull()
 
+    def next(self) -> Any:
+        """The next row, by tf.data's name; StopIteration behind the last one."""
+        return next(self)
+
     def _pull(self) -> None:
         with self._lock:
             if self._ahead:  # another thread has pulled them

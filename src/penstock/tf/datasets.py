@@ -57,10 +57,6 @@ class TensorIterator(RowIterator):
     def __next__(self) -> Any:
         return wrap(super().__next__())
 
-    def next(self) -> Any:
-        """The next row; StopIteration behind the last one."""
-        return next(self)
-
     @property
     def element_spec(self) -> Any:
         """The spec of a row."""

@@ -48,6 +48,8 @@ class Prepare:
     def method(self, x):
         return x + 1 if x > 3 else x
 
+    __call__ = method
+
 def most(x, high, *, by=3):
     return min(x, high) * by if x else x
 
@@ -195,7 +197,8 @@ def test_a_function_that_was_changed_is_not_taken(
 
 def test_what_holds_an_object_or_values_of_a_call_has_to_be_given(program: Any, tmp_path: Path):
     bound, added = program.Prepare().method, program.added(3)
-    program.N.map(bound).map(added).save(tmp_path / "d")
+    prepare = program.Prepare()
+    program.N.map(bound).map(added).map(prepare).save(tmp_path / "d")
     loaded = ps.load(tmp_path / "d")
     with pytest.raises(ArgumentError) as missing:
         _ = loaded.pipeline
@@ -206,8 +209,13 @@ def test_what_holds_an_object_or_values_of_a_call_has_to_be_given(program: Any, 
     assert re.search(
         r"added\.<locals>\.<lambda> \(.*\) was changed, or holds values of the call that made it", message
     )
+    assert re.search(
+        r"Prepare \(.*, line \d+\) is no function that the program has by that name \(methods and", message
+    )
     assert message.endswith("Dataset.from_json(ds.recipe, functions=[...], allow_changed=...).")
-    assert list(ps.Dataset.from_json(loaded.recipe, [bound, added])) == list(loaded)
+    assert list(
+        ps.Dataset.from_json(loaded.recipe, {"method": bound, "<lambda>": added, "Prepare": prepare})
+    ) == list(loaded)
 
 
 def test_a_module_that_is_not_imported_is_named_and_stays_so(program: Any, tmp_path: Path):

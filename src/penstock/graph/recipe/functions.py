@@ -58,6 +58,8 @@ def _written(path: str, mark: CodeMark, trace: Any) -> dict[str, Any]:
 def _place(function: Any) -> dict[str, Any]:
     """What else there is to say of a function that has to be found again."""
     uses, code = uses_of(function), getattr(function, "__code__", None)
+    if code is None:  # of an object that can be called
+        code = getattr(type(function).__call__, "__code__", None)
     known = {} if uses is None else {"uses": uses}
     if not isinstance(code, CodeType):
         return known

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import penstock as ps
 from penstock.dataset import Dataset
 from penstock.errors import (
     ArgumentError,
@@ -203,3 +204,38 @@ def test_rows_of_another_dtype_are_refused_and_no_bytes_are_taken_for_others(oth
     [text] = told
     assert "interleave: rows of several dtypes or numbers of axes come after each other: float32 of 0" in text
     assert list(rows) == []
+
+
+def fives(_: Any) -> Dataset:
+    return Dataset.range(5).batch(5, drop_remainder=True)
+
+
+def by_value(i: Any) -> Dataset:
+    return Dataset.range(9).batch(2 if i < 2 else 3, drop_remainder=True)
+
+
+def by_the_number(i: Any) -> Dataset:
+    return Dataset.range(9).batch(int(i) + 1, drop_remainder=True)
+
+
+def by_the_call() -> Any:
+    calls: list[Any] = []
+
+    def made(i: Any) -> Dataset:
+        calls.append(i)
+        return Dataset.range(9).batch(len(calls), drop_remainder=True)
+
+    return made
+
+
+@pytest.mark.parametrize("function", [by_value, by_the_number, by_the_call()])
+def test_a_size_that_another_row_may_change_stays_unknown(function: Any):
+    assert Dataset.range(1, 4).interleave(function).element_spec.shape == (None,)
+    assert Dataset.range(1, 4).interleave(fives).element_spec.shape == (5,)
+
+
+def test_rows_of_opened_datasets_have_the_sizes_of_what_the_function_is_given():
+    pairs = Dataset.from_tensor_slices((np.zeros((4, 3)), np.zeros((4, 2, 5))))
+    ds = pairs.flat_map(lambda x, y: Dataset.from_tensor_slices((y, [x, x])))
+    assert ds.element_spec == (ps.TensorSpec((5,), np.float64), ps.TensorSpec((3,), np.float64))
+    assert ds.take(0).flat_map(lambda y, _: Dataset.from_tensors(y)).element_spec.shape == (5,)

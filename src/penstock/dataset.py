@@ -65,6 +65,7 @@ from penstock.run.profile import Profile, profile
 from penstock.saving import Mode, Saved, save
 from penstock.sources.memory import Memory
 from penstock.sources.saved import SavedRows
+from penstock.sources.sketched import sketched_source
 from penstock.sources.tfrecord import TFRecordFiles
 from penstock.spec import TensorSpec, relax, string, text
 from penstock.store.folder import SavedFolder
@@ -732,7 +733,8 @@ def _install_source(name: str, make: Callable[..., Node | Plan]) -> None:
             given = inspect.signature(make).bind(*args, **kwargs).arguments
             if isinstance(given["filenames"], Dataset):
                 return _read_by_names(method, **given)
-        made = make(*args, **kwargs)
+        sketched = sketched_source(name, make, args, kwargs)
+        made = make(*args, **kwargs) if sketched is None else sketched
         return Dataset(made if isinstance(made, Plan) else Plan(made))
 
     parameters = inspect.signature(make).parameters

@@ -209,7 +209,53 @@ def windows(its: Any) -> Any:
     return ds.map(lambda rows: (rows[:-2], rows[-2:, :1])).batch(4)
 
 
-@pytest.mark.parametrize("made", [windows, lambda its: sequences(its, of_four(its))])
+def vectors(its: Any) -> Any:
+    return its.data.Dataset.from_tensor_slices((np.arange(6), np.arange(24, dtype=np.float32).reshape(6, 4)))
+
+
+def one(its: Any) -> Any:
+    return its.data.Dataset.from_tensors
+
+
+def opened(its: Any) -> Any:
+    ds = vectors(its).interleave(lambda x, y: one(its)((x, y[:3])).repeat(3).batch(3, drop_remainder=True))
+    return ds.flat_map(lambda x, y: one(its)({"x": x, "y": y}))
+
+
+def sliced(its: Any) -> Any:
+    return vectors(its).flat_map(lambda _, y: its.data.Dataset.from_tensor_slices(its.stack([y, y + 1])))
+
+
+def grouped(its: Any) -> Any:
+    key, batches = lambda x, _: x % 2, lambda _, rows: rows.batch(3, drop_remainder=True)
+    return vectors(its).group_by_window(key, batches, window_size=3)
+
+
+def in_order(its: Any) -> Any:
+    first = (np.int64(0), np.zeros(1, np.float32))
+    grown = vectors(its).scan(first[1], lambda s, row: (its.concat([s, row[1]], 0), s))
+    kept = vectors(its).scan(first, lambda s, row: ((s[0] + row[0], s[1]), (s, row[1])))
+    return its.data.Dataset.zip((grown, kept))
+
+
+def of_no_rows(its: Any) -> Any:
+    return (
+        vectors(its).take(0).flat_map(lambda x, y: one(its)((x, y)).batch(2)).scan(0, lambda s, row: (s, row))
+    )
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        windows,
+        lambda its: sequences(its, of_four(its)),
+        opened,
+        sliced,
+        grouped,
+        in_order,
+        of_no_rows,
+    ],
+)
 def test_specs_of_pipelines_are_tensorflows(made: Any):
     theirs, mine = made(tf), made(ptf)
     assert str(mine.element_spec) == str(theirs.element_spec)

@@ -26,7 +26,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import UNKNOWN, Node, PlainRows, RowSource, SpecUnknown
 from penstock.graph.placed import count_alone, note_unnoted, unnoted
 from penstock.graph.seeds import seeds_of_process
-from penstock.spec import DatasetSpec, Spec, UnrankedSpec, pack, paths
+from penstock.spec import DatasetSpec, NoneSpec, Spec, UnrankedSpec, pack, paths
 from penstock.spec.lacking import as_noted
 
 __all__ = ["DEEPER", "AsOne", "Plan", "first_rows", "plain_rows", "plan_of"]
@@ -133,8 +133,8 @@ class Plan:
                 raise
             return zeros
         if sampled.opened is not None:  # the datasets that functions returned have no rows
-            return self._spec_of_opened(sampled.opened)
-        return self._spec_of_zeros(known) if self.inputs else None
+            return self._spec_of_opened(sampled.opened, known)
+        return (self._spec_of_zeros(known) if self.inputs else None) or _wholly(known())
 
     def _is_over_datasets(self) -> bool:
         """Whether its rows are datasets: what a function makes of one has the spec of what it makes of another."""
@@ -152,12 +152,12 @@ class Plan:
                 return spec_of(row).loosened(known())
         except PenstockError:  # of the user's function, which may refuse zeros
             return None
-        return None if sampled.opened is None else self._spec_of_opened(sampled.opened)
+        return None if sampled.opened is None else self._spec_of_opened(sampled.opened, known)
 
-    def _spec_of_opened(self, opened: Plan) -> Spec:
+    def _spec_of_opened(self, opened: Plan, known: Callable[[], Any]) -> Spec:
         """The spec of rows of datasets, of which one that had none was opened first."""
         spec = opened.spec
-        return spec.loosened(spec.structure if self._is_over_datasets() else None)
+        return spec.loosened(spec.structure if self._is_over_datasets() else known())
 
     @cached_property
     def cardinality(self) -> int:
@@ -422,6 +422,12 @@ def _too_deep(where: str) -> LimitError:
         f"{where}: the pipeline has so many nodes in a row that Python's limit of calls in each other is met."
     )
     return LimitError(found, help=DEEPER)
+
+
+def _wholly(known: Any) -> Spec | None:
+    """What is known of rows, where that is everything."""
+    spec = Spec(known)
+    return None if known is None or any(isinstance(leaf, NoneSpec) for leaf in spec.leaves) else spec
 
 
 def plan_of(dataset: Any, where: str, name: str = "dataset") -> Plan:

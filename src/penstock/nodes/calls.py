@@ -326,15 +326,16 @@ class Calls:
 class InOrder(Calls):
     """A function of which every call needs the one before, so that it is never traced."""
 
-    @property
-    def traced(self) -> Untraceable:
-        """Why it is no trace."""
-        return Untraceable("each call needs what the one before it gave", None, None)
-
     @classmethod
-    def of(cls, where: str, function: Callable[..., Any], rows: Spec = _ANY_ROWS) -> Self:
-        """The function; of the rows that it takes only matters which leaves they may lack."""
-        return cls(where, function, rows)
+    def of(cls, where: str, function: Callable[..., Any], rows: Spec = _ANY_ROWS, sizes: Any = None) -> Self:
+        """The function; of the rows that it takes only matters which leaves they may lack.
+
+        What is known of its results, as specs, are `sizes`.
+        """
+        made = cls(where, function, rows)
+        reason = "each call needs what the one before it gave"
+        made.__dict__["traced"] = Untraceable(reason, None, None, sizes)
+        return made
 
 
 def noted(nbytes: int, n: int) -> int:

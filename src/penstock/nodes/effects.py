@@ -15,15 +15,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType, SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from penstock.graph.uses import code_in, is_library, names_in
 from penstock.spec import Spec
 from penstock.trace import Trace, Untraceable, trace
+from penstock.trace.randomness import setter_back, states
 
-__all__ = ["Around", "is_same_without", "trace_without_effects"]
+__all__ = ["Around", "is_same_without", "trace_without_effects", "without_effects"]
+
+_T = TypeVar("_T")
 
 # So many values are looked at, the nearest first, and arrays of so many bytes: a table or a vocabulary takes no time.
 _MOST: Final = 4000
@@ -55,6 +58,19 @@ def trace_without_effects(function: Callable[..., Any], spec: Spec) -> tuple[Tra
         before.restore()
         raise
     return made, before if changed is None else Around(function)
+
+
+def without_effects(function: Callable[..., Any], make: Callable[[], _T]) -> _T | None:
+    """What `make` gives, which calls a function; None where that draws, takes or changes something, which is undone."""
+    before, drawn, set_back = Around(function), states(function), setter_back(function)
+    if before.iterator is not None:
+        return None
+    made = make()
+    if before.changed() is None and states(function) == drawn:
+        return made
+    before.restore()
+    set_back()
+    return None
 
 
 def is_same_without(made: Trace, function: Callable[..., Any], missing: Collection[int]) -> bool:

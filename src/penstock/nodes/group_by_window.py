@@ -53,8 +53,9 @@ from penstock.nodes.places import (
 from penstock.nodes.results import function_error
 from penstock.nodes.same_form import First, is_first, like_first
 from penstock.nodes.sizes import note_rows, rows_at_once
+from penstock.nodes.sketched import sizes_of_opened
 from penstock.nodes.whole import Failed, WholeNumbers, holding
-from penstock.spec import Spec
+from penstock.spec import DatasetSpec, Spec, TensorSpec
 
 __all__ = ["GroupByWindow", "group_by_window"]
 
@@ -176,9 +177,14 @@ class GroupByWindow(Node):
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         # Mostly the dataset of an empty window tells it, and no row has to be read.
         try:
-            return self.open(0, empty_chunk(rows), 0).spec.loosened()
+            opened = self.open(0, empty_chunk(rows), 0).spec
         except Exception:  # noqa: BLE001  (the function may know no key 0; raised again where it belongs)
             raise SpecUnknown from None
+        return opened.loosened(self._sizes_of_opened(rows))
+
+    def _sizes_of_opened(self, rows: Spec) -> Any:
+        windows = Spec((TensorSpec((), np.int64), DatasetSpec(self.form.spec(rows).structure)))
+        return sizes_of_opened(self.reduce_over(empty_chunk(rows)), windows)
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
         return self.keys(rows).how()

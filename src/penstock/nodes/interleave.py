@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -42,6 +42,7 @@ from penstock.nodes.places import at_places, before_places, with_places
 from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.same_form import First, is_first, like_first
 from penstock.nodes.sizes import note_rows, rows_at_once
+from penstock.nodes.sketched import sizes_of_opened
 from penstock.spec import Spec
 
 __all__ = ["Interleave", "interleaved"]
@@ -192,7 +193,7 @@ class Interleave(Node):
         return self.map_func
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
-        raise SpecUnknown
+        raise SpecUnknown(partial(sizes_of_opened, self.function, rows))
 
     def start(self, epoch: int) -> State:
         return ((None,) * self.cycle_length, 0, 0, False, *((epoch,) if self.named else ()))

@@ -19,6 +19,7 @@ from penstock.nodes.inner import check_function
 from penstock.nodes.owned import owned
 from penstock.nodes.places import at_places, with_places
 from penstock.nodes.results import function_error, results_of, sampled
+from penstock.nodes.sketched import sizes_in_order
 from penstock.spec import Spec, flatten, pack, relax
 
 __all__ = ["Scan", "scan"]
@@ -72,12 +73,22 @@ class Scan(Node):
         """What the function returns."""
         return self.scan_func(state, row)
 
+    @property
+    def state_spec(self) -> Spec:
+        """The spec of the first state."""
+        return spec_of(self.initial_state)
+
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
         return self.calls(rows).spec
 
     def calls(self, rows: Spec) -> InOrder:
         """The function over rows of a spec; it keeps what the results are."""
-        return self._calls.of(rows, lambda: InOrder.of("scan", self.scan_func, rows))
+        return self._calls.of(
+            rows,
+            lambda: InOrder.of(
+                "scan", self.scan_func, rows, sizes_in_order(self.called, self.state_spec, rows)
+            ),
+        )
 
     def how(self, rows: Spec) -> str:  # type: ignore[override]
         return self.calls(rows).how()

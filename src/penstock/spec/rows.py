@@ -112,7 +112,11 @@ def _known(seen: LeafSpec, known: LeafSpec, loose: LeafSpec) -> LeafSpec:
         return loose
     if seen.dtype != known.dtype or len(seen.shape) != len(known.shape):
         return loose
-    fits = all(want in (None, size) for size, want in zip(seen.shape, known.shape, strict=True))
+    # Of a ragged row it is not seen that all its rows have one size.
+    fits = all(
+        want in (None, size) or (size is None and isinstance(seen, RaggedSpec))
+        for size, want in zip(seen.shape, known.shape, strict=True)
+    )
     return as_noted(
         replace(loose, shape=known.shape if fits else loose.shape, optional=known.optional), loose
     )

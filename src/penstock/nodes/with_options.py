@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final
+
+import numpy as np
 
 from penstock.errors import ArgumentTypeError
 from penstock.frozen import frozen
@@ -29,6 +32,7 @@ _UNSET: Final = frozenset(
 )
 """Options of tf.data that are None until they are set."""
 
+_THREADS: Final = ("private_threadpool_size", "max_intra_op_parallelism")
 _FORMER: Final = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
 """What options were called before."""
 
@@ -47,6 +51,13 @@ class ThreadingOptions:
 
     private_threadpool_size: int | None = None
     max_intra_op_parallelism: int | None = None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _THREADS:
+            raise _no_option("ThreadingOptions", name, _THREADS)
+        if value is not None and not isinstance(value, int | np.integer):
+            raise ArgumentTypeError("ThreadingOptions", name, got=value, want="a whole number")
+        object.__setattr__(self, name, value)
 
 
 @recorded
@@ -81,7 +92,13 @@ class Options:
         return self.__dict__.setdefault(name, _Group())
 
     def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, _FORMER.get(name, name), value)
+        name = _FORMER.get(name, name)
+        known = ("deterministic", "autotune", "threading", *sorted(_GROUPS | _UNSET))
+        if name not in known:
+            raise _no_option("Options", name, known)
+        if name in ("deterministic", "autotune") and not isinstance(value, bool | np.bool_ | None):
+            raise ArgumentTypeError("Options", name, got=value, want="True, False or None")
+        object.__setattr__(self, name, value)
 
     __hash__ = None  # type: ignore[assignment]  # options change
 
@@ -96,13 +113,19 @@ class Options:
         """These options, with those that are set in `later` replaced."""
         merged = Options()
         for options in (self, later):
-            merged.__dict__ |= {name: value for name, value in vars(options).items() if value is not None}
+            vars(merged).update({name: one for name, one in vars(options).items() if one is not None})
         mine, theirs = self.threading, later.threading
         merged.threading = ThreadingOptions(
             _either(theirs.private_threadpool_size, mine.private_threadpool_size),
             _either(theirs.max_intra_op_parallelism, mine.max_intra_op_parallelism),
         )
         return merged
+
+
+def _no_option(where: str, name: str, known: Sequence[str]) -> AttributeError:
+    close = get_close_matches(name, known, 1)
+    help = f" Did you mean {close[0]}?" if close else ""
+    return AttributeError(f"{where} has no option {name!r}.{help}")
 
 
 def _set_ones(options: Options) -> dict[str, Any]:

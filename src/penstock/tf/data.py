@@ -9,7 +9,7 @@ from typing import Any
 
 import penstock as ps
 from penstock.tf import data_experimental as experimental
-from penstock.tf.datasets import Dataset, TensorIterator
+from penstock.tf.datasets import Dataset, NumpyIterator, TensorIterator
 from penstock.tf.missing import no_attribute
 from penstock.tf.options import Options
 from penstock.tf.specs import DatasetSpec
@@ -22,6 +22,7 @@ __all__ = [
     "DatasetSpec",
     "FixedLengthRecordDataset",
     "Iterator",
+    "NumpyIterator",
     "Options",
     "TFRecordDataset",
     "TextLineDataset",

@@ -18,6 +18,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.nested import DatasetColumn
 from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError
 from penstock.graph.adapted import Adapted, set_adapter
+from penstock.graph.content import content_digest
 from penstock.graph.fingerprint import name_of
 from penstock.graph.node import Node, registered, registered_methods, registered_sources
 from penstock.graph.plan import Plan
@@ -36,7 +37,7 @@ from penstock.tf.slices import gives_rows_of_ragged
 from penstock.tf.specs import shown_spec
 from penstock.tf.tensors import Tensor, first_in, set_wrapper, unwrap, wrap
 
-__all__ = ["Dataset", "TensorIterator", "adapted", "faced", "load"]
+__all__ = ["Dataset", "NumpyIterator", "TensorIterator", "adapted", "faced", "load"]
 
 
 @final
@@ -65,6 +66,20 @@ class TensorIterator(RowIterator):
     def get_next_as_optional(self) -> OptionalRow:
         """The next row, or that there is none, without an error."""
         return TensorOptional(super().get_next_as_optional())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = tuple(one for one in dir(type(self)) if not one.startswith("_"))
+        raise no_attribute("tf.data.Iterator", name, known)
+
+
+class NumpyIterator(RowIterator):
+    """Rows of a dataset as NumPy values, as `Dataset.as_numpy_iterator` gives them."""
+
+    def next(self) -> Any:
+        """The next row; StopIteration behind the last one."""
+        return next(self)
 
 
 def adapted(function: Callable[..., Any]) -> Adapted:
@@ -183,9 +198,26 @@ class Dataset(ps.Dataset):
     def __iter__(self) -> TensorIterator:
         return TensorIterator(self.plan, most_threads_of(self.plan))
 
-    def as_numpy_iterator(self) -> RowIterator:
+    def as_numpy_iterator(self) -> NumpyIterator:
         """The rows as NumPy values."""
-        return iter(self._plain())
+        return NumpyIterator(self.plan, most_threads_of(self.plan))
+
+    def fingerprint(self) -> Tensor:
+        """A number of 64 bits: datasets of which it is the same give the same rows.
+
+        It stands for the nodes, their arguments and functions, and for the files that they name as these are now.
+
+        Raises:
+            ArgumentError: A node or a function uses a value that cannot be told from others, such as an open file.
+
+        >>> import penstock.tf as tf
+        >>> three, four = tf.data.Dataset.range(3), tf.data.Dataset.range(4)
+        >>> bool(three.fingerprint() == tf.data.Dataset.range(3).fingerprint()), three.fingerprint().dtype
+        (True, tf.uint64)
+        >>> bool(three.fingerprint() == four.fingerprint())
+        False
+        """
+        return Tensor(np.uint64(int(content_digest(self.plan)[:16], 16)))
 
     @property
     def element_spec(self) -> Any:

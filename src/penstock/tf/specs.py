@@ -155,11 +155,17 @@ class NoneTensorSpec(_Spec):
 class DatasetSpec(_Spec):
     """A dataset as a value, such as `window` gives."""
 
+    value_type: ClassVar[type] = ps.Dataset
     shape = TensorShape([])
     dtype = DType("variant", ps.NoneSpec().dtype)
 
     def __init__(self, element_spec: Any, cardinality: int = -2) -> None:
         self.element_spec, self._cardinality = element_spec, cardinality
+
+    @classmethod
+    def from_value(cls, value: ps.Dataset) -> DatasetSpec:
+        """The spec of a dataset."""
+        return cls(value.element_spec, int(value.cardinality()))
 
     def __penstock__(self) -> Any:
         kept = map_structure(lambda leaf: leaf.__penstock__(), self.element_spec)

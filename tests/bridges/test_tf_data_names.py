@@ -1,0 +1,79 @@
+"""Every public name of `tf.data` is here, or says what to use instead."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+tf = pytest.importorskip("tensorflow")
+
+import penstock.tf as ptf  # noqa: E402 (TensorFlow's log level comes first)
+
+PLACES = {
+    "data": lambda its: its.data,
+    "experimental": lambda its: its.data.experimental,
+    "Dataset": lambda its: its.data.Dataset.range(3),
+    "TFRecordDataset": lambda its: its.data.TFRecordDataset([]),
+    "Iterator": lambda its: iter(its.data.Dataset.range(3)),
+    "Options": lambda its: its.data.Options(),
+    "ThreadingOptions": lambda its: its.data.Options().threading,
+    "AutotuneOptions": lambda its: its.data.Options().autotune,
+    "DistributeOptions": lambda its: its.data.Options().experimental_distribute,
+    "OptimizationOptions": lambda its: its.data.Options().experimental_optimization,
+    "ServiceOptions": lambda its: its.data.Options().experimental_service,
+    "AutoShardPolicy": lambda its: its.data.experimental.AutoShardPolicy.AUTO,
+}
+ANYTHING = "Use NumPy on the values in a function"
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_name_is_here_or_says_what_to_use(place: str):
+    theirs, mine = PLACES[place](tf), PLACES[place](ptf)
+    for name in dir(theirs):
+        if name.startswith("_") or (place.endswith("Options") and name == "merge"):
+            continue
+        try:
+            getattr(mine, name)
+        except AttributeError as error:
+            assert f"has no '{name}'. " in str(error), error  # noqa: PT017  (it need not be raised)
+            assert ANYTHING not in str(error), error  # noqa: PT017
+
+
+def test_datasets_of_one_fingerprint_are_made_alike():
+    def made(its: Any, n: int) -> Any:
+        return its.data.Dataset.range(n).map(lambda x: x + 1).batch(2).fingerprint()
+
+    for its in (tf, ptf):
+        assert made(its, 5).dtype == its.uint64
+        assert bool(made(its, 5) == made(its, 5))
+        assert not bool(made(its, 5) == made(its, 6))
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "value", "error"),
+    [
+        ("", "determinstic", True, AttributeError),
+        ("", "deterministic", 3, TypeError),
+        ("threading", "private_threadpool_sizes", 4, AttributeError),
+        ("threading", "private_threadpool_size", "4", TypeError),
+    ],
+)
+def test_an_option_that_is_none_is_refused(group: str, name: str, value: Any, error: type[Exception]):
+    for its in (tf, ptf):
+        options = its.data.Options()
+        with pytest.raises(error, match=name):
+            setattr(getattr(options, group) if group else options, name, value)
+
+
+def test_rows_as_numpy_come_by_next_too():
+    for its in (tf, ptf):
+        rows = its.data.Dataset.range(2).as_numpy_iterator()
+        assert isinstance(rows, its.data.NumpyIterator)
+        assert [rows.next(), rows.next()] == [0, 1]
+        windows = its.data.Dataset.range(4).window(2)
+        spec = its.data.DatasetSpec.from_value(windows)
+        assert "DatasetSpec(TensorSpec(shape=(), dtype=tf.int64, name=None)" in str(spec)

@@ -123,6 +123,16 @@ def test_a_ragged_batch_is_ragged_where_sizes_happen_to_agree():
     assert [batch.to_list() for batch in batches] == [[[0, 1], [2, 3]], [[4]]]
 
 
+def test_a_ragged_batch_of_arrays_is_as_deep_as_their_last_unknown_size():
+    shapes = [(1, 2), (0, 3), (2, 1)]
+    signature = ps.TensorSpec((None, None), np.int64)
+    ds = ps.Dataset.from_generator(
+        lambda: [np.ones(n, int) for n in shapes], output_signature=signature
+    ).ragged_batch(2)
+    assert ds.element_spec == ps.RaggedSpec((None, None, None), np.int64, ragged_rank=2)
+    assert [batch.to_list() for batch in ds] == [[[[1, 1]], []], [[[1], [1]]]]
+
+
 def test_ragged_batch_has_its_older_name_too():
     assert lists(ps.Dataset.range(3).dense_to_ragged_batch(2)) == [[0, 1], [2]]
     assert lists(ps.Dataset.range(3).ragged_batch(batch_size=2, drop_remainder=True)) == [[0, 1]]

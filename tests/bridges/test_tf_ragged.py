@@ -268,6 +268,28 @@ def test_rows_of_a_dataset_are_tensorflows(function: Any):
     assert pipeline(ptf, function(ptf)) == pipeline(tf, function(tf))
 
 
+def arrays(its: Any, *sizes: int | None) -> Any:
+    shapes = [[n if size is None else size for size in sizes] for n in (2, 0, 3, 1, 2)]
+
+    def rows() -> Any:
+        return (np.arange(np.prod(shape), dtype=np.int64).reshape(shape) for shape in shapes)
+
+    return its.data.Dataset.from_generator(rows, output_signature=its.TensorSpec(sizes, its.int64))
+
+
+@pytest.mark.parametrize(
+    "sizes", [(None, None), (2, None), (None, 3), (None, 2, None, 2), (1, None, 3), (2, 3)]
+)
+@pytest.mark.parametrize("drop", [True, False])
+def test_arrays_of_several_unknown_sizes_are_as_deeply_ragged(sizes: tuple[int | None, ...], drop: bool):
+    theirs, mine = (arrays(its, *sizes).ragged_batch(2, drop_remainder=drop) for its in (tf, ptf))
+    assert tuple(theirs.element_spec.shape) == tuple(mine.element_spec.shape)
+    assert list(map(plain, mine)) == list(map(plain, theirs))
+    ranks = [[getattr(row, "ragged_rank", 0) for row in ds] for ds in (mine, theirs)]
+    assert ranks[0] == ranks[1] == [getattr(mine.element_spec, "ragged_rank", 0)] * len(ranks[0])
+    assert list(map(plain, mine.unbatch())) == list(map(plain, theirs.unbatch()))
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

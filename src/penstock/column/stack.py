@@ -24,6 +24,7 @@ from penstock.spec import (
     UnrankedSpec,
     flatten,
     pack,
+    ragged_axes,
     string,
     text,
 )
@@ -82,9 +83,19 @@ def _each_leaf(rows: list[Any], spec: Spec, stack: Callable[[list[Any], LeafSpec
 def _ragged_or_dense(values: list[Any], spec: LeafSpec) -> Any:
     if isinstance(spec, TensorSpec) and None in spec.shape:
         empty = _zeros((0, *(size or 0 for size in spec.shape[1:])), spec)
-        items = [empty if value is None else value for value in values]
-        return Ragged(np.concatenate(items), np.cumsum([0, *map(len, items)]))
+        return _in_lists(
+            [empty if value is None else value for value in values], spec, ragged_axes(spec.shape)
+        )
     return _dense(values, spec, 0)
+
+
+def _in_lists(arrays: list[Any], spec: TensorSpec, depth: int) -> Ragged:
+    """Arrays as lists, and what these hold as lists again, so many times."""
+    splits = np.cumsum([0, *map(len, arrays)])
+    if depth > 1:
+        return Ragged(_in_lists([entry for array in arrays for entry in array], spec, depth - 1), splits)
+    rest = [size or 0 for size in spec.shape[ragged_axes(spec.shape) :]]
+    return Ragged(np.concatenate(arrays) if arrays else _zeros((0, *rest), spec), splits)
 
 
 def _dense(values: list[Any], spec: LeafSpec, leaf: int) -> Any:

@@ -14,16 +14,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from penstock.column.base import BoolArray, Column
+from penstock.column.base import BoolArray, Column, offsets_of
 from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
 from penstock.column.nested import DatasetColumn, NestedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.errors import InvalidArgumentError
-from penstock.spec import Shape
+from penstock.spec import Shape, ragged_axes
 
-__all__ = ["join_columns", "one_form", "ragged_of", "shaped_of"]
+__all__ = ["join_columns", "nested_of", "one_form", "ragged_of", "shaped_of"]
 
 _Regular: TypeAlias = FixedColumn | BytesColumn
 
@@ -123,6 +123,28 @@ def shaped_of(column: Column) -> ShapedColumn:
     shapes = np.column_stack([lengths, *(np.full(len(lengths), size, np.int64) for size in rest)])
     flat = RaggedColumn(column.offsets * prod(rest), _items(column.inner, column.inner.valid), column.valid)
     return ShapedColumn(flat, shapes, (column.size, *rest))
+
+
+def nested_of(column: Column, shape: Shape) -> RaggedColumn:
+    """Rows of any form as lists of lists, down to the last axis whose size `shape` does not tell. There is one."""
+    shaped = shaped_of(column)
+    depth, shapes = ragged_axes(shape), shaped.shapes
+    made: Column = _of_shape(shaped.flat, int(shapes[:, :depth].prod(axis=1).sum()), shape[depth:])
+    for axis in reversed(range(depth)):
+        lengths = np.repeat(shapes[:, axis], shapes[:, :axis].prod(axis=1))
+        made = RaggedColumn(offsets_of(lengths), made, None if axis else shaped.valid, shape[axis])
+    assert isinstance(made, RaggedColumn)
+    return made
+
+
+def _of_shape(flat: RaggedColumn, n: int, shape: tuple[Any, ...]) -> _Regular:
+    """All items of rows in their order, as n of this shape."""
+    items = flat.inner.slice(int(flat.offsets[0]), int(flat.offsets[-1]))
+    assert isinstance(items, FixedColumn | BytesColumn), "a row of any shape has single items"
+    valid = None if items.valid is None else items.valid.reshape(n, *shape)
+    if isinstance(items, FixedColumn):
+        return FixedColumn(items.values.reshape(n, *shape), valid)
+    return replace(items, valid=valid, shape=tuple(shape), empty_rows=n) if shape else items
 
 
 def _items(column: _Regular, valid: BoolArray | None) -> _Regular:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from penstock.column.base import Column
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.dense import in_groups
 from penstock.column.fixed import FixedColumn
 from penstock.column.stack import stack_rows
-from penstock.column.unify import ragged_of
+from penstock.column.unify import nested_of, ragged_of
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
 from penstock.graph.node import Node, method, transform
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import flag, whole_number
 from penstock.nodes.groups import Groups
-from penstock.spec import Spec, is_ragged
+from penstock.spec import LeafSpec, RaggedSpec, Spec, TensorSpec, is_ragged, map_structure, ragged_axes
+from penstock.spec.lacking import together
 
 __all__ = ["RaggedBatch"]
 
@@ -65,14 +68,18 @@ class RaggedBatch(Groups):
         object.__setattr__(self, "row_splits_dtype", np.int64)
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
-        return rows.batched(self.size_known)
+        return Spec(map_structure(self._batched, rows.structure))
+
+    def _batched(self, leaf: LeafSpec) -> LeafSpec:
+        """The spec of rows together, of arrays ragged down to the last axis whose size is unknown."""
+        batched = leaf.batched(self.size_known)
+        if _is_nested(leaf) and isinstance(batched, RaggedSpec):
+            batched = replace(batched, ragged_rank=ragged_axes(leaf.shape))
+        return together(leaf, batched)
 
     def put_together(self, rows: Chunk, size: int, spec: Spec) -> Chunk:
         # Rows whose sizes happen to agree are ragged all the same where the spec says so.
-        columns = [
-            ragged_of(column) if is_ragged(leaf) and isinstance(column, FixedColumn | BytesColumn) else column
-            for column, leaf in zip(rows.columns, spec.leaves, strict=True)
-        ]
+        columns = [_in_lists(column, leaf) for column, leaf in zip(rows.columns, spec.leaves, strict=True)]
         ragged = rows.with_columns(columns, len(rows)).came_from(rows)
         return in_groups(ragged, size, lambda column, n, _: column.grouped(n))
 
@@ -82,6 +89,17 @@ class RaggedBatch(Groups):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls(1), cls(3), cls(3, drop_remainder=True)]
+
+
+def _is_nested(leaf: LeafSpec) -> bool:
+    """Whether a row is an array that takes more than one list."""
+    return isinstance(leaf, TensorSpec) and ragged_axes(leaf.shape) > 1
+
+
+def _in_lists(column: Column, leaf: LeafSpec) -> Column:
+    if _is_nested(leaf):
+        return nested_of(column, leaf.shape)
+    return ragged_of(column) if is_ragged(leaf) and isinstance(column, FixedColumn | BytesColumn) else column
 
 
 @method("dense_to_ragged_batch")

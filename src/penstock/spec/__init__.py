@@ -17,6 +17,7 @@ from penstock.spec.leaves import (
     TensorSpec,
     UnrankedSpec,
     is_ragged,
+    ragged_axes,
     string,
     text,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "map_structure",
     "pack",
     "paths",
+    "ragged_axes",
     "relax",
     "string",
     "text",

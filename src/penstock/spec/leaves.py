@@ -352,6 +352,15 @@ class UnrankedSpec:
 LeafSpec: TypeAlias = TensorSpec | RaggedSpec | SparseSpec | NoneSpec | DatasetSpec | UnrankedSpec
 
 
+def ragged_axes(shape: Shape) -> int:
+    """How many axes of arrays of a shape are lists in a ragged value: all as far as the last whose size is unknown.
+
+    >>> ragged_axes((None, 2, None, 3)), ragged_axes((2, 3))
+    (3, 0)
+    """
+    return max((axis + 1 for axis, size in enumerate(shape) if size is None), default=0)
+
+
 def is_ragged(spec: LeafSpec) -> bool:
     """Whether arrays of this spec differ in shape."""
     return isinstance(spec, RaggedSpec) or (isinstance(spec, TensorSpec) and None in spec.shape)

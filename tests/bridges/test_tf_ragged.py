@@ -268,6 +268,38 @@ def test_rows_of_a_dataset_are_tensorflows(function: Any):
     assert pipeline(ptf, function(ptf)) == pipeline(tf, function(tf))
 
 
+def rows_of(its: Any) -> Any:
+    return its.data.Dataset.from_tensor_slices(its.ragged.constant([[1, 2], [3], [4, 5, 6], [], [7]]))
+
+
+def drawn(its: Any) -> Any:
+    rows = its.data.Dataset.from_tensor_slices([[1], [2]])
+    return its.data.Dataset.from_generator(lambda: rows, output_signature=its.TensorSpec([None], its.int32))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda its: rows_of(its).window(2).flat_map(lambda rows: rows.batch(2)),
+        lambda its: (
+            rows_of(its).window(3, 1, drop_remainder=True).interleave(lambda rows: rows.batch(3, True))
+        ),
+        lambda its: rows_of(its).batch(3).unbatch().window(2).flat_map(lambda rows: rows.skip(1).batch(1)),
+        lambda its: rows_of(its).group_by_window(lambda _: np.int64(0), lambda _, rows: rows.batch(2), 2),
+        lambda its: rows_of(its).enumerate().window(2).flat_map(lambda _, rows: rows.batch(2)),
+        lambda its: rows_of(its).window(2).enumerate().flat_map(lambda _, rows: rows.batch(2)),
+        lambda its: rows_of(its).enumerate().batch(2),
+        lambda its: its.data.Dataset.zip((drawn(its).window(1), rows_of(its).window(1))).flat_map(
+            lambda rows, _: rows.batch(1)
+        ),
+    ],
+)
+def test_rows_of_ragged_tensors_are_ragged_again_in_windows(made: Any):
+    theirs, mine = made(tf), made(ptf)
+    assert str(mine.element_spec) == str(theirs.element_spec)
+    assert list(map(plain, mine)) == list(map(plain, theirs))
+
+
 def arrays(its: Any, *sizes: int | None) -> Any:
     shapes = [[n if size is None else size for size in sizes] for n in (2, 0, 3, 1, 2)]
 

@@ -33,7 +33,7 @@ from penstock.tf.functions import convert_to_tensor
 from penstock.tf.gfile import from_here
 from penstock.tf.lists import packed_list
 from penstock.tf.missing import no_attribute
-from penstock.tf.slices import gives_rows_of_ragged
+from penstock.tf.slices import as_rows_of_ragged, gives_rows_of_ragged, gives_windows_of_ragged
 from penstock.tf.specs import shown_spec
 from penstock.tf.tensors import Tensor, first_in, set_wrapper, unwrap, wrap
 
@@ -158,9 +158,33 @@ def faced(function: Callable[..., Any], argument: Callable[[Any], Any] = _argume
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         named = {name: argument(value) for name, value in kwargs.items()}
-        return wrap(function(*map(argument, args), **named))
+        made = [*map(argument, args)]
+        are_functions = [isinstance(value, Adapted) for value in (*made, *named.values())]
+        if any(are_functions) and _is_over_ragged(function.__name__, args[0]):
+            made = [*map(_of_windows, made)]
+            named = {name: _of_windows(value) for name, value in named.items()}
+        return wrap(function(*made, **named))
 
     return called
+
+
+def _is_over_ragged(name: str, dataset: Any) -> bool:
+    """Whether a method gives functions windows of rows of ragged tensors."""
+    if not isinstance(dataset, ps.Dataset):
+        return False
+    of = gives_rows_of_ragged if name == "group_by_window" else gives_windows_of_ragged
+    return of(dataset.plan)
+
+
+def _of_windows(value: Any) -> Any:
+    """A function that is given windows, whose `batch` is to make ragged tensors of their rows."""
+    return replace(value, given=_wrapped_windows) if isinstance(value, Adapted) else value
+
+
+def _wrapped_windows(value: Any) -> Any:
+    return map_structure(
+        lambda leaf: Dataset(as_rows_of_ragged(leaf.plan)) if isinstance(leaf, Dataset) else leaf, wrap(value)
+    )
 
 
 class Dataset(ps.Dataset):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from penstock.graph.fingerprint import name_of
@@ -10,7 +11,7 @@ from penstock.graph.plan import Plan
 from penstock.sources.memory import Memory
 from penstock.spec import RaggedSpec, TensorSpec
 
-__all__ = ["gives_rows_of_ragged"]
+__all__ = ["as_rows_of_ragged", "gives_rows_of_ragged", "gives_windows_of_ragged"]
 
 
 def gives_rows_of_ragged(plan: Plan) -> bool:
@@ -29,8 +30,27 @@ def gives_rows_of_ragged(plan: Plan) -> bool:
     return True in found and None not in found
 
 
-_PASSING: Final = frozenset({"filter", "cache", "take_while", "ignore_errors", "zip"})
-"""Nodes that give some of the rows they take, or these beside each other, and are none that only move them."""
+def gives_windows_of_ragged(plan: Plan) -> bool:
+    """Whether rows hold windows, which are of rows of ragged tensors, or of rows of sizes that are known."""
+    found: set[bool | None] = set()
+    waiting = [plan]
+    while waiting:
+        part = waiting.pop()
+        if name_of(part.node) == "window":
+            found.add(gives_rows_of_ragged(part.inputs[0]) or _is_of_ragged(part.inputs[0]))
+        elif part.node.only_moves or name_of(part.node) in _PASSING:
+            waiting += part.inputs
+    return True in found and None not in found
+
+
+def as_rows_of_ragged(window: Plan) -> Plan:
+    """The plan of a window whose rows are those of a ragged tensor, as that of slices of one."""
+    node = window.node
+    return Plan(replace(node, name="from_tensor_slices")) if isinstance(node, Memory) else window
+
+
+_PASSING: Final = frozenset({"filter", "cache", "take_while", "ignore_errors", "zip", "enumerate"})
+"""Nodes that give some of the rows they take, or these beside others, and are none that only move them."""
 
 
 def _is_of_ragged(plan: Plan) -> bool | None:

@@ -90,3 +90,10 @@ def test_the_spec_of_entries_says_that_they_may_be_missing_as_that_of_the_rows_d
     assert entries.element_spec == some
     assert sorted(row["x"] for row in entries if row["x"] is not None) == [1, 3, 5]
     assert [row["x"] is None for row in entries.map(lambda row: {"x": row["x"]})].count(True) == 3
+
+
+def test_functions_of_any_kind_take_the_entries_of_sparse_rows():
+    batch = ps.Sparse([[0, 0], [0, 2], [2, 1]], [1, 2, 3], [3, 4])
+    entries = ps.Dataset.from_tensors((batch, np.arange(3))).unbatch()
+    assert [int(row) for row in entries.map(lambda x, i: int(x.values.sum() + i))] == [3, 1, 5]
+    assert same(list(plain_rows(entries.plan)), list(entries))

@@ -10,6 +10,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.unstack import unstack
+from penstock.column.values import Sparse
 from penstock.errors import InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.node import (
@@ -87,7 +88,7 @@ class Unbatch(Node):
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         for row in rows:
             leaves = flatten(row)
-            for entry in zip(*(leaf for leaf in leaves if leaf is not None), strict=True):
+            for entry in zip(*(_entries(leaf) for leaf in leaves if leaf is not None), strict=True):
                 entries = iter(None if value is np.ma.masked else value for value in entry)
                 yield pack(row, [None if leaf is None else next(entries) for leaf in leaves])
 
@@ -97,6 +98,15 @@ class Unbatch(Node):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls()]
+
+
+def _entries(value: Any) -> Any:
+    """What a value of a row holds, one after the other."""
+    if not isinstance(value, Sparse):
+        return value
+    places, (n, *shape) = value.indices, value.dense_shape.tolist()
+    within = [places[:, 0] == i for i in range(n)]
+    return [Sparse(places[here, 1:], value.values[here], shape) for here in within]
 
 
 def _each_row(chunk: Chunk) -> Failing:

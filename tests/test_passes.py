@@ -103,6 +103,31 @@ def named_twice():
     return ps.Dataset.range(3).flat_map(lambda _: inner)
 
 
+def twice():
+    rows = numbers(3)
+    return rows.concatenate(rows)
+
+
+def beside_itself():
+    rows = numbers(3)
+    return ps.Dataset.zip((rows, rows)).map(lambda a, b: a * 3 + b)
+
+
+def buffered_beside_itself():
+    rows = numbers(3)
+    return ps.Dataset.zip((rows.shuffle(2, seed=2), rows)).map(lambda a, b: a * 3 + b)
+
+
+def behind_its_repetition():
+    rows = numbers(3)
+    return rows.map(plus).repeat(2).concatenate(rows)
+
+
+def behind_others():
+    first = ps.Dataset.range(2)
+    return first.concatenate(first.concatenate(numbers(3)))
+
+
 # Two or three passes each; the orders of TensorFlow 2.21, whose `repeat` begins its input once more at its end.
 TENSORFLOW = {
     "batches": (
@@ -149,6 +174,41 @@ TENSORFLOW = {
         lambda: numbers().map(plus).repeat(2).shuffle(4, seed=5).repeat(2),
         ["32130014240302311244", "32140140230243210413", "12031324042141034302"],
     ),
+    "used twice": (
+        lambda: twice().repeat(3),
+        ["120102012021021012", "102201210201201120", "210210120201021210"],
+    ),
+    "beside itself": (lambda: beside_itself().repeat(2), ["462057", "408813", "372840"]),
+    "buffered beside itself": (lambda: buffered_beside_itself().repeat(2), ["480642", "372165", "831480"]),
+    "behind its repetition": (
+        lambda: behind_its_repetition().map(plus).repeat(2),
+        ["120102021021012102", "210201120012210120", "021210021210102012"],
+    ),
+    "behind others": (
+        lambda: behind_others().repeat(2),
+        ["01011200101102", "01010120101021", "01010210101012"],
+    ),
+    "used twice and repeated within": (
+        lambda: twice().repeat(2).map(plus).repeat(2),
+        ["120102012021012102102201", "201120012210120201021210", "210102210012012102120021"],
+    ),
+    "cut in one of several epochs": (
+        lambda: twice().take(3).repeat(3),
+        ["120102012", "021012102", "201210201"],
+    ),
+    "cut before one of several epochs": (lambda: behind_others().take(5).skip(4), ["1", "1", "0"]),
+    "batches over the border of several epochs": (
+        lambda: twice().batch(4).take(1).repeat(3).unbatch(),
+        ["120101200210", "102221022011", "210212020212"],
+    ),
+    "a buffer over both": (
+        lambda: twice().shuffle(4, seed=5).repeat(2),
+        ["202011021120", "022101210210", "210210212100"],
+    ),
+    "shuffled and repeated in one call": (
+        lambda: ps.Dataset.range(3).shuffle_and_repeat(3, 1, seed=1).repeat(3),
+        ["120102012", "021012102", "201210201"],
+    ),
     "named by a function": (named_twice, ["012303212301032110231032", "123010230321120301232130"]),
 }
 THROUGH = {
@@ -189,3 +249,23 @@ def test_passes_over_what_is_repeated_have_numbers(name):
     build, want = TENSORFLOW[name]
     ds = build()
     assert [texts(ps.Dataset(ds.plan.of_pass(number))) for number in range(len(want))] == want
+
+
+def test_what_was_not_begun_has_the_next_order_later():
+    rows = numbers(3)
+    ds = ps.Dataset.range(2).concatenate(rows)
+    assert [texts(ds.take(2)), texts(ds), texts(rows)] == ["01", "01120", "102"]
+
+
+def test_a_part_that_is_fetched_by_number_has_the_order_of_its_pass():
+    rows = ps.Dataset.range(4).shuffle(seed=1)
+    ds = ps.Dataset.zip((rows, rows)).map(lambda a, b: a * 4 + b).repeat(3)
+    whole = listed = list(map(int, ds))
+    assert len({tuple(listed[i : i + 4]) for i in (0, 4, 8)}) == 3
+    for cut in range(13):
+        it = iter(ps.Dataset(ds.plan.of_pass(0)))
+        list(islice(it, cut))
+        state = it.get_state()
+        for skip in range(3):
+            it.set_state(state.skip(rows=skip))
+            assert list(map(int, it)) == whole[cut + skip :]

@@ -20,6 +20,7 @@ from penstock.column.batches import RowsInMemory
 from penstock.frozen import frozen
 from penstock.graph.adapted import users_function
 from penstock.graph.described_files import EACH, files_described, names_below, opened_described
+from penstock.graph.in_turn import waiting
 from penstock.graph.named import global_seeds, repeats_shuffled
 from penstock.graph.named_files import named_files
 from penstock.graph.node import Node, method_of
@@ -261,9 +262,9 @@ def _has_passes_of_repeated(plan: Plan) -> bool:
     """Whether a node begins several passes over a shuffled plan that is repeated."""
     if plan.node.named:
         return repeats_shuffled(*plan.node.users_functions)
-    return plan.repeats_shuffled and any(
-        part.repeats_shuffled for below in plan.inputs for part in below.parts
-    )
+    if plan.repeats_shuffled and any(part.repeats_shuffled for below in plan.inputs for part in below.parts):
+        return True
+    return plan.shares_epochs and (plan.node.repeats or any(waiting(plan)))
 
 
 def _each_node(plan: Plan) -> Iterator[Node]:

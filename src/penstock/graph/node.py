@@ -260,6 +260,10 @@ class Node(ABC):
         """
         return len(inputs)
 
+    def begun_by(self, state: State, *inputs: Plan) -> int:
+        """How many of its inputs, the first ones, have begun in a state: all, but where some wait for others."""
+        return len(inputs)
+
     def begins_again(self, state: State, *inputs: Plan, named: bool = False) -> bool:
         """Whether in a state its inputs have begun an epoch of which it takes no row, as tf.data's `repeat` has them do
         at its end.

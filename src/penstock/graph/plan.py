@@ -23,6 +23,7 @@ from penstock.errors import (
     PenstockError,
 )
 from penstock.frozen import frozen
+from penstock.graph.in_turn import Begun, begin, begin_only, counts, next_from, waiting
 from penstock.graph.node import UNKNOWN, Node, PlainRows, RowSource, SpecUnknown
 from penstock.graph.placed import count_alone, note_unnoted, unnoted
 from penstock.graph.seeds import seeds_of_process
@@ -221,14 +222,27 @@ class Plan:
             raise _too_deep("shuffled") from error
 
     @cached_property
+    def shares_epochs(self) -> bool:
+        """Whether a shuffled plan has several places in it, in each of which a pass over it is another one."""
+        counted = [id(plan) for plan in self.parts if counts(plan)] if self.is_shuffled else []
+        return len(set(counted)) < len(counted)
+
+    @cached_property
+    def begins_in_turn(self) -> bool:
+        """Whether it may depend on others in it which epoch one begins, and whether it does."""
+        return self.shares_epochs or (self.is_shuffled and any(map(_has_waiting, self.parts)))
+
+    @cached_property
     def crosses_epochs(self) -> bool:
         """Whether one of its steps may take rows of several epochs of a shuffled plan below."""
-        return self.is_shuffled and any(part.node.repeats for plan in self.inputs for part in plan.parts)
+        return self.is_shuffled and any(
+            map(_begins_several, (part for plan in self.inputs for part in plan.parts))
+        )
 
     @cached_property
     def has_epochs(self) -> bool:
         """Whether its rows are of several epochs of a shuffled plan below."""
-        return self.is_shuffled and any(part.node.repeats for part in self.parts)
+        return self.is_shuffled and any(map(_begins_several, self.parts))
 
     @property
     def repeats_shuffled(self) -> bool:
@@ -355,6 +369,12 @@ class Plan:
         return epoch
 
     @property
+    def epochs_begun(self) -> int:
+        """The epoch of the next pass over these rows, which is not begun."""
+        begun: int = self.__dict__.get("_epochs", 0)
+        return begun
+
+    @property
     def epochs_in_a_pass(self) -> int:
         """Epochs that a pass takes; where only the pass can tell, so many that passes have none in common."""
         known = self._epochs_known()
@@ -378,6 +398,14 @@ class Plan:
     def begin_at(self, epoch: int) -> None:
         """Have the next pass be that of an epoch, whatever began before; of a plan that nobody else has."""
         self.__dict__["_epochs"] = epoch
+
+
+def _has_waiting(plan: Plan) -> bool:
+    return any(part.is_shuffled for part in waiting(plan))
+
+
+def _begins_several(plan: Plan) -> bool:
+    return plan.node.repeats or _has_waiting(plan)
 
 
 @frozen
@@ -497,23 +525,37 @@ class _Passes:
         return self.of(plan)
 
     def _place(self, plan: Plan) -> _Place:
-        self._known.append(plan)
-        epoch = self._epochs[id(plan)]
-        self._epochs[id(plan)] += 1
-        return _Place(plan, epoch, [self._place(part) for part in plan.inputs])
+        self._known += plan.parts
+        begun = begin(plan, self._draw, lambda part: self._epochs[id(part)])
+        return self._placed(begun)
 
-    def _begin_again(self, place: _Place) -> None:
-        if not place.plan.node.named:
-            place.epoch += 1
-            self._epochs[id(place.plan)] = max(place.epoch + 1, self._epochs[id(place.plan)])
-        for below in place.below[: place.plan.node.begins_with(*place.plan.inputs)]:
-            self._begin_again(below)
+    def _draw(self, plan: Plan) -> int:
+        self._epochs[id(plan)] += 1
+        return self._epochs[id(plan)] - 1
+
+    def _placed(self, begun: Begun) -> _Place:
+        below = [self._placed(part) for part in begun.below]
+        return _Place(
+            begun.plan, self._draw(begun.plan) if begun.epoch is None else begun.epoch, below, begun.waits
+        )
 
     def _next_epoch(self, place: _Place) -> None:
-        place.epoch += 1
-        self._epochs[id(place.plan)] = max(place.epoch + 1, self._epochs[id(place.plan)])
-        for below in place.below:
-            self._next_epoch(below)
+        self._begin(place, _next_epochs(place))
+
+    def _behind(self, place: _Place, ended: _Place) -> None:
+        known = {id(part.plan): part.epoch for part in reversed(list(_places(place))) if counts(part.plan)}
+        self._begin(
+            place, known | {key: max(epoch, known.get(key, 0)) for key, epoch in _next_epochs(ended).items()}
+        )
+        place.waits = False
+
+    def _begin(self, place: _Place, known: dict[int, int]) -> None:
+        """Begin a pass, from the next epochs of plans by their ids."""
+        begun = begin(place.plan, next_from(known), lambda part: known.get(id(part), 0))
+        for part, to in zip(_places(place), begun.in_order(), strict=True):
+            part.epoch = part.epoch + 1 if to.epoch is None else to.epoch
+            part.waits, part.begins_again = to.waits, False
+            self._epochs[id(part.plan)] = max(part.epoch + 1, self._epochs[id(part.plan)])
 
     def _pass(self, place: _Place) -> PlainRows:
         inputs = [self._pass(below) for below in place.below]
@@ -526,8 +568,15 @@ class _Passes:
             self._next_epoch(place)
             return self._pass(place)
 
-        opened, begin_again = partial(self._open, place), partial(self._begin_again, place)
-        return PlainRows(rows, place.plan, place.epoch, again, opened, begin_again)
+        def behind(ended: PlainRows) -> PlainRows:
+            self._behind(place, ended.place)
+            return self._pass(place)
+
+        def begin_again() -> None:
+            place.begins_again = True
+
+        opened = partial(self._open, place)
+        return PlainRows(rows, place.plan, place.epoch, again, opened, begin_again, place, behind)
 
     def _make(self, plan: Plan) -> Callable[..., Iterator[Any]]:
         return plan.node.sample if self._sample else plan.node.plain
@@ -540,3 +589,25 @@ class _Place:
     plan: Plan
     epoch: int
     below: list[_Place]
+    waits: bool = False
+    begins_again: bool = False
+
+
+def _places(place: _Place) -> Iterator[_Place]:
+    yield place
+    for below in place.below:
+        yield from _places(below)
+
+
+def _next_epochs(place: _Place) -> dict[int, int]:
+    """The epochs of the next passes over the plans that have begun at a place, by their ids."""
+    known: dict[int, int] = {}
+    for below in place.below:
+        if not below.waits:
+            more = _next_epochs(below)
+            known |= {key: max(epoch, known.get(key, 0)) for key, epoch in more.items()}
+    if counts(place.plan):
+        known[id(place.plan)] = max(place.epoch + 1, known.get(id(place.plan), 0))
+    if place.begins_again:
+        begin_only(place.plan, next_from(known))
+    return known

@@ -182,6 +182,9 @@ class Rows(Protocol):
     def restart(self) -> None:
         """Begin the next epoch; positions begin at 0 again."""
 
+    def begin_behind(self, other: Rows) -> None:
+        """Begin, before a row was pulled here, behind another input, which has ended: what both shuffle goes on."""
+
     def branch(
         self, plan: Plan, mark: Any = None, first: Mapping[int, int] = ..., threads: int = ...
     ) -> Branch:
@@ -212,6 +215,8 @@ class PlainRows(Iterator[Any]):
         again: The rows of the next epoch.
         open: The rows of another plan, that of a dataset which a function returned.
         begin_again: Begins an epoch of which no row is taken.
+        place: Where the plan stands in a pass.
+        behind: The rows where they begin behind those of another input, which has ended.
     """
 
     rows: Iterator[Any]
@@ -220,6 +225,8 @@ class PlainRows(Iterator[Any]):
     again: Callable[[], PlainRows]
     open: Callable[[Plan], PlainRows]
     begin_again: Callable[[], None]
+    place: Any
+    behind: Callable[[PlainRows], PlainRows]
 
     @property
     def spec(self) -> Spec:

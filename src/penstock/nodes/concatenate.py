@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,6 +66,9 @@ class Concatenate(Node):
     def begins_with(self, *inputs: Plan) -> int:
         return 1
 
+    def begun_by(self, state: State, *inputs: Plan) -> int:
+        return 2 if state else 1
+
     def spec(self, first: Spec, second: Spec) -> Spec:  # type: ignore[override]
         return relax(first, second)
 
@@ -84,6 +86,8 @@ class Concatenate(Node):
     def step(self, state: State, first: Rows, second: Rows) -> Step:
         chunk = second.pull() if state else first.pull()
         if chunk is END:
+            if not state:
+                second.begin_behind(first)
             return (1, END) if state else (1, None)
         return state, chunk_in_form(chunk, first.spec.structure) if state else chunk
 
@@ -93,7 +97,8 @@ class Concatenate(Node):
         return (0, (row, 0)) if row < n[0] else (1, (n[0], row - n[0]))
 
     def plain(self, first: PlainRows, second: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        return chain(first, (row_in_form(row, first.spec.structure) for row in second))
+        yield from first
+        yield from (row_in_form(row, first.spec.structure) for row in second.behind(first))
 
     def random_access(self, first: RowSource, second: RowSource) -> RowSource:  # type: ignore[override]
         return _Joined(first, second)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import field
 from itertools import count
 from typing import Any, ClassVar, Final
 
@@ -21,6 +22,7 @@ from penstock.graph.node import (
     Spent,
     State,
     Step,
+    method,
     transform,
 )
 from penstock.graph.plan import Plan
@@ -39,13 +41,11 @@ _SHORT_ROWS: Final = 256
 _TOGETHER_ROWS: Final = 4096
 
 
-@transform("repeat")
-@frozen
-class Repeat(Node):
+@method("repeat")
+def repeat(_plan: Plan, count: int | None = None) -> Plan:
     """All rows `count` times, epoch after epoch.
 
-    What is shuffled below is shuffled anew in every epoch. Endless repetition of no rows ends. The state is the
-    number of epochs that are over.
+    What is shuffled below is shuffled anew in every epoch. Endless repetition of no rows ends.
 
     Args:
         count: Epochs. None or a negative number repeats without end, 0 gives no row.
@@ -57,10 +57,24 @@ class Repeat(Node):
     >>> list(ps.Dataset.range(2).repeat(2))
     [np.int64(0), np.int64(1), np.int64(0), np.int64(1)]
     """
+    return Plan(Repeat(count), (_plan,))
+
+
+@transform("repeat")
+@frozen
+class Repeat(Node):
+    """Epoch after epoch of rows. The state is the number of epochs that are over.
+
+    Args:
+        count: Epochs; None for no end.
+        is_joined: Whether it was asked for together with the shuffle below, in one call.
+    """
 
     only_moves: ClassVar[bool] = True
+    also_recorded: ClassVar[frozenset[str]] = frozenset({"is_joined"})
 
     count: int | None = None
+    is_joined: bool = field(default=False, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         count = -1 if self.count is None else whole_number("repeat", "count", self.count)
@@ -92,7 +106,7 @@ class Repeat(Node):
 
     def begins_again(self, state: State, *inputs: Plan, named: bool = False) -> bool:
         # tf.data joins a shuffle and a repeat directly above it into one node, which does not, and leaves out this one.
-        is_left_out = not named and (self.count == 1 or _is_shuffle(*inputs))
+        is_left_out = not named and ((self.count == 1 and not self.is_joined) or _is_shuffle(*inputs))
         return bool(self.count) and state == self.count and not is_left_out
 
     def step(self, state: State, rows: Rows) -> Step:
@@ -162,6 +176,6 @@ def _is_shuffle(plan: Plan) -> bool:
         (isinstance(node, Take) and node.count < 0)
         or (isinstance(node, Skip) and node.count == 0)
         or (isinstance(node, Shard) and node.num_shards == 1)
-        or (isinstance(node, Repeat) and node.count == 1)
+        or (isinstance(node, Repeat) and node.count == 1 and not node.is_joined)
     )
     return _is_shuffle(*plan.inputs) if does_nothing else isinstance(node, Shuffle)

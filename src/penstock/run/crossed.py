@@ -7,32 +7,34 @@ its rows is the one after the later: the marks of the inputs say it in a fourth 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from penstock.graph.in_turn import WAITS, Begun, begin, begin_only, counts, next_from
 from penstock.graph.plan import Plan
 from penstock.run.marks import NO_NOTES, Epochs, Mark
 
-__all__ = ["begun_again", "noted", "raised"]
+__all__ = ["begun_again", "begun_anew", "begun_behind", "next_epochs", "noted", "raised", "reached_by"]
 
 _Marks: TypeAlias = tuple[Mark, ...]
+_Next: TypeAlias = dict[int, tuple[Plan, int]]
 _NOTE: Final = 3
 
 
-def noted(marks: _Marks, after: _Marks) -> _Marks:
+def noted(marks: _Marks, plans: Sequence[Plan], reached: Sequence[Epochs]) -> _Marks:
     """The marks of inputs before a step, which say what epochs its rows reach.
 
     Args:
         marks: Before it.
-        after: Behind it.
+        plans: The inputs.
+        reached: What they have reached behind it, as `reached_by` gives it.
     """
-    return tuple(map(_noted, marks, after))
+    return tuple(map(_noted, marks, plans, reached))
 
 
-def _noted(mark: Mark, after: Mark) -> Mark:
-    epochs = _reached(after)
-    if epochs == _reached(mark):
+def _noted(mark: Mark, plan: Plan, reached: Epochs) -> Mark:
+    if reached == _reached(mark, plan):
         return mark
-    return (*mark[:5], (*(mark[5] or NO_NOTES)[:_NOTE], epochs))
+    return (*mark[:5], (*(mark[5] or NO_NOTES)[:_NOTE], reached))
 
 
 def raised(given: int, marks: _Marks) -> _Marks:
@@ -48,7 +50,8 @@ def raised(given: int, marks: _Marks) -> _Marks:
 def begun_again(marks: _Marks, plans: Sequence[Plan]) -> _Marks:
     """The marks of inputs that were begun once more than there are rows of."""
     return tuple(
-        _in_epochs(mark, _further(_reached(mark), plan)) for mark, plan in zip(marks, plans, strict=True)
+        _in_epochs(mark, _further(_reached(mark, plan), plan))
+        for mark, plan in zip(marks, plans, strict=True)
     )
 
 
@@ -57,13 +60,37 @@ def _further(epochs: Epochs, plan: Plan) -> Epochs:
     begun = plan.node.begins_with(*plan.inputs)
     parts = zip(below, plan.inputs, range(len(below)), strict=True)
     inner = tuple(_further(one, part) if i < begun else one for one, part, i in parts)
-    return (epoch + 1 if plan.node.is_shuffled and not plan.node.named else epoch), inner
+    return (epoch + 1 if counts(plan) else epoch), inner
 
 
-def _reached(mark: Mark) -> Epochs:
-    """The epochs that the rows which an edge has given have reached, below as well."""
-    epoch, _, given, _, inputs, _ = mark
-    return epoch, tuple(map(_reached, raised(given, inputs)))
+def _reached(mark: Mark, plan: Plan) -> Epochs:
+    """The epochs that the rows which an edge has given have reached, below as well; `WAITS` of what has not begun."""
+    epoch, state, given, _, inputs, _ = mark
+    return epoch, reached_by(state, given, inputs, plan)
+
+
+def reached_by(state: Any, given: int, marks: _Marks, plan: Plan) -> tuple[Epochs, ...]:
+    """The epochs that inputs have reached, with the rows of a chunk that were given.
+
+    Args:
+        state: Of the node before the chunk.
+        given: How many were.
+        marks: Of its inputs before it.
+        plan: That of the node.
+    """
+    begun = plan.node.begun_by(state, *plan.inputs)
+    found = []
+    for i, (mark, part) in enumerate(zip(marks, plan.inputs, strict=True)):
+        if given and mark[5][_NOTE:]:
+            found.append(mark[5][_NOTE])
+        else:
+            reached = _reached(mark, part)
+            found.append(reached if i < begun or not part.is_shuffled else _waiting(reached))
+    return tuple(found)
+
+
+def _waiting(epochs: Epochs) -> Epochs:
+    return WAITS, tuple(map(_waiting, epochs[1]))
 
 
 def _in_epochs(mark: Mark, epochs: Epochs) -> Mark:
@@ -72,3 +99,83 @@ def _in_epochs(mark: Mark, epochs: Epochs) -> Mark:
     later, below = epochs
     inputs = tuple(map(_in_epochs, inputs, below))
     return (max(epoch, later), state, given, position, inputs, notes[:_NOTE])
+
+
+# --- where several places have one shuffled plan ---
+
+
+def next_epochs(mark: Mark, plan: Plan) -> _Next:
+    """The plans that the rows up to a mark have begun to pass over, and the epoch of the next pass over each, by id."""
+    return _next(_reached(mark, plan), mark, plan)
+
+
+def _next(epochs: Epochs, mark: Mark, plan: Plan) -> _Next:
+    found: _Next = {}
+    for one, below, part in zip(epochs[1], mark[4], plan.inputs, strict=True):
+        if one[0] != WAITS:
+            _merge(found, _next(one, below, part))
+    if plan.node.begins_again(mark[1], *plan.inputs):
+        known = {key: epoch for key, (_, epoch) in found.items()}
+        for part in plan.inputs:
+            begin_only(part, next_from(known))
+        found = {key: (of, known[key]) for key, (of, _) in found.items()}
+    if counts(plan):
+        _merge(found, {id(plan): (plan, epochs[0] + 1)})
+    return found
+
+
+def _merge(found: _Next, more: _Next) -> None:
+    for key, (plan, epoch) in more.items():
+        found[key] = plan, max(epoch, found[key][1] if key in found else 0)
+
+
+def begun_anew(mark: Mark, plan: Plan) -> tuple[Mark, Begun]:
+    """What begins after a pass that has come to a mark: a mark after whose epochs it comes, and its own epochs."""
+    return _begun(mark, plan, next_epochs(mark, plan))
+
+
+def begun_behind(mark: Mark, plan: Plan, ended: _Next) -> tuple[Mark, Begun]:
+    """As `begun_anew`, of what has waited until another input ended.
+
+    Args:
+        mark: Of what has waited, before its first row.
+        plan: Its plan.
+        ended: As `next_epochs` gives it, of the other one.
+    """
+    waited = _lowest(mark, plan)
+    return _begun(
+        mark, plan, {key: (of, max(epoch, waited.get(key, 0))) for key, (of, epoch) in ended.items()}
+    )
+
+
+def _begun(mark: Mark, plan: Plan, ended: _Next) -> tuple[Mark, Begun]:
+    waited = _lowest(mark, plan)
+    known = {key: epoch for key, (_, epoch) in ended.items()}
+
+    def first(part: Plan) -> int:
+        return known.get(id(part), waited.get(id(part), 0))
+
+    begun = begin(plan, next_from(known, first), first)
+    return _before(mark, _reached(mark, plan), begun, 0), begun
+
+
+def _lowest(mark: Mark, plan: Plan) -> dict[int, int]:
+    """The lowest epoch of each plan in a mark, by its id: the next one, of what has not begun."""
+    found = {id(plan): mark[0]} if counts(plan) else {}
+    for below, part in zip(mark[4], plan.inputs, strict=True):
+        for key, epoch in _lowest(below, part).items():
+            found[key] = min(epoch, found.get(key, epoch))
+    return found
+
+
+def _before(mark: Mark, reached: Epochs, begun: Begun, more: int) -> Mark:
+    """The mark after which wanted epochs begin, of which `more` are passed over (`begun_again`)."""
+    epoch, state, given, position, inputs, notes = mark
+    node, plans = begun.plan.node, begun.plan.inputs
+    epoch = max(epoch, reached[0]) if begun.epoch is None else begun.epoch - 1 - more
+    first, again = node.begins_with(*plans), int(node.begins_again(state, *plans))
+    below = tuple(
+        _before(one, of, part, (more if i < first else 0) + again)
+        for i, (one, of, part) in enumerate(zip(inputs, reached[1], begun.below, strict=True))
+    )
+    return (epoch, state, given, position, below, notes[:_NOTE])

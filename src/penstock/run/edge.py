@@ -24,17 +24,18 @@ from penstock.column.chunk import Chunk
 from penstock.column.row_bytes import rows_within
 from penstock.errors import FailedPreconditionError, InvalidArgumentError
 from penstock.graph.epochs import rows_in_epoch
+from penstock.graph.in_turn import Begun
 from penstock.graph.node import AUTOTUNE, END, Failing, RowSource
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.graph.share import rows_left
-from penstock.run.crossed import noted, raised
+from penstock.run.crossed import begun_anew, begun_behind, next_epochs, noted, raised, reached_by
 from penstock.run.failed import Failed, is_among, rows_by_name
 from penstock.run.freed import freed
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
 from penstock.run.marks import NO_NOTES, Mark, checked
-from penstock.run.passes import Passes, PassesFrom
+from penstock.run.passes import Passes, PassesFrom, told_by_others
 from penstock.run.readers import Readers
 from penstock.run.steps import Meter, OpenEdge, Raised
 from penstock.run.threads import leave_if_sent_home
@@ -67,14 +68,15 @@ class Edge:
         passes: Passes | None = None,
         kind: Callable[..., Edge] | None = None,
         readers: Readers | None = None,
+        is_inner: bool = False,
     ) -> None:
         """The rows from the start of a new epoch, or from a mark with the rows on hold at `held`.
 
         With `after` they are those of the epoch that follows the mark's. AUTOTUNE uses at most `most_threads` for a
         node, here and below. `open_edge` opens the edges below, the first time. What functions draw at random that no
-        state counts is noted in `uncounted`, from all edges below as well. `passes` tells epochs, here and below.
-        `kind` opens all other edges, which are then of one kind. `readers` make things ahead where this or an edge
-        above is of a dataset that was opened for a row.
+        state counts is noted in `uncounted`, from all edges below as well. `passes` tells epochs, here and below; of an
+        edge that `is_inner` the one above has asked for them. `kind` opens all other edges, which are then of one kind.
+        `readers` make things ahead where this or an edge above is of a dataset that was opened for a row.
         """
         self._kind = Edge if kind is None else kind
         self._passes = Passes() if passes is None else passes
@@ -87,7 +89,14 @@ class Edge:
         """Rows of the node that pulls here which are taken together by the one above it."""
         self.scratch: dict[str, Any] = {}
         if mark is None:
-            self._begin(self._passes.begin(plan))
+            if not is_inner and plan.begins_in_turn:
+                self._passes.allot(plan)
+            self._begin(self._passes.open(plan))
+        elif not is_inner and plan.begins_in_turn:
+            with told_by_others():
+                self.rewind(mark, held)
+            for part, epoch in next_epochs(self.mark(), plan).values():
+                self._passes.note(part, epoch - 1)
         elif after:
             epoch = self._later(mark[0], mark[1], mark[4])
             self._passes.reach(plan, epoch)
@@ -102,7 +111,9 @@ class Edge:
             "uncounted": self._uncounted,
             "readers": self._readers,
         }
-        open_edge = self._open_first or partial(self._kind, meter=self._meter, passes=self._passes, **known)
+        open_edge = self._open_first or partial(
+            self._kind, meter=self._meter, passes=self._passes, is_inner=True, **known
+        )
         self._open_first = None
         maker = Maker(self._plan, open_edge, epoch, self._meter, **known)
         maker.begin(place, after=after)
@@ -281,7 +292,8 @@ class Edge:
         position, state, given, inputs = self._held.base
         given += self.position - position
         if self._plan.crosses_epochs:
-            inputs = noted(inputs, raised(self._given, self._before[1]))
+            before, below = self._before
+            inputs = noted(inputs, self._plan.inputs, reached_by(before, self._given, below, self._plan))
         return (
             self._epoch,
             state,
@@ -326,12 +338,27 @@ class Edge:
     def restart(self, mark: Mark | None = None) -> None:
         """Begin the epoch after that of a mark, or of where it stands; positions begin at 0 again."""
         # Of a pass that is broken off a mark says the same whatever was read ahead; where edges stand does not.
+        if mark is None and self._plan.begins_in_turn:
+            self._restart_in_turn(*begun_anew(self.mark(), self._plan))
+            return
         epoch, state, given, _, inputs, _ = self.mark() if mark is None else mark
         before = state, raised(given, inputs)
         self._epoch = self._later(epoch, *before)
         self._passes.reach(self._plan, self._epoch)
         self._maker.restart(self._epoch, before)
         self._clear()
+
+    def _restart_in_turn(self, mark: Mark, begun: Begun) -> None:
+        with told_by_others():
+            self.restart(mark)
+        for part, epoch in begun.begun():
+            self._passes.reach(part, epoch)
+
+    def begin_behind(self, other: Any) -> None:
+        """Begin, before a row was pulled here, behind another input, which has ended."""
+        if self._plan.is_shuffled:
+            ended = next_epochs(other.mark(), other.plan) if other.plan.is_shuffled else {}
+            self._restart_in_turn(*begun_behind(self.mark(), self._plan, ended))
 
     def _later(self, epoch: int, state: Any, inputs: tuple[Mark, ...]) -> int:
         """The epoch after one that has ended at a place."""

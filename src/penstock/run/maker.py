@@ -12,7 +12,7 @@ from penstock.graph.node import END, Broken, Failing, Partly, State
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.run.ahead import Ahead
-from penstock.run.crossed import noted
+from penstock.run.crossed import noted, reached_by
 from penstock.run.joined import LineSteps, steps_of
 from penstock.run.passes import Reached, made_ahead, note_reached
 from penstock.run.pool import Pool, Ticket
@@ -85,7 +85,9 @@ class Maker:
         )
         if self._group_rows > 1:
             self._steps.in_groups(self._group_rows)
-        self._next = _Crossing(self._steps).next if self._plan.crosses_epochs else self._steps.next
+        self._next = (
+            _Crossing(self._steps, self._plan).next if self._plan.crosses_epochs else self._steps.next
+        )
         self.place = self._steps.place
         """Where the first step begins."""
         self._line: deque[tuple[Made, Ticket | None, Sequence[Reached]]] = deque()
@@ -194,17 +196,18 @@ class Maker:
 class _Crossing:
     """Steps whose places say what epochs their rows reach."""
 
-    def __init__(self, steps: Steps | LineSteps) -> None:
-        self._steps = steps
+    def __init__(self, steps: Steps | LineSteps, plan: Plan) -> None:
+        self._steps, self._plan = steps, plan
 
     def next(self) -> Made:
         # What is made gets no name here either: see `ahead._make`.
-        return _with_epochs(self._steps.next(), self._steps)
+        return _with_epochs(self._steps.next(), self._steps, self._plan)
 
 
-def _with_epochs(made: Made, steps: Steps | LineSteps) -> Made:
+def _with_epochs(made: Made, steps: Steps | LineSteps, plan: Plan) -> Made:
     (state, inputs), _ = made
-    return (state, noted(inputs, steps.place[1])), made[1]
+    after, below = steps.place
+    return (state, noted(inputs, plan.inputs, reached_by(after, 0, below, plan))), made[1]
 
 
 class _Noting:

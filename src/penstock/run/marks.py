@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any, Final, TypeAlias
 
 from penstock.errors import ArgumentError
+from penstock.graph.in_turn import WAITS
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.run.failed import are_failed_rows
@@ -22,7 +23,7 @@ the epochs that the rows of the next step reach, where that is one that it is no
 """
 
 Epochs: TypeAlias = tuple[int, tuple[Any, ...]]
-"""The epoch of a plan, and those of its inputs in the same way."""
+"""The epoch of a plan, or `WAITS`, and those of its inputs in the same way."""
 
 NO_NOTES: Final[Mark] = (0, (), None)
 
@@ -89,7 +90,7 @@ def _is_next(here: Any, plan: Plan) -> bool:
 
 
 def _are_epochs(value: Any, plan: Plan) -> bool:
-    if not (isinstance(value, tuple) and len(value) == 2 and _is_count(value[0])):
+    if not (isinstance(value, tuple) and len(value) == 2 and _is_count(value[0], WAITS)):
         return False
     below = value[1]
     if not (isinstance(below, tuple) and len(below) == len(plan.inputs)):
@@ -97,8 +98,8 @@ def _are_epochs(value: Any, plan: Plan) -> bool:
     return all(map(_are_epochs, below, plan.inputs))
 
 
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= _MOST
+def _is_count(value: Any, least: int = 0) -> bool:
+    return type(value) is int and least <= value <= _MOST
 
 
 def latest_epoch(state: Any, inputs: tuple[Mark, ...], plan: Plan) -> int:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from threading import local
 from typing import Any, Final, TypeAlias, TypeVar
 
+from penstock.graph.in_turn import begin
 from penstock.graph.plan import Plan
-from penstock.run.crossed import raised
+from penstock.run.crossed import next_epochs, raised
 
-__all__ = ["Passes", "PassesFrom", "Reached", "made_ahead", "note_ended", "note_reached"]
+__all__ = ["Passes", "PassesFrom", "Reached", "made_ahead", "note_ended", "note_reached", "told_by_others"]
 
 _T = TypeVar("_T")
 _HERE: Final = local()
@@ -18,16 +21,40 @@ _HERE: Final = local()
 class Passes:
     """Passes as they are counted in this process: each that begins is another one."""
 
+    def __init__(self) -> None:
+        self._allotted: dict[int, deque[int]] = {}
+
     def begin(self, plan: Plan) -> int:
         """The epoch of the next pass over a plan."""
         return plan.new_epoch()
 
+    def open(self, plan: Plan) -> int:
+        """As `begin`, of a plan within one that `allot` was asked for."""
+        waiting = self._allotted.get(id(plan))
+        return waiting.popleft() if waiting else self.begin(plan)
+
+    def allot(self, plan: Plan) -> None:
+        """Begin what is to be opened in a plan in which it depends on others which epoch one begins."""
+        for part in begin(plan, self.begin, self.known).in_order():
+            if part.epoch is not None:
+                self._allotted.setdefault(id(part.plan), deque()).append(part.epoch)
+
+    def known(self, plan: Plan) -> int:
+        """The epoch that the next pass would have."""
+        return plan.epochs_begun
+
     def note(self, plan: Plan, epoch: int) -> None:
         """Take note that a pass has reached an epoch."""
+        if not _are_told_by_others():
+            self._note(plan, epoch)
+
+    def _note(self, plan: Plan, epoch: int) -> None:
         plan.note_epoch(epoch)
 
     def reach(self, plan: Plan, epoch: int) -> None:
         """As `note`, once the rows that are made now are taken: how far was read ahead changes no later pass."""
+        if _are_told_by_others():
+            return
         later: list[Reached] | None = getattr(_HERE, "later", None)
         if later is None:
             self.note(plan, epoch)
@@ -40,6 +67,7 @@ class PassesFrom(Passes):
 
     def __init__(self, first: Mapping[int, int]) -> None:
         """From the first epoch of each plan, by its id; 0 where there is none."""
+        super().__init__()
         self._next = dict(first)
 
     def begin(self, plan: Plan) -> int:
@@ -50,8 +78,11 @@ class PassesFrom(Passes):
         self._next[id(plan)] = epoch + 1
         return epoch
 
-    def note(self, plan: Plan, epoch: int) -> None:
-        """Take note that a pass has reached an epoch."""
+    def known(self, plan: Plan) -> int:
+        """The epoch that the next pass would have."""
+        return self._next.get(id(plan), 0)
+
+    def _note(self, plan: Plan, epoch: int) -> None:
         if plan.node.is_shuffled:
             self._next[id(plan)] = max(epoch + 1, self._next.get(id(plan), 0))
 
@@ -76,7 +107,46 @@ def note_reached(reached: Iterable[Reached]) -> None:
         passes.reach(plan, epoch)
 
 
-def note_ended(plan: Plan, mark: Any, more: int = 0) -> None:
+@contextmanager
+def told_by_others() -> Iterator[None]:
+    """In here no epoch is noted as reached: whoever has begun all of them knows which have begun."""
+    before = _are_told_by_others()
+    _HERE.told_by_others = True
+    try:
+        yield
+    finally:
+        _HERE.told_by_others = before
+
+
+def _are_told_by_others() -> bool:
+    return getattr(_HERE, "told_by_others", False)
+
+
+def note_ended(plan: Plan, mark: Any) -> None:
+    """Take note of the epochs that a pass has taken, which has come to its end at a mark."""
+    if not plan.begins_in_turn:
+        _note_ended(plan, mark, 0)
+        return
+    for part, epoch in next_epochs(mark, plan).values():
+        part.note_epoch(epoch - 1)
+    _note_named(plan, mark)
+
+
+def _note_named(plan: Plan, mark: Any) -> None:
+    if plan.node.named:
+        _note_taken(plan, mark, 0)
+    for part, below in zip(plan.inputs, raised(mark[2], mark[4]), strict=True):
+        _note_named(part, below)
+
+
+def _note_taken(plan: Plan, mark: Any, more: int) -> None:
+    epoch, state, _, _, inputs, _ = mark
+    taken = plan.epochs_taken(state, inputs) + (0 if plan.node.named else more)
+    if taken > 1:
+        plan.note_epoch(epoch + taken - 1)
+
+
+def _note_ended(plan: Plan, mark: Any, more: int) -> None:
     """Take note of the epochs that a pass has taken, which has come to its end at a mark.
 
     Args:
@@ -84,11 +154,9 @@ def note_ended(plan: Plan, mark: Any, more: int = 0) -> None:
         mark: Where it has ended.
         more: Epochs that were begun, and of which no row was taken.
     """
-    epoch, state, given, _, inputs, _ = mark
-    taken = plan.epochs_taken(state, inputs) + (0 if plan.node.named else more)
-    if taken > 1:
-        plan.note_epoch(epoch + taken - 1)
+    _note_taken(plan, mark, more)
+    _, state, given, _, inputs, _ = mark
     begun = plan.node.begins_with(*plan.inputs)
     ends = int(plan.node.begins_again(state, *plan.inputs))
     for i, (part, below) in enumerate(zip(plan.inputs, raised(given, inputs), strict=True)):
-        note_ended(part, below, (more if i < begun else 0) + ends)
+        _note_ended(part, below, (more if i < begun else 0) + ends)

@@ -163,3 +163,43 @@ def test_a_pass_taken_up_in_the_middle_is_the_order_of_all_further_passes():
     rest = [int(row) for row in other]
     assert rest == [int(row) for row in rows]
     assert first + rest[:4] == rest[4:13] == rest[13:]
+
+
+# --- one cache in several places ---
+
+
+def shuffled(n: int = 4) -> ps.Dataset:
+    return ps.Dataset.range(n).shuffle(n, seed=1)
+
+
+def beside(one: ps.Dataset, other: ps.Dataset) -> ps.Dataset:
+    return ps.Dataset.zip((one, other)).map(lambda a, b: a * 4 + b)
+
+
+# Two passes each; the orders of TensorFlow 2.21.
+IN_SEVERAL_PLACES = {
+    "one after the other": (lambda c: c.concatenate(c), [[0, 3, 1, 2, 0, 3, 1, 2]] * 2),
+    "after a part": (lambda c: c.take(2).concatenate(c), [[0, 3, 2, 3, 1, 0], [2, 3, 2, 3, 1, 0]]),
+    "repeated": (lambda c: beside(c, c).repeat(2), [[2, 15, 5, 8, 0, 15, 5, 10], [0, 15, 5, 10] * 2]),
+    "beside itself": (lambda c: beside(c, c), [[2, 15, 5, 8], [0, 15, 5, 10]]),
+    "beside a buffer": (lambda c: beside(c.shuffle(4, seed=3), c), [[8, 15, 5, 2], [10, 3, 5, 12]]),
+    "cut": (lambda c: c.take(2).repeat(2), [[0, 3, 2, 3], [0, 2, 2, 1]]),
+}
+
+
+@pytest.mark.parametrize("name", IN_SEVERAL_PLACES)
+def test_a_cache_in_several_places_has_the_rows_of_the_one_that_ended(name: str):
+    make, want = IN_SEVERAL_PLACES[name]
+    ds = make(shuffled().cache())
+    assert [list(map(int, ds)) for _ in want] == want
+
+
+@pytest.mark.parametrize("name", IN_SEVERAL_PLACES)
+def test_a_cache_in_several_places_goes_on_from_every_row_where_nothing_is_kept(name: str):
+    make, (want, _) = IN_SEVERAL_PLACES[name]
+    for cut in range(len(want) + 1):
+        first = iter(make(shuffled().cache()))
+        list(islice(first, cut))
+        again = iter(make(shuffled().cache()))
+        again.set_state(json.loads(json.dumps(first.get_state())))
+        assert list(map(int, again)) == want[cut:]

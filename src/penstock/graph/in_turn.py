@@ -7,7 +7,7 @@ another dataset (`concatenate`) once that has ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -66,15 +66,16 @@ def waiting(plan: Plan) -> Iterator[Plan]:
     return iter(plan.inputs[begun:] if begun else ())
 
 
-def begin(plan: Plan, draw: Draw, known: Draw) -> Begun:
+def begin(plan: Plan, draw: Draw, known: Draw, complete: Collection[int] = ()) -> Begun:
     """A pass that begins.
 
     Args:
         plan: The plan.
         draw: Gives the next epoch of a plan, and counts it.
         known: Gives it without counting it.
+        complete: The ids of plans whose rows are kept, and need no pass over their inputs.
     """
-    top = _tree(plan)
+    top = _tree(plan, complete)
     _begin(top, draw)
     _first_row(top, draw)
     for part in top.in_order():
@@ -84,9 +85,9 @@ def begin(plan: Plan, draw: Draw, known: Draw) -> Begun:
     return top
 
 
-def begin_only(plan: Plan, draw: Draw) -> None:
+def begin_only(plan: Plan, draw: Draw, complete: Collection[int] = ()) -> None:
     """Count a pass that begins and of which no row is taken."""
-    _begin(_tree(plan), draw)
+    _begin(_tree(plan, complete), draw)
 
 
 def next_from(known: dict[int, int], otherwise: Draw = lambda _: 0) -> Draw:
@@ -101,10 +102,11 @@ def next_from(known: dict[int, int], otherwise: Draw = lambda _: 0) -> Draw:
     return draw
 
 
-def _tree(plan: Plan) -> Begun:
-    below = [_tree(part) for part in plan.inputs]
+def _tree(plan: Plan, complete: Collection[int]) -> Begun:
+    below = [_tree(part, complete) for part in plan.inputs]
     begun = plan.node.begins_with(*plan.inputs)
-    for part in below[begun:] if begun else ():
+    is_kept = id(plan) in complete
+    for part in below[0 if is_kept else begun :] if begun or is_kept else ():
         part.waits = True
     return Begun(plan, below)
 
@@ -113,15 +115,17 @@ def _begin(part: Begun, draw: Draw) -> None:
     if counts(part.plan):
         part.epoch = draw(part.plan)
     for below in part.below[: part.plan.node.begins_with(*part.plan.inputs)]:
-        _begin(below, draw)
+        if not below.waits:
+            _begin(below, draw)
 
 
 def _first_row(part: Begun, draw: Draw) -> None:
-    begun = part.plan.node.begins_with(*part.plan.inputs)
-    for below in part.below[: begun or None]:
-        if not begun:
-            _begin(below, draw)
-        _first_row(below, draw)
+    begins = not part.plan.node.begins_with(*part.plan.inputs)
+    for below in part.below:
+        if not below.waits:
+            if begins:
+                _begin(below, draw)
+            _first_row(below, draw)
 
 
 def _begin_later(part: Begun, known: Draw) -> None:

@@ -260,9 +260,17 @@ class Node(ABC):
         """
         return len(inputs)
 
+    def begins_after(self, state: State, *inputs: Plan) -> int:
+        """As `begins_with`, of an epoch that comes after one which has ended in a state."""
+        return self.begins_with(*inputs)
+
     def begun_by(self, state: State, *inputs: Plan) -> int:
         """How many of its inputs, the first ones, have begun in a state: all, but where some wait for others."""
         return len(inputs)
+
+    def kept_by(self, state: State, others: Sequence[State]) -> State:
+        """The state at the end of an epoch, of a cache that has the states of `others` elsewhere in a pipeline."""
+        return state
 
     def begins_again(self, state: State, *inputs: Plan, named: bool = False) -> bool:
         """Whether in a state its inputs have begun an epoch of which it takes no row, as tf.data's `repeat` has them do

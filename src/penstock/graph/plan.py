@@ -333,7 +333,7 @@ class Plan:
         """
         epochs[id(self)] += n * self.epochs_in_a_pass + (0 if self.node.named else more)
         again = getattr(self.node, "count", None) or 1 if self.node.repeats else 1
-        begun = self.node.begins_with(*self.inputs)
+        begun = 0 if self.node.keeps_rows else self.node.begins_with(*self.inputs)
         ends = n * self.node.begins_again(getattr(self.node, "count", None), *self.inputs, named=named)
         for i, plan in enumerate(self.inputs):
             plan._count_epochs(n * again, (more if i < begun else 0) + ends, epochs, named=named)  # noqa: SLF001  (its own kind)
@@ -543,10 +543,10 @@ class _Passes:
         self._begin(place, _next_epochs(place))
 
     def _behind(self, place: _Place, ended: _Place) -> None:
-        known = {id(part.plan): part.epoch for part in reversed(list(_places(place))) if counts(part.plan)}
-        self._begin(
-            place, known | {key: max(epoch, known.get(key, 0)) for key, epoch in _next_epochs(ended).items()}
-        )
+        waited = sorted(_places(place), key=lambda part: -part.epoch)
+        known = {id(part.plan): part.epoch for part in waited if counts(part.plan)}  # the lowest comes last
+        after = {key: max(epoch, known.get(key, 0)) for key, epoch in _next_epochs(ended).items()}
+        self._begin(place, known | after)
         place.waits = False
 
     def _begin(self, place: _Place, known: dict[int, int]) -> None:

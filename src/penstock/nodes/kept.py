@@ -7,7 +7,7 @@ something else, is kept: the rows are then made again from there.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
@@ -106,6 +106,19 @@ class Keeping(Node):
     def next_epoch(self, state: State, epoch: int) -> State:
         # Also where the rows of the pass were not kept, since it was taken up in the middle: they are made again.
         return (0, 0, state[2] if state[3] == _COMPLETE else None, None)
+
+    def begins_after(self, state: State, *inputs: Plan) -> int:
+        return (
+            0 if state[3] == _COMPLETE else self.begins_with(*inputs)
+        )  # kept rows need no pass over the input
+
+    def kept_by(self, state: State, others: Sequence[State]) -> State:
+        # Whichever has come to its end has kept its rows, and all others read them from their next pass on.
+        ended = next((other for other in others if other[3] == _COMPLETE), None)
+        if ended is not None:
+            return (*ended[:2], ended[2], _COMPLETE)
+        is_new = state[:2] == (0, 0) and state[3] is None
+        return (*state[:3], _COMPLETE) if is_new and state[2] is not None else state
 
     def knows(self, state: State) -> bool:
         if not (isinstance(state, tuple) and len(state) == 4 and is_count(state[1]) and is_count(state[0])):

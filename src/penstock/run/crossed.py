@@ -6,7 +6,7 @@ its rows is the one after the later: the marks of the inputs say it in a fourth 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeAlias
 
 from penstock.graph.in_turn import WAITS, Begun, begin, begin_only, counts, next_from
@@ -50,16 +50,16 @@ def raised(given: int, marks: _Marks) -> _Marks:
 def begun_again(marks: _Marks, plans: Sequence[Plan]) -> _Marks:
     """The marks of inputs that were begun once more than there are rows of."""
     return tuple(
-        _in_epochs(mark, _further(_reached(mark, plan), plan))
+        _in_epochs(mark, _further(_reached(mark, plan), mark, plan))
         for mark, plan in zip(marks, plans, strict=True)
     )
 
 
-def _further(epochs: Epochs, plan: Plan) -> Epochs:
+def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
     epoch, below = epochs
-    begun = plan.node.begins_with(*plan.inputs)
-    parts = zip(below, plan.inputs, range(len(below)), strict=True)
-    inner = tuple(_further(one, part) if i < begun else one for one, part, i in parts)
+    begun = plan.node.begins_after(mark[1], *plan.inputs)
+    parts = zip(below, mark[4], plan.inputs, range(len(below)), strict=True)
+    inner = tuple(_further(one, of, part) if i < begun else one for one, of, part, i in parts)
     return (epoch + 1 if counts(plan) else epoch), inner
 
 
@@ -116,8 +116,9 @@ def _next(epochs: Epochs, mark: Mark, plan: Plan) -> _Next:
             _merge(found, _next(one, below, part))
     if plan.node.begins_again(mark[1], *plan.inputs):
         known = {key: epoch for key, (_, epoch) in found.items()}
+        complete = _complete(mark, plan)
         for part in plan.inputs:
-            begin_only(part, next_from(known))
+            begin_only(part, next_from(known), complete)
         found = {key: (of, known[key]) for key, (of, _) in found.items()}
     if counts(plan):
         _merge(found, {id(plan): (plan, epochs[0] + 1)})
@@ -131,32 +132,58 @@ def _merge(found: _Next, more: _Next) -> None:
 
 def begun_anew(mark: Mark, plan: Plan) -> tuple[Mark, Begun]:
     """What begins after a pass that has come to a mark: a mark after whose epochs it comes, and its own epochs."""
-    return _begun(mark, plan, next_epochs(mark, plan))
+    begun = _begun(mark, plan, next_epochs(mark, plan), _complete(mark, plan))
+    return _before(mark, _reached(mark, plan), begun, _kept(mark, plan)), begun
 
 
-def begun_behind(mark: Mark, plan: Plan, ended: _Next) -> tuple[Mark, Begun]:
+def begun_behind(mark: Mark, plan: Plan, other: Mark, ended: Plan) -> tuple[Mark, Begun]:
     """As `begun_anew`, of what has waited until another input ended.
 
     Args:
         mark: Of what has waited, before its first row.
         plan: Its plan.
-        ended: As `next_epochs` gives it, of the other one.
+        other: Of the other input, at its end.
+        ended: The plan of that.
     """
-    waited = _lowest(mark, plan)
-    return _begun(
-        mark, plan, {key: (of, max(epoch, waited.get(key, 0))) for key, (of, epoch) in ended.items()}
-    )
+    waited, known = _lowest(mark, plan), next_epochs(other, ended)
+    later = {key: (of, max(n, waited.get(key, 0))) for key, (of, n) in known.items()}
+    begun = _begun(mark, plan, later, _complete(other, ended))
+    earlier = _earlier(mark, plan)
+    return _before(earlier, _reached(earlier, plan), begun, _kept(other, ended)), begun
 
 
-def _begun(mark: Mark, plan: Plan, ended: _Next) -> tuple[Mark, Begun]:
+def _earlier(mark: Mark, plan: Plan) -> Mark:
+    """The mark of what has waited, one pass earlier."""
+    epoch, state, given, position, inputs, notes = mark
+    below = tuple(map(_earlier, inputs, plan.inputs))
+    return (epoch - plan.epochs_taken(state, inputs), state, given, position, below, notes)
+
+
+def _begun(mark: Mark, plan: Plan, ended: _Next, complete: Collection[int]) -> Begun:
     waited = _lowest(mark, plan)
     known = {key: epoch for key, (_, epoch) in ended.items()}
 
     def first(part: Plan) -> int:
         return known.get(id(part), waited.get(id(part), 0))
 
-    begun = begin(plan, next_from(known, first), first)
-    return _before(mark, _reached(mark, plan), begun, 0), begun
+    return begin(plan, next_from(known, first), first, complete)
+
+
+def _complete(mark: Mark, plan: Plan) -> set[int]:
+    """The ids of caches that have kept all rows."""
+    node, found = plan.node, set[int]()
+    if node.keeps_rows and not node.begins_after(mark[1], *plan.inputs) and node.begins_with(*plan.inputs):
+        found.add(id(plan))
+    return found.union(*map(_complete, mark[4], plan.inputs))
+
+
+def _kept(mark: Mark, plan: Plan) -> dict[int, list[Any]]:
+    """The states of caches, by the ids of their plans."""
+    found: dict[int, list[Any]] = {id(plan): [mark[1]]} if plan.node.keeps_rows else {}
+    for below, part in zip(mark[4], plan.inputs, strict=True):
+        for key, states in _kept(below, part).items():
+            found.setdefault(key, []).extend(states)
+    return found
 
 
 def _lowest(mark: Mark, plan: Plan) -> dict[int, int]:
@@ -168,14 +195,16 @@ def _lowest(mark: Mark, plan: Plan) -> dict[int, int]:
     return found
 
 
-def _before(mark: Mark, reached: Epochs, begun: Begun, more: int) -> Mark:
+def _before(mark: Mark, reached: Epochs, begun: Begun, kept: dict[int, list[Any]], more: int = 0) -> Mark:
     """The mark after which wanted epochs begin, of which `more` are passed over (`begun_again`)."""
     epoch, state, given, position, inputs, notes = mark
     node, plans = begun.plan.node, begun.plan.inputs
+    if node.keeps_rows:
+        state = node.kept_by(state, kept.get(id(begun.plan), ()))
     epoch = max(epoch, reached[0]) if begun.epoch is None else begun.epoch - 1 - more
-    first, again = node.begins_with(*plans), int(node.begins_again(state, *plans))
+    first, again = node.begins_after(state, *plans), int(node.begins_again(state, *plans))
     below = tuple(
-        _before(one, of, part, (more if i < first else 0) + again)
+        _before(one, of, part, kept, (more if i < first else 0) + again)
         for i, (one, of, part) in enumerate(zip(inputs, reached[1], begun.below, strict=True))
     )
     return (epoch, state, given, position, below, notes[:_NOTE])

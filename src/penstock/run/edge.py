@@ -357,8 +357,7 @@ class Edge:
     def begin_behind(self, other: Any) -> None:
         """Begin, before a row was pulled here, behind another input, which has ended."""
         if self._plan.is_shuffled:
-            ended = next_epochs(other.mark(), other.plan) if other.plan.is_shuffled else {}
-            self._restart_in_turn(*begun_behind(self.mark(), self._plan, ended))
+            self._restart_in_turn(*begun_behind(self.mark(), self._plan, other.mark(), other.plan))
 
     def _later(self, epoch: int, state: Any, inputs: tuple[Mark, ...]) -> int:
         """The epoch after one that has ended at a place."""

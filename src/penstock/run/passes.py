@@ -156,7 +156,7 @@ def _note_ended(plan: Plan, mark: Any, more: int) -> None:
     """
     _note_taken(plan, mark, more)
     _, state, given, _, inputs, _ = mark
-    begun = plan.node.begins_with(*plan.inputs)
+    begun = plan.node.begins_after(state, *plan.inputs)
     ends = int(plan.node.begins_again(state, *plan.inputs))
     for i, (part, below) in enumerate(zip(plan.inputs, raised(given, inputs), strict=True)):
         _note_ended(part, below, (more if i < begun else 0) + ends)

@@ -10,7 +10,7 @@ import pytest
 import penstock as ps
 from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError
 from penstock.graph.plan import Plan
-from penstock.testing import Faulty
+from penstock.testing import Faulty, Samples
 
 
 def counted(n: int) -> tuple[ps.Dataset, list[int]]:
@@ -203,3 +203,18 @@ def test_a_cache_in_several_places_goes_on_from_every_row_where_nothing_is_kept(
         again = iter(make(shuffled().cache()))
         again.set_state(json.loads(json.dumps(first.get_state())))
         assert list(map(int, again)) == want[cut:]
+
+
+def test_a_cache_that_is_repeated_before_other_passes_over_its_input_goes_on_from_every_row():
+    def make() -> ps.Dataset:
+        rows = ps.Dataset(Plan(Samples(6, (1,)))).map(lambda row: row["number"]).shuffle(4, seed=1)
+        return rows.cache().map(lambda x: x + 0).repeat(2).concatenate(rows).concatenate(rows)
+
+    whole = list(map(int, make()))
+    assert whole[:6] == whole[6:12] != whole[12:18] != whole[18:]
+    for cut in range(len(whole) + 1):
+        first = iter(make())
+        list(islice(first, cut))
+        again = iter(make())
+        again.set_state(json.loads(json.dumps(first.get_state())))
+        assert list(map(int, again)) == whole[cut:]

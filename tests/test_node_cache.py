@@ -218,3 +218,18 @@ def test_a_cache_that_is_repeated_before_other_passes_over_its_input_goes_on_fro
         again = iter(make())
         again.set_state(json.loads(json.dumps(first.get_state())))
         assert list(map(int, again)) == whole[cut:]
+
+
+@pytest.mark.parametrize("size", [None, 3])
+def test_a_repeated_cache_over_a_shuffle_goes_on_with_the_kept_order_from_every_row(size: int | None):
+    def make() -> ps.Dataset:
+        return ps.Dataset.range(5).shuffle(size, seed=1).cache().repeat(3)
+
+    whole = list(map(int, make()))
+    assert whole == whole[:5] * 3
+    for cut in range(16):
+        first = iter(make())
+        list(islice(first, cut))
+        again = iter(make())
+        again.set_state(json.loads(json.dumps(first.get_state())))
+        assert list(map(int, again)) == whole[cut:]

@@ -37,6 +37,8 @@ def _at(mark: Mark, plan: Plan, row: int, epochs: int) -> Mark | None:
         return mark
     if (notes and notes[0]) or (epochs and _has_inner_epochs(plan)):
         return None  # errors move rows; and which epoch an inner repetition is in depends on those before
+    if epochs and plan.node.keeps_rows and plan.is_shuffled:
+        return None  # whose rows it has kept is told by the end of a pass
     if epochs:
         state = plan.node.next_epoch(state, epoch + epochs)
     counts = [_count(part) for part in plan.inputs]

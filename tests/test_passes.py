@@ -269,3 +269,16 @@ def test_a_part_that_is_fetched_by_number_has_the_order_of_its_pass():
         for skip in range(3):
             it.set_state(state.skip(rows=skip))
             assert list(map(int, it)) == whole[cut + skip :]
+
+
+def test_a_buffer_over_repeated_rows_with_numbers_goes_on_from_every_row_through_all_passes():
+    def make():
+        return ps.Dataset.range(4).shuffle(seed=1).repeat(2).shuffle(5, seed=2).repeat(3)
+
+    whole = texts(make())
+    for cut in range(len(whole) + 1):
+        first = iter(make())
+        list(islice(first, cut))
+        again = iter(make())
+        again.set_state(json.loads(json.dumps(first.get_state())))
+        assert texts(again) == whole[cut:]

@@ -35,15 +35,15 @@ def _at(mark: Mark, plan: Plan, row: int, epochs: int) -> Mark | None:
     epoch, state, given, position, inputs, notes = mark
     if not epochs and row == position and not given:
         return mark
-    if (notes and notes[0]) or (epochs and _has_inner_epochs(plan)):
-        return None  # errors move rows; and which epoch an inner repetition is in depends on those before
-    if epochs and plan.node.keeps_rows and plan.is_shuffled:
-        return None  # whose rows it has kept is told by the end of a pass
+    if (notes and notes[0]) or (epochs and _depends_on_rows(plan)):
+        return None  # errors move rows
     if epochs:
         state = plan.node.next_epoch(state, epoch + epochs)
     counts = [_count(part) for part in plan.inputs]
     own = plan.node.cardinality(*counts) if inputs else _count(plan)
     row = min(row, own) if own >= 0 else row
+    if row == own and plan.repeats_shuffled:
+        return None  # whether its input has begun once more is told by the end
     wanted: tuple[int | tuple[int, int] | None, ...] = (None,) * len(inputs)
     if row or not epochs:
         found = plan.node.before(state, row, *counts)
@@ -71,6 +71,11 @@ def _holding(mark: Mark, oldest: Mark | None) -> Mark | None:
     here = (mark[1], mark[4]), mark[2]
     given = mark[3] - oldest[3] + oldest[2]
     return (mark[0], oldest[1], given, mark[3], oldest[4], (0, (), here))
+
+
+def _depends_on_rows(plan: Plan) -> bool:
+    """Whether which epoch an inner repetition is in, or whose rows are kept, depends on the passes before."""
+    return _has_inner_epochs(plan) or (plan.node.keeps_rows and plan.is_shuffled)
 
 
 def _has_inner_epochs(plan: Plan) -> bool:

@@ -121,6 +121,13 @@ def test_the_record_of_a_row_is_named_in_every_pipeline(name, reading, shards):
     assert n_named == n
 
 
+def test_the_record_is_named_where_one_shuffle_is_used_several_times(shards):
+    ds = READINGS["in order"](shards).shuffle(3, seed=99).skip(30)
+    for n in (5, 3, 3):
+        ds = ds.concatenate(ds.skip(n))
+    assert check_origins(ds) == (16, 16)
+
+
 def test_the_record_of_a_row_of_a_cache_is_named(shards):
     assert check_origins(READINGS["in order"](shards).cache().shuffle(7, seed=5)) == (16, 16)
 

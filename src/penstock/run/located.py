@@ -54,7 +54,7 @@ def located(plan: Plan, mark: Mark, row: int, entry: int | None, *, again: bool)
 
 
 def _found(plan: Plan, mark: Mark, row: int, entry: int | None) -> str | None:
-    plan, mark = _bare(plan, mark)
+    plan, mark = _bare(plan, mark, {})
     if row < mark[3]:  # it is on hold
         plan, mark = _at(plan, mark, row)
     if mark[2] < 0 or row - mark[3] + _rows_again(mark) > _MOST_ROWS:
@@ -75,19 +75,25 @@ def _found(plan: Plan, mark: Mark, row: int, entry: int | None) -> str | None:
     return " and ".join([*map(edges.name, shown), *more])
 
 
-def _bare(plan: Plan, mark: Mark) -> tuple[Plan, Mark]:
-    """The same rows without what is made of each, as far down as only numbers decide which comes; and their mark."""
+def _bare(plan: Plan, mark: Mark, known: dict[int, Plan]) -> tuple[Plan, Mark]:
+    """The same rows without what is made of each, as far down as only numbers decide which comes; and their mark.
+
+    Args:
+        plan: The plan.
+        mark: Its mark.
+        known: By its id the plan of the same rows of each that there was: of one that is used twice it is one.
+    """
     epoch, state, given, position, inputs, notes = mark
     if plan.node.keeps_rows and not plan.is_shuffled:
         [part] = plan.inputs
-        return _at(*_bare(part, Edge(part, passes=PassesFrom({})).mark()), position)
-    parts = [_bare(part, below) for part, below in zip(plan.inputs, inputs, strict=True)]
+        return _at(*_bare(part, Edge(part, passes=PassesFrom({})).mark(), known), position)
+    parts = [_bare(part, below, known) for part, below in zip(plan.inputs, inputs, strict=True)]
     if plan.node.is_one_to_one and len(parts) == 1:
         return _at(*parts[0], position)
     if plan.node.only_moves and parts:
-        plan = Plan(plan.node, tuple(part for part, _ in parts))
+        same = known.setdefault(id(plan), Plan(plan.node, tuple(part for part, _ in parts)))
         inputs = tuple(below for _, below in parts)
-        return plan, (epoch, state, given, position, inputs, _without_next(notes))
+        return same, (epoch, state, given, position, inputs, _without_next(notes))
     return plan, mark
 
 

@@ -14,6 +14,7 @@ from penstock.errors import (
     DataLossError,
     FunctionError,
     InvalidArgumentError,
+    ShapeError,
 )
 
 
@@ -126,4 +127,4 @@ def test_batches_that_cannot_be_made_and_lengths_that_fail_keep_their_places():
     assert found == [[[1] * 7], [[1, 1], [1, 1]], [[1] * 7], [[1], [1]]]
     failing = rows.bucket_by_sequence_length(lambda row: 14 // (7 - len(row)), [3], [2, 1], no_padding=True)
     kinds = [type(row) for row in results(failing)]
-    assert kinds == [InvalidArgumentError, FunctionError, list, FunctionError, list]
+    assert kinds == [ShapeError, FunctionError, list, FunctionError, list]

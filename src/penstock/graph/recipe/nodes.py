@@ -106,7 +106,10 @@ def made_of(kind: type, arguments: dict[str, Any], at: str) -> Any:
     for name, part in later.items():
         if not name.isidentifier() or name.startswith("_") or not isinstance(part, _PLAIN):
             raise malformed(name, f"an attribute of {kind.__name__}", at)
-        setattr(made, name, part)
+        try:
+            setattr(made, name, part)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise malformed(name, f"an attribute of {kind.__name__}", at) from error
     return made
 
 

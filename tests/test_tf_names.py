@@ -242,7 +242,10 @@ def test_a_file_tells_its_length(tmp_path):
         tf.io.gfile.stat(tmp_path / "b")
 
 
-MODULES = "bitwise compat data debugging dtypes image io io.gfile lookup math nest nn ragged random sparse strings train"
+MODULES = (
+    "bitwise compat data debugging dtypes image io io.gfile lookup math nest nn ragged random "
+    "sparse strings train"
+)
 
 
 @pytest.mark.parametrize("module", MODULES.split())

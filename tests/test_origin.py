@@ -270,13 +270,31 @@ def test_the_rows_are_named_also_where_errors_stand_between_those_of_a_batch(sha
 
 
 @pytest.mark.parametrize("parse", ["parse_example", "map"])
-def test_the_record_of_a_batch_that_lacks_a_feature_is_named(parse, tmp_path):
+@pytest.mark.parametrize("shuffle", [0, 9])
+def test_the_record_of_a_batch_that_lacks_a_feature_is_named(parse, shuffle, tmp_path):
     ps.write(tmp_path / "a.tfrecord", [{"n": n} if n != 7 else {"m": n} for n in range(20)])
     features = {"n": ps.io.FixedLenFeature([], np.int64)}
-    batches = ps.TFRecordDataset(str(tmp_path / "a.tfrecord")).shuffle(9, seed=1).batch(6)
+    records = ps.TFRecordDataset(str(tmp_path / "a.tfrecord"))
+    batches = (records.shuffle(shuffle, seed=1) if shuffle else records).batch(6)
     parsed = {
         "parse_example": lambda: batches.parse_example(features),
         "map": lambda: batches.map(lambda records: ps.io.parse_example(records, features)),
     }[parse]()
     with pytest.raises(InvalidArgumentError, match=r"Feature: n .*It came from record 7 of .*a.tfrecord\.$"):
         list(parsed)
+
+
+def test_all_records_that_a_row_is_made_of_are_named(shards):
+    records = ps.TFRecordDataset(shards[0])
+    with pytest.raises(FunctionError) as found:
+        next(iter(D.zip((records, records.skip(3))).map(failing)))
+    assert found.value.origin == f"record 0 of {shards[0]} and record 3 of {shards[0]}"
+    rows, errors = iter(records.batch(4).map(failing)), []
+    for _ in range(2):
+        with pytest.raises(FunctionError) as found:
+            next(rows)
+        errors.append(found.value)
+    assert errors[0].origin == f"record 0 of {shards[0]} and 3 more"
+    Path(shards[0]).rename(shards[0] + ".gone")
+    assert errors[1].origin == f"record 4 of {shards[0]} and others"
+    Path(shards[0] + ".gone").rename(shards[0])

@@ -33,15 +33,16 @@ class _Asking:
         raise _AskedError(self._number, int(rows[0]))
 
 
-def reached(plan: Plan, row: int) -> tuple[Plan, int]:
+def reached(plan: Plan, row: int) -> tuple[Plan, int, bool]:
     """Of which row of which source row `row` of a plan is made, or the first of several; else of the node that knows no
-    more.
+    more. And whether it is of that row alone.
 
     >>> from penstock.testing import Samples
     >>> from penstock.graph.node import registered
     >>> named(*reached(Plan(registered()["ragged_batch"](3), (Plan(Samples(9)),)), 2))
-    'row 6 of Samples(9)'
+    'row 6 of Samples(9) and others'
     """
+    is_alone = True
     while plan.inputs:
         inputs: list[Any] = [_Asking(i, part) for i, part in enumerate(plan.inputs)]
         source = None if _is_mixed(plan) else plan.node.by_number(*inputs)
@@ -50,15 +51,18 @@ def reached(plan: Plan, row: int) -> tuple[Plan, int]:
         try:
             source.gather(np.array([row]))
         except _AskedError as asked:
+            is_alone &= plan.node.only_moves or (len(inputs) == 1 and plan.node.is_one_to_one)
             plan, row = plan.inputs[asked.number], asked.row
         except Exception:  # noqa: BLE001  (a node that looks at more than numbers: it knows no more)
             break
-    return plan, row
+    return plan, row, is_alone
 
 
-def named(plan: Plan, row: int) -> str:
-    """What to call row `row` of a plan."""
-    return plan.node.row_name(row) or f"row {row} of {call_of(plan.node)}"
+def named(plan: Plan, row: int, is_alone: bool = True) -> str:
+    """What to call row `row` of a plan, or what is made of it and of others."""
+    return (plan.node.row_name(row) or f"row {row} of {call_of(plan.node)}") + (
+        "" if is_alone else " and others"
+    )
 
 
 def _is_mixed(plan: Plan) -> bool:

@@ -43,7 +43,10 @@ def located(plan: Plan, mark: Mark, row: int, entry: int | None, *, again: bool)
         again: Whether rows may be made again for it.
     """
     known = reached(plan, row)
-    is_known = not known[0].inputs and known[0].node.row_name(known[1]) is not None and not _n_errors(mark)
+    source, number, is_alone = known
+    is_known = (
+        is_alone and not source.inputs and source.node.row_name(number) is not None and not _n_errors(mark)
+    )
     if is_known or not again:
         return named(*known)
     try:

@@ -25,15 +25,20 @@ NAME = "functions_of_a_program"
 PROGRAM = """
 from functools import partial, wraps
 from shutil import rmtree
+import numpy as np
 import penstock as ps
 import penstock.tf as tf
 
 STEP = 1
+SHARE = np.float32(0.5)
 N = ps.Dataset.range(8)
 T = tf.data.Dataset.range(8)
 
-def step():
-    return STEP
+def step(*, least=0):
+    return max(STEP, least)
+
+def shared(x):
+    return x * SHARE if x > 3 else SHARE
 
 def odd_up(x):
     return x + step() if x % 2 else x
@@ -82,6 +87,7 @@ def tripled(x):
 
 BUILT = {
     "by name": lambda: N.map(odd_up),
+    "a number of NumPy": lambda: N.map(shared),
     "a lambda with a name": lambda: N.map(named),
     "of a class": lambda: N.map(Prepare.plain),
     "a partial one": lambda: N.map(partial(most, high=5)),
@@ -160,10 +166,23 @@ def test_cells_of_a_notebook_are_looked_through(tmp_path: Path, monkeypatch: pyt
             "by name",
             "return x + step() if",
             "return x - step() if",
-            r"odd_up \(.*, line 14\) has other code now",
+            r"odd_up \(.*, line 19\) has other code now",
         ),
         ("by name", "STEP = 1", "STEP = 2", r"odd_up .* uses other functions or values now"),
-        ("by name", "return STEP", "return STEP + 1", r"odd_up .* uses other functions or values now"),
+        ("by name", "return max(STEP", "return min(STEP", r"odd_up .* uses other functions or values now"),
+        ("by name", "least=0", "least=2", r"odd_up .* uses other functions or values now"),
+        (
+            "a number of NumPy",
+            "float32(0.5)",
+            "float32(0.25)",
+            r"shared .* uses other functions or values now",
+        ),
+        (
+            "a number of NumPy",
+            "float32(0.5)",
+            "float64(0.5)",
+            r"shared .* uses other functions or values now",
+        ),
         (
             "by name",
             "def odd_up",

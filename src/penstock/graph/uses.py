@@ -14,6 +14,8 @@ from hashlib import blake2b
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
+import numpy as np
+
 __all__ = ["code_in", "content_of", "is_library", "names_by", "names_in", "only_written", "uses_of"]
 
 _PLAIN: Final = (bool, int, float, complex, str, bytes, type(None))
@@ -56,6 +58,9 @@ class _Walk:
         if isinstance(value, _PLAIN):
             self._note(name, repr(value))
             return
+        if isinstance(value, np.generic):
+            self._note(name, value.dtype.str, repr(value.tolist()))
+            return
         if id(value) in self._seen or self._depth == _DEEPEST:
             return
         self._seen.add(id(value))
@@ -84,6 +89,8 @@ class _Walk:
             return
         self._note(name, *_code(function.__code__))
         self._each(f"{name} defaults", function.__defaults__ or ())
+        for keyword, value in sorted((function.__kwdefaults__ or {}).items()):
+            self._add(f"{name} default {keyword}", value)
         self._around(function)
 
     def _around(self, function: FunctionType) -> None:

@@ -18,10 +18,18 @@ from penstock import _native
 from penstock.graph.content import content_digest
 
 LIBRARY = """
+from enum import Enum
 FACTOR = 2
+MEANS = {"red": (0.5, [3, 4])}
+seen = []
+class Colour(Enum):
+    RED = 2
 def prep(x): return x * 2
 class Prep:
     factor = 2
+    sizes = [224, 225]
+    class Inner:
+        depth = 5
     @staticmethod
     def go(x): return x * 2
     def run(self, x): return x * self.factor
@@ -54,7 +62,12 @@ def digest(utils: ModuleType, code: str) -> str:
         ("Prep.go(x)", "def go(x): return x * 2", "def go(x): return x * 3"),
         ("utils.Prep.go(x)", "def go(x): return x * 2", "def go(x): return x * 3"),
         ("prepare.run(x)", "return x * self.factor", "return 1 + x * self.factor"),
-        ("prepare.run(x)", "factor = 2\n    @", "factor = 3\n    @"),
+        ("prepare.run(x)", "factor = 2\n    s", "factor = 3\n    s"),
+        ("x * utils.MEANS['red'][1][0]", "[3, 4]", "[5, 4]"),
+        ("x * Prep.sizes[1]", "225", "226"),
+        ("prepare.run(x)", "225", "226"),
+        ("x * Prep.Inner.depth", "depth = 5", "depth = 6"),
+        ("x * utils.Colour.RED.value", "RED = 2", "RED = 3"),
     ],
 )
 def test_code_that_is_reached_by_a_name_counts(code: str, old: str, new: str, utils: ModuleType):
@@ -63,6 +76,13 @@ def test_code_that_is_reached_by_a_name_counts(code: str, old: str, new: str, ut
     assert old in LIBRARY
     exec(LIBRARY.replace(old, new), utils.__dict__)
     assert digest(utils, code) != before
+
+
+def test_a_list_of_a_module_that_a_function_only_fills_does_not_count(utils: ModuleType):
+    before = digest(utils, "utils.seen.append(x) or x")
+    utils.seen.append(1)
+    assert digest(utils, "utils.seen.append(x) or x") == before
+    assert digest(utils, "utils.seen.append(x) or utils.seen[0]") != before
 
 
 INSTALLED = """

@@ -27,6 +27,7 @@ from penstock.fs.files import identity
 from penstock.graph.adapted import Adapted
 from penstock.graph.drawn_seeds import drawn_seeds
 from penstock.graph.fingerprint import fingerprint, values_digest
+from penstock.graph.members import bare, is_of_values, members_of
 from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn, FromGlobal
@@ -226,7 +227,7 @@ class _Walk:
                 if is_library(kind.__module__):
                     self._class_of_package(kind)
                 else:
-                    self._each("class", _members(kind))
+                    self._each("class", members_of(kind))
         if isinstance(value, BuiltinFunctionType) and not isinstance(value.__self__, ModuleType | type(None)):
             self.add(value.__self__)
 
@@ -263,7 +264,7 @@ class _Walk:
         """The methods and constants of a class of an installed package: what it counts or keeps in others changes."""
         package = kind.__module__.partition(".")[0]
         if self._is_new_of(package, kind):
-            self._each("class", (part for part in _members(kind) if isinstance(part, FunctionType)))
+            self._each("class", (part for part in members_of(kind) if isinstance(part, FunctionType)))
             constants = ((name, part) for name, part in vars(kind).items() if name.isupper())
             self._each("constants", (one for one in constants if _is_lasting(one[1], package)))
 
@@ -336,25 +337,6 @@ def _installed() -> Mapping[str, list[str]]:
     return metadata.packages_distributions()
 
 
-def _bare(value: Any) -> Any:
-    """The function within one that remembers its results, such as `functools.lru_cache` makes."""
-    if isinstance(value, FunctionType | type):
-        return value
-    wrapped = getattr(value, "__dict__", None)
-    inner = wrapped.get("__wrapped__") if isinstance(wrapped, dict) else None
-    return inner if isinstance(inner, FunctionType) else value
-
-
-def _members(kind: type) -> Iterator[Any]:
-    """The methods of a class, and its attributes that are plain values."""
-    for name, part in vars(kind).items():
-        function = _bare(getattr(part, "fget", None) or getattr(part, "__func__", part))
-        if isinstance(function, FunctionType):
-            yield function
-        elif isinstance(part, _PLAIN) and name not in {"__doc__", "__module__", "__firstlineno__"}:
-            yield (name, part)
-
-
 def _used_of(modules: Iterable[Any], names: list[str]) -> Iterator[Any]:
     """What of modules has one of the names that a function uses, also of modules within them."""
     waiting, seen = list(modules), set[int]()
@@ -367,9 +349,9 @@ def _used_of(modules: Iterable[Any], names: list[str]) -> Iterator[Any]:
             package = module.__name__.partition(".")[0]
             yield from () if package in _STEADY else _lasting(vars(module), names, package)
             continue
-        used = [_bare(vars(module)[name]) for name in names if name in vars(module)]
+        used = [bare(vars(module)[name]) for name in names if name in vars(module)]
         waiting += used
-        yield from (part for part in used if isinstance(part, (FunctionType, type, np.ndarray, *_PLAIN)))
+        yield from (part for part in used if isinstance(part, FunctionType | type) or is_of_values(part))
 
 
 def _lasting(around: Mapping[str, Any], names: list[str], package: str) -> Iterator[Any]:
@@ -381,7 +363,7 @@ def _lasting(around: Mapping[str, Any], names: list[str], package: str) -> Itera
     while waiting:
         space = waiting.pop()
         for name in names:
-            value = _bare(space.get(name))
+            value = bare(space.get(name))
             if isinstance(value, ModuleType):
                 if value.__name__.partition(".")[0] == package and id(value) not in seen:
                     seen.add(id(value))

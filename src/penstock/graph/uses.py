@@ -144,12 +144,14 @@ def names_by(code: CodeType, operations: set[str]) -> set[str]:
 
 
 def only_written(code: CodeType) -> set[str]:
-    """Names of lists and the like into which code, or code inside of it, only writes: no result can depend on them."""
+    """Names of lists and the like, also in modules, into which code, or code inside of it, only writes: no result can
+    depend on them.
+    """
     read, written = set[str](), set[str]()
     for part in code_in(code):
         steps = [one for one in dis.get_instructions(part) if one.opname not in _BETWEEN]
         for one, after in zip(steps, [*steps[1:], None], strict=True):
-            if one.opname in _LOADS:
+            if one.opname in _LOADS | _ATTRIBUTES:
                 writes = after is not None and after.opname in _ATTRIBUTES and after.argval in _WRITES
                 (written if writes else read).add(one.argval)
     return written - read

@@ -108,3 +108,18 @@ def test_a_part_from_a_place_of_a_row_that_is_outside_names_the_row() -> None:
     ):
         next(made)
     assert len(next(made)) == 2
+
+
+def test_a_slice_that_does_not_lie_in_rows_of_unknown_size_is_an_error():
+    rows = tf.data.Dataset.from_generator(
+        lambda: map(np.arange, [4, 2, 3]), output_signature=tf.TensorSpec([None], tf.int64)
+    )
+    sliced = rows.map(lambda row: tf.slice(row, [1], [2]))
+    assert sliced.element_spec.shape == (2,)
+    made = iter(sliced)
+    assert next(made).numpy().tolist() == [1, 2]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="slice: 2 from 1 is no part of axis 0, of size 2"
+    ):
+        next(made)
+    assert next(made).numpy().tolist() == [1, 2]

@@ -220,7 +220,7 @@ def slice(input_: Any, begin: Any, size: Any) -> Any:  # noqa: A001
                 f"slice: {count} from {first} is no part of axis {axis}, of size {most}."
             )
         whole = not isinstance(count, Traced) and count == -1
-        if is_of_rows(first) and not isinstance(count, Traced) and not whole:
+        if (is_of_rows(first) or isinstance(most, Traced)) and not isinstance(count, Traced) and not whole:
             value = part(value, axis, first, count)
             places.append(builtins.slice(None))
         else:

@@ -1,8 +1,10 @@
 """repeat: rows again and again."""
 
 import json
+import tracemalloc
 from itertools import islice
 
+import numpy as np
 import pytest
 
 import penstock as ps
@@ -75,3 +77,36 @@ def test_a_count_is_a_whole_number_or_none():
 def test_no_rows_repeated_any_number_of_times_end_at_once():
     assert list(ps.Dataset.range(0).repeat(2**62)) == []
     assert list(ps.Dataset.range(9).skip(9).map(lambda x: x + 1).repeat(10**12).batch(2)) == []
+
+
+def counting():
+    calls = []
+
+    def plain(x):
+        calls.append(int(x))
+        return int(str(x))
+
+    return calls, plain
+
+
+def test_epochs_of_a_few_kept_rows_call_a_function_once_for_each_row():
+    calls, plain = counting()
+    assert list(ps.Dataset.range(4).map(plain).cache().repeat(1000)) == [0, 1, 2, 3] * 1000
+    assert sorted(calls) == [0, 1, 2, 3]
+
+
+def test_a_function_is_called_for_no_more_epochs_ahead_than_there_were():
+    calls, plain = counting()
+    assert list(ps.Dataset.range(4).map(plain).repeat().take(9)) == [0, 1, 2, 3] * 2 + [0]
+    assert len(calls) <= 16
+
+
+def test_wide_rows_of_short_epochs_are_not_laid_together_by_thousands():
+    rows = np.ones((4, 300_000), np.uint8)
+    tracemalloc.start()
+    try:
+        for row in islice(ps.Dataset.from_tensor_slices(rows).repeat(), 40):
+            assert row.shape == (300_000,)
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()

@@ -39,6 +39,7 @@ __all__ = ["Repeat"]
 # Epochs of few rows cost more to begin than their rows to make.
 _SHORT_ROWS: Final = 256
 _TOGETHER_ROWS: Final = 4096
+_TOGETHER_BYTES: Final = 1 << 20
 
 
 @method("repeat")
@@ -114,6 +115,8 @@ class Repeat(Node):
             return state, END
         chunk = rows.pull()
         if chunk is not END:
+            n, nbytes = rows.scratch.get("seen", (0, 0))
+            rows.scratch["seen"] = n + len(chunk), nbytes + chunk.nbytes
             return state, chunk
         if self.count is None and rows.position == 0:
             return state, END
@@ -125,13 +128,22 @@ class Repeat(Node):
         return state + 1, None
 
     def _several(self, epochs: int, rows: Rows) -> Step | None:
-        """Many short epochs at once, where rows have numbers: the input stays at its end."""
+        """Many short epochs at once, where rows have numbers: the input stays at its end.
+
+        No more than came before: functions of users may be slow. None of a cache: kept rows have no numbers.
+        """
         n, source = rows.position, rows.by_number
         if source is None or n > _SHORT_ROWS or len(source) != n:
             return None
         if n == 0:  # no epoch has rows
             return self.count, None
-        times = _TOGETHER_ROWS // n if self.count is None else min(_TOGETHER_ROWS // n, self.count - epochs)
+        seen, nbytes = rows.scratch.get("seen", (0, 0))
+        if seen != n or any(part.node.keeps_rows for part in rows.plan.parts):
+            return None
+        left = epochs if self.count is None else self.count - epochs
+        times = min(epochs, left, _TOGETHER_ROWS // n, _TOGETHER_BYTES // max(nbytes, 1))
+        if times < 2:
+            return None
         try:
             return epochs + times - 1, source.gather(np.tile(np.arange(n), times))
         except Exception:  # noqa: BLE001  (it comes again at its own row, with the rows before it)

@@ -233,3 +233,47 @@ def test_a_repeated_cache_over_a_shuffle_goes_on_with_the_kept_order_from_every_
         again = iter(make())
         again.set_state(json.loads(json.dumps(first.get_state())))
         assert list(map(int, again)) == whole[cut:]
+
+
+# Of four rows that were kept in the order 0231, as TensorFlow gives them.
+CUT = {
+    "rows": (lambda rows: rows.take(3).repeat(3), "023023023"),
+    "epochs": (lambda rows: rows.repeat().take(6).repeat(2), "023102023102"),
+    "behind a function": (lambda rows: rows.map(plus).take(3).map(plus).repeat(3), "023023023"),
+    "batches": (lambda rows: rows.repeat(5).batch(3).take(2).repeat(2).unbatch(), "023102023102"),
+}
+
+
+def plus(x):
+    return x + 0
+
+
+def texts(rows):
+    return "".join(str(int(x)) for x in rows)
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_a_pass_over_kept_rows_that_is_cut_is_followed_by_one_over_the_same_rows(name):
+    cut, want = CUT[name]
+    numbers, made = counted(4)
+    kept = numbers.shuffle(2, seed=1).cache()
+    assert texts(kept) == "0231"
+    assert [texts(cut(kept)) for _ in range(2)] == [want, want]
+    assert made == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_cut_passes_over_kept_rows_go_on_from_every_row_where_nothing_is_kept(name):
+    cut, want = CUT[name]
+
+    def kept():
+        return ps.Dataset.range(4).shuffle(2, seed=1).cache()
+
+    full = kept()
+    list(full)
+    rows = iter(cut(full))
+    for n in range(len(want) + 1):
+        again = iter(cut(kept()))
+        again.set_state(through_json(rows.get_state()))
+        assert texts(again) == want[n:]
+        next(rows, None)

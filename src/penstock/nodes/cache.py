@@ -12,7 +12,7 @@ from penstock.column.chunk import Chunk
 from penstock.frozen import frozen
 from penstock.graph.node import Node, transform
 from penstock.graph.plan import Plan
-from penstock.nodes.kept import Keeper, Keeping, Kept
+from penstock.nodes.kept import Keeper, Keeping, Kept, of_all
 
 __all__ = ["Cache"]
 
@@ -87,7 +87,7 @@ class Cache(Keeping):
         return Cache()
 
     def kept_origin(self) -> Any:
-        return None if self._store.kept is None else self._store.kept.origin
+        return None if self._store.kept is None else of_all(self._store.kept.origin)
 
     @classmethod
     def examples(cls) -> list[Node]:

@@ -19,7 +19,7 @@ from penstock.graph.plan import Plan
 from penstock.nodes.arguments import is_count
 from penstock.spec import Spec
 
-__all__ = ["Keeper", "Keeping", "Kept", "alike"]
+__all__ = ["Keeper", "Keeping", "Kept", "alike", "of_all"]
 
 # In place of the mark of the input, of which there is nothing more to read.
 _COMPLETE: Final = ()
@@ -63,8 +63,9 @@ class Keeping(Node):
     """A cache, whatever keeps its rows.
 
     The state: rows given, rows read, and the marks of the input where the pass began and where it was read to. The
-    input edge itself stays where it is. What a pass does next follows from its state alone, never from what is kept:
-    otherwise a restored one would go on differently.
+    input edge itself stays where it is. An origin stands within a tuple where all rows from there on were kept once: a
+    pass over these that is broken off is followed by one over the same. What a pass does next follows from its state
+    alone, never from what is kept: otherwise a restored one would go on differently.
     """
 
     keeps_rows: ClassVar[bool] = True
@@ -82,7 +83,7 @@ class Keeping(Node):
 
     @abstractmethod
     def kept_origin(self) -> Any:
-        """Where the kept rows begin in the input; None where there are none."""
+        """Where the kept rows begin in the input, as states have it; None where there are none."""
 
     def lost(self, kept: Kept, error: DataLossError) -> None:
         """Kept rows were damaged; they are made again."""
@@ -105,16 +106,17 @@ class Keeping(Node):
 
     def next_epoch(self, state: State, epoch: int) -> State:
         # Also where the rows of the pass were not kept, since it was taken up in the middle: they are made again.
-        return (0, 0, state[2] if state[3] == _COMPLETE else None, None)
+        if state[3] == _COMPLETE:
+            return (0, 0, of_all(state[2]), None)
+        return (0, 0, state[2] if _is_of_all(state[2]) else None, None)
 
     def begins_after(self, state: State, *inputs: Plan) -> int:
-        return (
-            0 if state[3] == _COMPLETE else self.begins_with(*inputs)
-        )  # kept rows need no pass over the input
+        needs_none = state[3] == _COMPLETE or _is_of_all(state[2])  # which are kept
+        return 0 if needs_none else self.begins_with(*inputs)
 
     def kept_by(self, state: State, others: Sequence[State]) -> State:
         # Whichever has come to its end has kept its rows, and all others read them from their next pass on.
-        ended = next((other for other in others if other[3] == _COMPLETE), None)
+        ended = next((other for other in others if other[3] == _COMPLETE or _is_of_all(other[2])), None)
         if ended is not None:
             return (*ended[:2], ended[2], _COMPLETE)
         is_new = state[:2] == (0, 0) and state[3] is None
@@ -124,7 +126,8 @@ class Keeping(Node):
         if not (isinstance(state, tuple) and len(state) == 4 and is_count(state[1]) and is_count(state[0])):
             return False
         origin, mark = state[2:]
-        return (origin is None or _is_mark(origin)) and (mark in (None, _COMPLETE) or _is_mark(mark))
+        is_origin = origin is None or _is_mark(origin[0] if _is_of_all(origin) else origin)
+        return is_origin and (mark in (None, _COMPLETE) or _is_mark(mark))
 
     def step(self, state: State, rows: Rows) -> Step:
         origin, mark = state[2:]
@@ -144,6 +147,8 @@ class Keeping(Node):
         kept = rows.scratch.get("kept") or self._known(rows, origin)
         if kept is None:
             return None
+        if rows.plan.is_shuffled and kept.is_complete and (given, read) == (0, 0) and not _is_of_all(origin):
+            return (0, 0, of_all(origin), None), None
         try:
             chunk = kept.from_row(given)
             if chunk is None and not kept.is_complete:  # meanwhile there may be more
@@ -166,7 +171,7 @@ class Keeping(Node):
             return None
         kept = self.kept(rows.plan)
         # Where epochs are alike it does not matter of which one the rows are.
-        if kept is None or (rows.plan.is_shuffled and not alike(origin, kept.origin)):
+        if kept is None or (rows.plan.is_shuffled and not alike(_mark_of(origin), kept.origin)):
             return None
         rows.scratch["kept"] = kept
         return kept
@@ -199,7 +204,8 @@ class Keeping(Node):
 
     def _reading(self, state: State, rows: Rows) -> tuple[Branch, Keeper | None]:
         """The rows of the input that come next, and what keeps them."""
-        given, read, origin, mark = state
+        given, read, beginning, mark = state
+        origin = _mark_of(beginning)
         found: tuple[Branch, Keeper | None] | None = rows.scratch.get("reading")
         if found is None:
             kept: Kept | None = rows.scratch.pop("kept", None)
@@ -231,6 +237,19 @@ def _not_kept(error: Exception, state: State, rows: Rows) -> Broken:
     rows.scratch.clear()
     rows.scratch["is lost"] = True
     return Broken(error, state)
+
+
+def of_all(origin: Any) -> Any:
+    """An origin as a state has it where all rows from there on were kept once."""
+    return origin if _is_of_all(origin) else (origin,)
+
+
+def _is_of_all(origin: Any) -> bool:
+    return isinstance(origin, tuple) and len(origin) == 1
+
+
+def _mark_of(origin: Any) -> Any:
+    return origin[0] if _is_of_all(origin) else origin
 
 
 def _is_mark(value: Any) -> bool:

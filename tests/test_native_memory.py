@@ -72,7 +72,7 @@ def resident_mb():
     return int(open("/proc/self/status").read().partition("VmRSS:")[2].split()[0]) // 1024
 
 source, before = np.zeros((1024, 4096), np.uint8), resident_mb()
-for rows in (1000, 700, 450, 100):  # blocks of several sizes
+for rows in (1000, 700, 450, 100, 90, 80, 70, 4000):  # blocks of several sizes, the largest last
     which = np.zeros(rows, np.int64)
     chunks = [_native.gather_fixed_from([source], 4096, which, which) for _ in range(480_000 // rows // 4)]
     del chunks

@@ -105,7 +105,8 @@ pub unsafe fn give_back(block: *mut u8, size: usize) {
         unsafe { system::unmap(block, bytes) };
     }
     if free > KEPT_BYTES {
-        give_one_back();
+        // As many as it takes: those that were kept may be smaller.
+        while FREE_BYTES.load(Ordering::Relaxed) > KEPT_BYTES && give_one_back() {}
     }
 }
 

@@ -34,12 +34,12 @@ def test_rows_are_found_while_others_are_let_go(
         random.shuffle(wanted)
         out, wanted = wanted[300:], wanted[:300]
         if len(out):
-            assert rows.take(out).columns[0].items().tolist() == out.tolist()
+            assert rows.taking(out)().columns[0].items().tolist() == out.tolist()
         rows.keep(wanted)
         assert rows.has_all(wanted)
         assert not rows.has_all(np.array([position]))
         assert rows.base[0] <= wanted.min()
-    assert rows.take(np.sort(wanted)).columns[0].items().tolist() == np.sort(wanted).tolist()
+    assert rows.taking(np.sort(wanted))().columns[0].items().tolist() == np.sort(wanted).tolist()
     assert rows._rows <= 2 * len(wanted) + slack_bytes // 8 + 9 * 300 // 8 + step
 
 

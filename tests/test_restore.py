@@ -228,13 +228,13 @@ def test_rows_held_by_number_are_found_beside_others():
     assert rows.has_all(np.array([3, 9]))
     assert not rows.has_all(np.array([4]))
     rows.add(Chunk(FixedColumn(np.arange(120, 140, 10))), (12, "later", 0, ()))
-    assert rows.take(np.array([12, 5, 13, 3])).to_list() == [120, 50, 130, 30]
+    assert rows.taking(np.array([12, 5, 13, 3]))().to_list() == [120, 50, 130, 30]
     rows.keep(np.array([9, 13]))
     assert rows.base == (0, None, 0, ())
-    assert rows.take(np.array([13, 9, 9])).to_list() == [130, 90, 90]
+    assert rows.taking(np.array([13, 9, 9]))().to_list() == [130, 90, 90]
     rows.keep(np.array([13]))
     assert rows.base == (12, "later", 0, ())
-    assert rows.take(np.array([13])).to_list() == [130]
+    assert rows.taking(np.array([13]))().to_list() == [130]
     rows.keep(np.zeros(0, np.int64))
     assert not rows
     assert not Held.by_number(Tens(), np.array([100]), (0, None, 0, ()))

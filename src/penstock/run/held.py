@@ -118,12 +118,9 @@ class Held:
         self._rows += len(part)
         self._bytes += part.nbytes
 
-    def take(self, positions: IntArray) -> Chunk:
-        """The rows at these positions, in that order. At least one."""
-        return self.taking(positions)()
-
     def taking(self, positions: IntArray) -> Callable[[], Chunk]:
-        """What makes what `take` gives: later, in any thread, whatever is on hold by then.
+        """What makes the rows at these positions, in that order, at least one: later, in any thread, whatever is on
+        hold by then.
 
         Rows that are fetched by their positions are fetched now: an error comes before the next rows are asked for.
         """

@@ -5,11 +5,8 @@ What functions make of rows is left out where only numbers decide which row come
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Literal
-
-import numpy as np
+from typing import Any, Final
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
@@ -19,10 +16,10 @@ from penstock.frozen import frozen
 from penstock.graph.node import END, RowSource
 from penstock.graph.origin import named, reached
 from penstock.graph.plan import Plan
-from penstock.graph.rows import _End
 from penstock.run.edge import Edge
 from penstock.run.marks import NO_NOTES, Mark
 from penstock.run.passes import PassesFrom
+from penstock.run.telling import TellingEdge
 
 __all__ = ["located"]
 
@@ -159,7 +156,7 @@ class _Edges:
         return part
 
 
-class _Telling(Edge):
+class _Telling(TellingEdge):
     """An edge, of which the rows of a source tell their places; all others pass on what theirs tell.
 
     Raises:
@@ -172,15 +169,8 @@ class _Telling(Edge):
         self._edges, self._number = edges, edges.add(plan, mark)
         super().__init__(plan, mark, *held, kind=partial(_Telling, edges), **how)
 
-    def pull(self, limit: int | None = None) -> Chunk | Literal[_End.END]:
-        rows = super().pull(limit)
-        if rows is END or self.plan.inputs:
-            return rows
-        return self._edges.told(self._number, rows, np.arange(self.position - len(rows), self.position))
-
-    def taking(self, positions: IntArray) -> Callable[[], Chunk]:
-        make = super().taking(positions)
-        return make if self.plan.inputs else lambda: self._edges.told(self._number, make(), positions)
+    def told(self, rows: Chunk, positions: IntArray) -> Chunk:
+        return rows if self.plan.inputs else self._edges.told(self._number, rows, positions)
 
     @property
     def by_number(self) -> RowSource | None:

@@ -5,7 +5,6 @@ These are made again, of rows that carry their positions as their origins.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final, Literal
 
 import numpy as np
@@ -16,7 +15,8 @@ from penstock.column.origins import UNKNOWN_ORIGIN, Origins
 from penstock.graph.node import END, Failing, Partly, Spent, State
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
-from penstock.run.edge import Edge, Mark
+from penstock.run.edge import Mark
+from penstock.run.telling import TellingEdge
 
 __all__ = ["spent_by_origin"]
 
@@ -116,16 +116,11 @@ class _Making:
         return np.union1d(known, origins.numbers)
 
 
-class _Positioned(Edge):
+class _Positioned(TellingEdge):
     """The rows of an edge, of which each tells its position as its origin."""
 
     def pull(self, limit: int | None = None) -> Chunk | Literal[_End.END]:
-        rows = super().pull(_PULLED_AT_ONCE if limit is None else limit)
-        return rows if rows is END else self._told(rows, np.arange(self.position - len(rows), self.position))
+        return super().pull(_PULLED_AT_ONCE if limit is None else limit)
 
-    def taking(self, positions: IntArray) -> Callable[[], Chunk]:
-        make = super().taking(positions)
-        return lambda: self._told(make(), positions)
-
-    def _told(self, rows: Chunk, positions: IntArray) -> Chunk:
+    def told(self, rows: Chunk, positions: IntArray) -> Chunk:
         return rows.made_of(Origins.of(positions, self))

@@ -26,7 +26,7 @@ def most_threads(ds: ps.Dataset) -> int:
 
 
 def waits(x: Any) -> Any:
-    time.sleep(0.002)
+    time.sleep(0.002)  # as for a disk: there is time for others to read ahead
     return x
 
 

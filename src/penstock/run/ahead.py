@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import weakref
 from collections import deque
+from functools import partial
 from threading import Condition
 from typing import Any, Protocol, TypeAlias
 
 from penstock.column.chunk import Chunk
 from penstock.graph.node import END, Failing
 from penstock.run.steps import Made
-from penstock.run.threads import Left, ends_when, leave_if_sent_home, start
+from penstock.run.threads import Left, ends_when, only_in, start, wait_for
 from penstock.run.tuning import MOST_BYTES
 
 __all__ = ["Ahead"]
@@ -25,9 +26,6 @@ _Item: TypeAlias = Made | BaseException
 # With AUTOTUNE the line grows to this many chunks, as long as somebody waits for it and they are no larger than
 # memory allows.
 _LONGEST_LINE = 8
-
-# A thread that waits for another one looks so often whether anybody waits for itself.
-_LOOK_UP_SECONDS = 0.2
 
 
 class Making(Protocol):
@@ -47,7 +45,7 @@ class Ahead:
         self._line = _Line(2 if depth < 0 else depth, grows=depth < 0)
         self._waiting: Making | None = steps
         # Before it begins: Ctrl-C may come while the thread starts, and it would wait for room for ever.
-        weakref.finalize(self, _stop, self._line, os.getpid())
+        weakref.finalize(self, only_in, os.getpid(), self._line.stop)
 
     def next(self) -> Any:
         """What the next step has made; raises what is no error of a step. Not to be asked again after END."""
@@ -83,8 +81,7 @@ class _Line:
         with self._changed:
             if not self._made and self._grows:
                 self._depth = min(self._depth + 1, self._longest)
-            while not self._changed.wait_for(lambda: self._made or self._stopped, _LOOK_UP_SECONDS):
-                leave_if_sent_home()
+            wait_for(partial(self._changed.wait_for, lambda: self._made or self._stopped))
             if not self._made:
                 raise Left
             made = self._made.popleft()
@@ -117,9 +114,3 @@ def _make(steps: Making, line: _Line) -> None:
             pass
     except BaseException as error:  # noqa: BLE001  (raised again where the rows are asked for)
         line.put(error)
-
-
-def _stop(line: _Line, process: int) -> None:
-    # In a forked process there is no thread to stop, and its lock may be held for ever.
-    if process == os.getpid():
-        line.stop()

@@ -7,14 +7,11 @@ import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Event, Lock
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from penstock.run.threads import Left, leave_if_sent_home, start
+from penstock.run.threads import Left, start, wait_for
 
 __all__ = ["Pool", "Ticket"]
-
-# A signal that comes just before a wait begins, or to another thread, is looked for only when the wait ends.
-_LOOK_UP_SECONDS: Final = 0.2
 
 
 class Ticket:
@@ -46,8 +43,7 @@ class Ticket:
         """Wait for the work; raises what it raised."""
         if self._may_be_done_here:
             self.run()
-        while not self._done.wait(_LOOK_UP_SECONDS):
-            leave_if_sent_home()
+        wait_for(self._done.wait)
         if self._error is not None:
             raise self._error
         return self._result

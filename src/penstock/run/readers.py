@@ -10,6 +10,7 @@ import os
 import weakref
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from threading import BoundedSemaphore, Condition, Lock
 from time import perf_counter
 from typing import Any, Final, TypeAlias
@@ -19,7 +20,7 @@ from penstock.graph.node import END, Failing
 from penstock.graph.plan import Plan
 from penstock.run.ahead import Ahead, Making
 from penstock.run.pool import Pool, Ticket
-from penstock.run.threads import ends_when, leave_if_sent_home
+from penstock.run.threads import ends_when, only_in, wait_for
 from penstock.run.tuning import Tuner
 
 __all__ = ["AheadInTurns", "Readers"]
@@ -28,7 +29,6 @@ _FEW: Final = 2
 
 # Of code that stays in its thread each needs one to be ahead at all: it mostly waits.
 _MOST_OWN_THREADS: Final = 64
-_LOOK_UP_SECONDS: Final = 0.2
 
 
 class Readers:
@@ -82,7 +82,7 @@ class AheadInTurns:
 
     def __init__(self, steps: Making, readers: Readers, depth: int) -> None:
         self._line, self._readers = _Line(steps, depth), readers
-        weakref.finalize(self, _stop, self._line, os.getpid())
+        weakref.finalize(self, only_in, os.getpid(), self._line.stop)
 
     def next(self) -> Any:
         """What the next step has made; raises what is no error of a step. Not to be asked again after END."""
@@ -112,8 +112,7 @@ class _Line:
     def take(self) -> _Item:
         """The next."""
         with self._changed:
-            while not self._changed.wait_for(lambda: self._made or not self._is_making, _LOOK_UP_SECONDS):
-                leave_if_sent_home()
+            wait_for(partial(self._changed.wait_for, lambda: self._made or not self._is_making))
             if self._made:
                 return self._made.popleft()
             self._is_making = True
@@ -181,9 +180,3 @@ class _Line:
         with self._changed:
             self._is_making = False
             self._changed.notify_all()
-
-
-def _stop(line: _Line, process: int) -> None:
-    # In a forked process no thread makes more, and the lock may be held for ever.
-    if process == os.getpid():
-        line.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import weakref
 from collections.abc import Callable
@@ -9,12 +10,14 @@ from threading import Thread, local
 from time import monotonic
 from typing import Any, Final
 
-__all__ = ["Left", "ends_when", "leave_if_sent_home", "start"]
+__all__ = ["Left", "ends_when", "leave_if_sent_home", "only_in", "start", "wait_for"]
 
 # A thread that waits for a slow device must not hold up the end of the process any longer; after Ctrl-C it is to end
 # within a second.
 _MOST_SECONDS: Final = 5.0
 _MOST_SECONDS_INTERRUPTED: Final = 0.7
+
+_LOOK_UP_SECONDS: Final = 0.2
 
 # Held: a thread that has done its work goes on for a moment, and lets go of what it kept (files that C++ reads).
 _RUNNING: Final[set[Thread]] = set()
@@ -40,6 +43,22 @@ def leave_if_sent_home() -> None:
     """To be asked wherever steps may go on without end and make no row: nobody may be waiting any more."""
     if _HERE.is_sent_home():
         raise Left
+
+
+def wait_for(wait: Callable[[float], Any]) -> None:
+    """Wait until `wait` says that it is over, which waits for at most so many seconds.
+
+    Now and then a look is taken whether anybody waits for this thread, and at signals: one that comes just before a
+    wait begins, or to another thread, is seen only when that ends.
+    """
+    while not wait(_LOOK_UP_SECONDS):
+        leave_if_sent_home()
+
+
+def only_in(process: int, stop: Callable[[], None]) -> None:
+    """Stop something, in the process that began it: in a forked one there is no thread, and locks may be held for ever."""
+    if process == os.getpid():
+        stop()
 
 
 def start(work: Callable[..., Any], args: tuple[Any, ...], name: str) -> None:

@@ -282,17 +282,20 @@ class ShapeError(InvalidArgumentError):
 
     Attributes:
         element: Which row of the batch differs from the first, from 1.
-        rows: Numbers of the rows of the batch up to that one, among those that came to the transformation, from 0.
+        rows: Numbers of the first and of that one among those that came to the transformation, from 0; None where they
+            are not known.
     """
 
     def __init__(self, found: str, *, element: int, help: str = "") -> None:
-        self.element, self.rows = element, list[int]()
+        self.element = element
+        self.rows: tuple[int, int] | None = None
         super().__init__(found, help=help)
 
     def _found_by(self, find: FindOrigin) -> Callable[[], str] | None:
-        if not self.rows:
+        if self.rows is None:
             return None
-        return lambda: f"{find(self.rows[-1], None)}, the first from {find(self.rows[0], None)}"
+        first, other = self.rows
+        return lambda: f"{find(other, None)}, the first from {find(first, None)}"
 
     @property
     def _came(self) -> str:

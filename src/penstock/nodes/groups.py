@@ -136,7 +136,10 @@ class Groups(Node):
             made, errors = each_group(chunk, self.batch_size, partial(self._one, spec=spec))
             for group, error in errors:
                 if isinstance(error, ShapeError):
-                    error.rows = positions(taken)[group * self.batch_size :][: error.element + 1].tolist()
+                    first, other = positions(taken)[
+                        group * self.batch_size + np.array([0, error.element])
+                    ].tolist()
+                    error.rows = first, other
             return Failing(made, errors)
 
     def _one(self, group: Chunk, spec: Spec) -> Chunk:

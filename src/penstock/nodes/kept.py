@@ -126,7 +126,7 @@ class Keeping(Node):
         if not (isinstance(state, tuple) and len(state) == 4 and is_count(state[1]) and is_count(state[0])):
             return False
         origin, mark = state[2:]
-        is_origin = origin is None or _is_mark(origin[0] if _is_of_all(origin) else origin)
+        is_origin = origin is None or _is_mark(_mark_of(origin))
         return is_origin and (mark in (None, _COMPLETE) or _is_mark(mark))
 
     def step(self, state: State, rows: Rows) -> Step:

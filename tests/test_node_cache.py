@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from contextlib import suppress
 from itertools import islice
 
 import pytest
@@ -277,3 +278,52 @@ def test_cut_passes_over_kept_rows_go_on_from_every_row_where_nothing_is_kept(na
         again.set_state(through_json(rows.get_state()))
         assert texts(again) == want[n:]
         next(rows, None)
+
+
+# --- rows that failed ---
+
+
+def fails_on_1_and_4(x):
+    if int(x) in {1, 4}:
+        raise ValueError(int(x))
+    return int(x)
+
+
+def with_errors(rows):
+    """The rows, and "E" in place of each that fails."""
+    found = []
+    while True:
+        try:
+            found.append(int(next(rows)))
+        except StopIteration:
+            return found
+        except ps.FunctionError:
+            found.append("E")
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_what_failed_in_the_kept_pass_is_left_out_wherever_the_rows_are_made_again(shuffled: bool):
+    def make() -> ps.Dataset:
+        rows = ps.Dataset.range(6)
+        rows = rows.shuffle(6, seed=1) if shuffled else rows
+        return rows.map(fails_on_1_and_4).cache().repeat(3)
+
+    whole = with_errors(iter(make()))
+    assert whole.count("E") == 2
+    rows = iter(make())
+    for cut in range(len(whole) + 1):
+        again = iter(make())
+        again.set_state(through_json(rows.get_state()))
+        assert with_errors(again) == whole[cut:], cut
+        with suppress(ps.FunctionError, StopIteration):
+            next(rows)
+
+
+def test_a_state_of_the_pass_with_errors_raises_them_again_where_the_rows_are_kept():
+    ds = ps.Dataset.range(6).map(fails_on_1_and_4).cache()
+    rows = iter(ds)
+    state = through_json(rows.get_state())
+    whole = with_errors(rows)
+    assert with_errors(iter(ds)) == [0, 2, 3, 5]
+    rows.set_state(state)
+    assert with_errors(rows) == whole == [0, "E", 2, 3, "E", 5]

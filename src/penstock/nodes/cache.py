@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.frozen import frozen
 from penstock.graph.node import Node, transform
@@ -19,11 +20,12 @@ __all__ = ["Cache"]
 
 @frozen
 class _Rows:
-    """All rows of a pass, and the mark of the input that it began at."""
+    """All rows of a pass, the mark of the input that it began at, and the positions of those that failed."""
 
     chunks: list[Chunk]
     starts: list[int]
     origin: Any
+    failed: IntArray
     mark: None = None
     is_complete: ClassVar[bool] = True
 
@@ -60,11 +62,11 @@ class _Keeper:
         self._chunks.append(rows)
         self.rows += len(rows)
 
-    def finish(self) -> None:
+    def finish(self, failed: IntArray) -> None:
         """Keep the rows of a whole pass; those of the first stay."""
         if self._store.kept is None:
             starts = list(accumulate(map(len, self._chunks), initial=0))
-            self._store.kept = _Rows(self._chunks, starts, self._origin)
+            self._store.kept = _Rows(self._chunks, starts, self._origin, failed)
 
 
 @transform("cache")
@@ -87,7 +89,8 @@ class Cache(Keeping):
         return Cache()
 
     def kept_origin(self) -> Any:
-        return None if self._store.kept is None else of_all(self._store.kept.origin)
+        kept = self._store.kept
+        return None if kept is None else of_all(kept.origin, kept.failed)
 
     @classmethod
     def examples(cls) -> list[Node]:

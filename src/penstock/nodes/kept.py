@@ -8,21 +8,26 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Final, Protocol
+from contextlib import suppress
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 import numpy as np
 
+from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import DataLossError, InvalidArgumentError, LimitError
 from penstock.graph.node import END, Branch, Broken, Node, PlainRows, Rows, RowSource, State, Step
 from penstock.graph.plan import Plan
+from penstock.graph.rows import _End
 from penstock.nodes.arguments import is_count
 from penstock.spec import Spec
 
-__all__ = ["Keeper", "Keeping", "Kept", "alike", "of_all"]
+__all__ = ["NONE_FAILED", "Keeper", "Keeping", "Kept", "alike", "is_origin", "of_all"]
 
 # In place of the mark of the input, of which there is nothing more to read.
 _COMPLETE: Final = ()
+NONE_FAILED: Final = np.zeros(0, np.int64)
+_LEAST_ROOM: Final = 16
 
 
 class Kept(Protocol):
@@ -31,11 +36,16 @@ class Kept(Protocol):
     Attributes:
         origin: The mark of the input before them.
         mark: The mark of the input after them, where they are not all.
+        is_complete: Whether they are all.
     """
 
     origin: Any
     mark: Any
     is_complete: bool
+
+    @property
+    def failed(self) -> IntArray:
+        """int64[k] rising, the positions in the input of rows that failed in the pass, and are not among them."""
 
     @property
     def rows(self) -> int:
@@ -55,17 +65,19 @@ class Keeper(Protocol):
     def add(self, rows: Chunk, mark: Any) -> None:
         """Take rows, and the mark of the input after them."""
 
-    def finish(self) -> None:
-        """These were all."""
+    def finish(self, failed: IntArray) -> None:
+        """These were all, but for some that failed, at these positions of the input."""
 
 
 class Keeping(Node):
     """A cache, whatever keeps its rows.
 
-    The state: rows given, rows read, and the marks of the input where the pass began and where it was read to. The
-    input edge itself stays where it is. An origin stands within a tuple where all rows from there on were kept once: a
-    pass over these that is broken off is followed by one over the same. What a pass does next follows from its state
-    alone, never from what is kept: otherwise a restored one would go on differently.
+    The state: rows given, rows read, and the marks of the input where the pass began and where it was read to; then
+    the positions in the input of rows that have failed in the pass, where some have and are not kept. The input edge
+    itself stays where it is. An origin stands within a tuple where all rows from there on were kept once, followed by
+    the positions of those that had failed: a pass over these that is broken off is followed by one over the same. What
+    a pass does next follows from its state alone, never from what is kept: otherwise a restored one would go on
+    differently.
     """
 
     keeps_rows: ClassVar[bool] = True
@@ -106,31 +118,40 @@ class Keeping(Node):
 
     def next_epoch(self, state: State, epoch: int) -> State:
         # Also where the rows of the pass were not kept, since it was taken up in the middle: they are made again.
-        if state[3] == _COMPLETE:
-            return (0, 0, of_all(state[2]), None)
-        return (0, 0, state[2] if _is_of_all(state[2]) else None, None)
+        return (0, 0, self.kept_after(state), None)
 
     def begins_after(self, state: State, *inputs: Plan) -> int:
-        needs_none = state[3] == _COMPLETE or _is_of_all(state[2])  # which are kept
-        return 0 if needs_none else self.begins_with(*inputs)
+        return self.begins_with(*inputs) if self.kept_after(state) is None else 0
+
+    def kept_after(self, state: State) -> Any:
+        """Where the rows begin in the input that are all kept after a pass, as `kept_origin`; None where they are not.
+
+        Args:
+            state: At its end.
+        """
+        if state[3] == _COMPLETE and not _is_of_all(state[2]):
+            return of_all(state[2], *state[4:])
+        return state[2] if _is_of_all(state[2]) else None
 
     def kept_by(self, state: State, others: Sequence[State]) -> State:
         # Whichever has come to its end has kept its rows, and all others read them from their next pass on.
-        ended = next((other for other in others if other[3] == _COMPLETE or _is_of_all(other[2])), None)
-        if ended is not None:
-            return (*ended[:2], ended[2], _COMPLETE)
+        for ended in others:
+            if (origin := self.kept_after(ended)) is not None:
+                return (*ended[:2], origin, _COMPLETE)
         is_new = state[:2] == (0, 0) and state[3] is None
         return (*state[:3], _COMPLETE) if is_new and state[2] is not None else state
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) == 4 and is_count(state[1]) and is_count(state[0])):
+        if not (
+            isinstance(state, tuple) and 4 <= len(state) <= 5 and is_count(state[1]) and is_count(state[0])
+        ):
             return False
-        origin, mark = state[2:]
-        is_origin = origin is None or _is_mark(_mark_of(origin))
-        return is_origin and (mark in (None, _COMPLETE) or _is_mark(mark))
+        origin, mark = state[2:4]
+        is_known = (origin is None or is_origin(origin)) and all(map(_are_rising, state[4:]))
+        return is_known and (mark in (None, _COMPLETE) or _is_mark(mark))
 
     def step(self, state: State, rows: Rows) -> Step:
-        origin, mark = state[2:]
+        origin, mark = state[2:4]
         if mark == _COMPLETE:
             return state, END
         if origin is None:
@@ -143,7 +164,7 @@ class Keeping(Node):
 
     def _from_kept(self, state: State, rows: Rows) -> Step | None:
         """Kept rows; None where the next one is to be made."""
-        given, read, origin, _ = state
+        given, read, origin = state[:3]
         kept = rows.scratch.get("kept") or self._known(rows, origin)
         if kept is None:
             return None
@@ -173,46 +194,52 @@ class Keeping(Node):
         # Where epochs are alike it does not matter of which one the rows are.
         if kept is None or (rows.plan.is_shuffled and not alike(_mark_of(origin), kept.origin)):
             return None
+        if len(kept.failed) and not _is_of_all(origin):  # a pass that is to raise the errors of these
+            return None
         rows.scratch["kept"] = kept
         return kept
 
     def _from_input(self, state: State, rows: Rows) -> Step:
-        given, read, origin, _ = state
+        given, read, origin = state[:3]
         try:
-            branch, keeper = self._reading(state, rows)
+            reading = self._reading(state, rows)
         except (LimitError, OSError) as error:  # nothing can be kept there
             raise _not_kept(error, state, rows) from None
         try:
-            passed = branch.skip(given - read) if read < given else 0
-            chunk = branch.pull() if read == given else None
+            passed, chunk = reading.next(given - read)
         except Exception as error:  # noqa: BLE001  (raised, with the place to go on from)
-            if not self.keeps_around_errors:
-                rows.scratch["reading"] = (branch, None)
-            raise Broken(error, (given, read, origin, branch.mark())) from None
+            if self.keeps_around_errors:
+                reading.fail()
+            else:
+                reading.keeper = None
+            raise Broken(error, (given, read, origin, *reading.place())) from None
         if chunk is None:
-            return ((given, read + passed, origin, branch.mark()), None) if passed else (state, END)
-        after = (given, read, origin, _COMPLETE)
+            return (given, read + passed, origin, *reading.place()), None
+        after = (given, read, origin, _COMPLETE, *reading.place()[1:])
         if chunk is not END:
             n = given + len(chunk)
-            after = (n, n, origin, branch.mark())
+            after = (n, n, origin, *reading.place())
         try:
-            if keeper is not None and keeper.rows == given:
-                keeper.finish() if chunk is END else keeper.add(chunk, after[3])
+            if (keeper := reading.keeper) is not None and keeper.rows == given:
+                keeper.finish(reading.failed) if chunk is END else keeper.add(chunk, after[3])
         except (LimitError, InvalidArgumentError, OSError) as error:
             raise _not_kept(error, state, rows) from None
         return after, None if chunk is END else chunk
 
-    def _reading(self, state: State, rows: Rows) -> tuple[Branch, Keeper | None]:
+    def _reading(self, state: State, rows: Rows) -> _Reading:
         """The rows of the input that come next, and what keeps them."""
-        given, read, beginning, mark = state
+        given, read, beginning, mark = state[:4]
         origin = _mark_of(beginning)
-        found: tuple[Branch, Keeper | None] | None = rows.scratch.get("reading")
+        found: _Reading | None = rows.scratch.get("reading")
         if found is None:
             kept: Kept | None = rows.scratch.pop("kept", None)
             follows = given == read == (0 if kept is None else kept.rows) and (mark is None) == (kept is None)
             is_kept = follows and "is lost" not in rows.scratch
             keeper = self.keeper(rows.plan, origin, kept) if is_kept else None
-            found = rows.scratch["reading"] = (rows.again(origin if mark is None else mark), keeper)
+            branch = rows.again(origin if mark is None else mark)
+            failed = beginning[1:] if _is_of_all(beginning) else state[4:]
+            found = _Reading(branch, keeper, *(failed or (NONE_FAILED,)), are_left_out=_is_of_all(beginning))
+            rows.scratch["reading"] = found
         return found
 
     def followed(self, *inputs: Plan) -> Plan:
@@ -239,17 +266,82 @@ def _not_kept(error: Exception, state: State, rows: Rows) -> Broken:
     return Broken(error, state)
 
 
-def of_all(origin: Any) -> Any:
-    """An origin as a state has it where all rows from there on were kept once."""
-    return origin if _is_of_all(origin) else (origin,)
+class _Reading:
+    """The rows of the input in a pass, as they are read.
+
+    Attributes:
+        keeper: Keeps them; None where they are not kept.
+        failed: int64[k] rising, the positions of rows that failed.
+    """
+
+    def __init__(
+        self, branch: Branch, keeper: Keeper | None, failed: IntArray, *, are_left_out: bool
+    ) -> None:
+        """With `are_left_out` the rows that failed did so when the others were kept, and are passed over now."""
+        self.keeper, self.failed = keeper, failed
+        self._branch, self._are_left_out = branch, are_left_out
+        self._room = failed
+
+    def place(self) -> tuple[Any, ...]:
+        """The end of a state: the mark of the input, and where rows have failed so far."""
+        mark = self._branch.mark()
+        return (mark, self.failed) if len(self.failed) and not self._are_left_out else (mark,)
+
+    def next(self, more: int) -> tuple[int, Chunk | Literal[_End.END] | None]:
+        """How many of `more` rows it passes over; where they are none, the rows that come next."""
+        limit = self._rows_before_one_left_out() if self._are_left_out else None
+        if more and (passed := self._branch.skip(more if limit is None else min(more, limit))):
+            return passed, None
+        return 0, END if more else self._branch.pull(limit)
+
+    def fail(self) -> None:
+        """Take note that the latest row has failed."""
+        if self._are_left_out:
+            return
+        n = len(self.failed)
+        if n == len(self._room):  # marks keep what was noted before: nothing in it is changed
+            self._room = np.resize(self.failed, max(_LEAST_ROOM, 2 * n))
+        self._room[n] = self._branch.position - 1
+        self.failed = self._room[: n + 1]
+
+    def _rows_before_one_left_out(self) -> int | None:
+        """How many rows there are before the next one that is left out; None where no such one comes."""
+        branch, left_out = self._branch, self.failed
+        while (i := int(np.searchsorted(left_out, branch.position))) < len(left_out):
+            if n := int(left_out[i]) - branch.position:
+                return n
+            with suppress(Exception):  # it fails again, or not
+                if not branch.skip(1):
+                    return None
+        return None
+
+
+def of_all(origin: Any, failed: IntArray = NONE_FAILED) -> Any:
+    """An origin as a state has it where all rows from there on were kept once, but for some that had failed."""
+    if _is_of_all(origin):
+        return origin
+    return (origin, failed) if len(failed) else (origin,)
+
+
+def is_origin(value: Any) -> bool:
+    """Whether a value that was read from somewhere is an origin as a state has it."""
+    if _is_of_all(value):
+        return _is_mark(value[0]) and all(map(_are_rising, value[1:]))
+    return _is_mark(value)
 
 
 def _is_of_all(origin: Any) -> bool:
-    return isinstance(origin, tuple) and len(origin) == 1
+    return isinstance(origin, tuple) and 1 <= len(origin) <= 2
 
 
 def _mark_of(origin: Any) -> Any:
     return origin[0] if _is_of_all(origin) else origin
+
+
+def _are_rising(value: Any) -> bool:
+    if not (isinstance(value, np.ndarray) and value.dtype == np.int64 and value.ndim == 1):
+        return False
+    return not (value < 0).any() and not (np.diff(value) <= 0).any()
 
 
 def _is_mark(value: Any) -> bool:

@@ -12,7 +12,7 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -213,8 +213,10 @@ class KeptRows:
         origin: The mark of the input before the first of them.
         mark: The mark of the input after the last of them, where they are not all.
         is_complete: Whether they are all.
+        failed: The positions in the input of rows that failed: of none.
     """
 
+    failed: ClassVar[IntArray] = np.zeros(0, np.int64)
     entry: CacheEntry
     spec: Spec
     shards: tuple[SavedShard, ...]

@@ -7,7 +7,7 @@ chunks, and nothing is guessed: what a node makes without saying of what has no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.origins import Origins
 from penstock.frozen import frozen
+from penstock.graph.begins import Begins
 from penstock.graph.node import END, Node, PlainRows, Rows, RowSource, State, Step
 from penstock.graph.plan import Plan
 from penstock.spec import Spec
@@ -66,8 +67,8 @@ class Sources:
         return made
 
     def id_of(self, part: int) -> int:
-        """The id of the plan that has the rows of a shuffled one, whose id is given."""
-        return id(self._known[part][1])
+        """The id of the plan that has the rows of another, whose id is given; the same where that is not followed."""
+        return id(self._known[part][1]) if part in self._known else part
 
     def _forget_openers(self, plan: Plan) -> None:
         """Rows of several sources have opened it."""
@@ -83,16 +84,16 @@ def followed(plan: Plan) -> tuple[Plan, Sources]:
     return sources.follow(plan, np.zeros(0, np.int64)), sources
 
 
-def opened_by(plan: Plan, row: Chunk, first: Mapping[int, int]) -> tuple[Plan, Mapping[int, int]]:
-    """The plan of a dataset that a function returned for a row, and the first epochs of the plans in it.
+def opened_by(plan: Plan, row: Chunk, begins: Begins) -> tuple[Plan, Begins]:
+    """The plan of a dataset that a function returned for a row, and how passes over the plans in it begin.
 
-    Its rows are followed where the row is, and then other plans have these epochs.
+    Its rows are followed where the row is, and then these are other plans.
     """
     if row.origins is None:
-        return plan, first
+        return plan, begins
     sources: Sources = row.origins.sources
     made = sources.follow(plan, row.origins.grouped(len(row)).gather(np.zeros(1, np.int64)).numbers)
-    return made, {sources.id_of(part): epoch for part, epoch in first.items()}
+    return made, begins.of(sources.id_of)
 
 
 @frozen

@@ -35,6 +35,7 @@ class Named:
     def __init__(self) -> None:
         self.since = Plan.now()
         self._found: list[tuple[Plan, ...]] = []
+        self._caches: list[tuple[Plan, ...]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Named, ()  # what was pickled beside it is older
@@ -47,6 +48,15 @@ class Named:
                 tuple({id(plan): plan for of in functions for plan in shuffled_by(of)}.values())
             )
         return self._found[-1]
+
+    def caches(self, *functions: Any) -> tuple[Plan, ...]:
+        """The caches in all datasets that these functions name, which are always the same."""
+        if not self._caches:
+            self._caches.append(())  # for a function that leads back to the node
+            parts = (part for of in functions for plan in _datasets_by(of) for part in plan.parts)
+            found = {id(cache): cache for part in parts for cache in part.node.caches(part)}
+            self._caches.append(tuple(found.values()))
+        return self._caches[-1]
 
 
 def shuffled_by(function: Any) -> tuple[Plan, ...]:

@@ -20,6 +20,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.everything import import_everything, is_same
+from penstock.graph.begins import KeptFrom
 from penstock.graph.rows import (
     END,
     Branch,
@@ -230,6 +231,22 @@ class Node(ABC):
         """The state before the first row of an epoch."""
         return None
 
+    def caches(self, plan: Plan) -> tuple[Plan, ...]:
+        """The caches whose rows passes over its plan may find kept: itself, or those that its functions name."""
+        return ()
+
+    def start_with(self, epoch: int, kept: KeptFrom) -> State:
+        """As `start`, where `caches` have kept rows."""
+        return self.start(epoch)
+
+    def kept_origin(self) -> Any:
+        """Of a cache, where the rows that it has kept here begin in the input, as states have it; None of all else."""
+        return None
+
+    def kept_after(self, state: State) -> KeptFrom:
+        """What `caches` have kept after a pass that ended in a state; nothing of those for which it is too short."""
+        return ()
+
     def begun(self, state: State, *marks: Any) -> State:
         """The state before the first row of a run, from that of `start` and the marks of the inputs.
 
@@ -268,8 +285,8 @@ class Node(ABC):
         """How many of its inputs, the first ones, have begun in a state: all, but where some wait for others."""
         return len(inputs)
 
-    def kept_by(self, state: State, others: Sequence[State]) -> State:
-        """The state at the end of an epoch, of a cache that has the states of `others` elsewhere in a pipeline."""
+    def kept_by(self, state: State, kept: KeptFrom) -> State:
+        """The state at the end of an epoch, where `caches` have kept rows in passes elsewhere in a pipeline."""
         return state
 
     def begins_again(self, state: State, *inputs: Plan, named: bool = False) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
@@ -13,6 +13,7 @@ from penstock.column.chunk import Chunk
 from penstock.spec import Spec
 
 if TYPE_CHECKING:
+    from penstock.graph.begins import Begins
     from penstock.graph.plan import Plan
 
 __all__ = [
@@ -185,12 +186,10 @@ class Rows(Protocol):
     def begin_behind(self, other: Rows) -> None:
         """Begin, before a row was pulled here, behind another input, which has ended: what both shuffle goes on."""
 
-    def branch(
-        self, plan: Plan, mark: Any = None, first: Mapping[int, int] = ..., threads: int = ...
-    ) -> Branch:
+    def branch(self, plan: Plan, mark: Any = None, begins: Begins = ..., threads: int = ...) -> Branch:
         """The rows of another plan, from a mark or from the start. To be kept in `scratch`.
 
-        `first` are the epochs with which passes over parts of it begin, as `Plan.first_epochs` gives them.
+        `begins` says how passes over parts of it begin.
         All branches of an iterator share the threads that make rows ahead in them, or `threads` those of this edge.
         """
 

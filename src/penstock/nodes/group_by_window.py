@@ -16,8 +16,9 @@ from penstock.column.make import chunk_of
 from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.frozen import frozen
+from penstock.graph.begins import Begins, KeptFrom
 from penstock.graph.following import opened_by
-from penstock.graph.named import Named, is_unseeded
+from penstock.graph.named import is_unseeded
 from penstock.graph.node import (
     END,
     INFINITE,
@@ -41,6 +42,7 @@ from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
+from penstock.nodes.opens import Opens, is_kept
 from penstock.nodes.places import (
     ALONE,
     AT_PLACES,
@@ -115,14 +117,14 @@ def group_by_window(
 
 @transform("group_by_window")
 @frozen
-class GroupByWindow(Node):
+class GroupByWindow(Opens):
     """Rows of datasets of windows.
 
     The state is (the keys, offsets and positions of the full windows in a row, the number of the one whose rows come
     now, the mark of its dataset or None, the keys and positions of the other rows on hold, whether the input has
-    ended; the epoch and the windows before those in a row; once rows have come, what the first are). Where the
-    function of windows names shuffled datasets the epoch is the number of the first window, through all passes; else
-    it is 0.
+    ended; the epoch and the windows before those in a row; once rows have come, what the first are; where the function
+    of windows names caches, and one has kept rows in another order, where these begin). Where it names shuffled
+    datasets the epoch is the number of the first window, through all passes; else it is 0.
 
     Args:
         key_func: Takes a row and returns its key.
@@ -131,7 +133,7 @@ class GroupByWindow(Node):
         size_func: Takes a key and returns the rows in its windows.
     """
 
-    bound_by: ClassVar[str] = "datasets of which its rank was given a part"
+    n_parts: ClassVar[int] = 10
     form: ClassVar[Form] = ALONE
     key_func: Callable[..., Any]
     reduce_func: Callable[[Any, Any], Any]
@@ -148,21 +150,12 @@ class GroupByWindow(Node):
         )
         return keys
 
-    _named: Named = field(default_factory=Named, init=False, repr=False, compare=False)
-
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_keys": {}}
 
     @property
-    def named(self) -> tuple[Plan, ...]:
-        return self._named.by(self.reduce_func)
-
-    @property
-    def is_shuffled(self) -> bool:
-        return bool(self.named)
-
-    def is_bound(self) -> bool:
-        return True  # as a generator may be, of which a function makes a dataset
+    def naming(self) -> tuple[Any, ...]:
+        return (self.reduce_func,)
 
     def epochs_in_a_pass(self, n: int) -> int:  # type: ignore[override]
         return UNKNOWN if self.named else 1
@@ -198,7 +191,9 @@ class GroupByWindow(Node):
         return (NOTHING, np.zeros(1, np.int64), NOTHING, 0, None, NOTHING, NOTHING, False, first, 0)
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) in {8, 10, 11} and all(map(is_whole, state[8:10]))):
+        if not (
+            isinstance(state, tuple) and len(state) in {8, 10, 11, 12} and all(map(is_whole, state[8:10]))
+        ):
             return False
         keys, offsets, positions, number, mark, others, waiting, ended = state[:8]
         return (
@@ -210,7 +205,7 @@ class GroupByWindow(Node):
             and others.dtype == np.int64
             and others.shape == waiting.shape
             and type(ended) is bool
-            and all(map(is_first, state[10:]))
+            and all(is_first(part) or is_kept(part) for part in state[10:])
         )
 
     def held(self, state: State) -> Sequence[IntArray]:
@@ -219,22 +214,22 @@ class GroupByWindow(Node):
 
     def step(self, state: State, rows: Rows) -> Step:
         number, mark, keys, waiting, ended = state[3:8]
-        passes, first = list(state[8:10]), state[10:]
+        passes, further = list(state[8:10]), state[10:]
         full = Windows(*state[:3])
         if number < len(full):
-            reading = _Reading(self, full, number, mark, rows, sum(passes), *first)
+            reading = _Reading(self, full, number, mark, rows, sum(passes), further)
             made = reading.take(rows_at_once(rows.scratch))
             if isinstance(made, Chunk):
                 note_rows(rows.scratch, made)
-            if passes and reading.first:  # states of before have neither
-                first = (reading.first,)
-            return (*state[:3], reading.number, reading.mark, keys, waiting, ended, *passes, *first), made
+            if passes:  # states of before have none of it
+                further = reading.further()
+            return (*state[:3], reading.number, reading.mark, keys, waiting, ended, *passes, *further), made
         if ended:
             return state, END
         if passes:  # states of before have none
             passes[1] += len(full)
         state, made = self._collect(keys, waiting, rows)
-        return (*state, *passes, *first), made
+        return (*state, *passes, *further), made
 
     def _collect(self, keys: IntArray, waiting: IntArray, rows: Rows) -> tuple[Any, Any]:
         """Take rows on hold and find the windows that they fill; at the end all that are left are windows."""
@@ -297,10 +292,6 @@ class GroupByWindow(Node):
         """The function of windows as it is called for one."""
         return self.reduce_func
 
-    def first_epochs(self, made: Plan, number: int) -> dict[int, int]:
-        """The first epochs of what the function has made of a window of a number, through all passes."""
-        return made.first_epochs(number, self._named.since)
-
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         keys = self.keys(rows.spec)
         windows: dict[int, list[Any]] = {}
@@ -360,13 +351,19 @@ class _Reading:
         mark: Any,
         rows: Rows,
         before: int,
-        first: First = (),
+        further: tuple[Any, ...],
     ) -> None:
-        """`before` windows were opened before the full ones."""
-        self._node, self._full, self._rows, self._before, self.first = node, full, rows, before, first
+        """`before` windows were opened before the full ones; `further` are the parts that not all states have."""
+        self._node, self._full, self._rows, self._before = node, full, rows, before
+        self._first: First = next(filter(is_first, further), ())
+        self._kept: KeptFrom = next(filter(is_kept, further), ())
         self.number, self.mark = number, mark
-        self._branch: Branch | None = rows.scratch.get("branch")
+        self._branch: tuple[Branch, Begins] | None = rows.scratch.get("branch")
         self._pieces: list[Chunk] = []
+
+    def further(self) -> tuple[Any, ...]:
+        """The parts that not all states have, after it."""
+        return tuple(part for part in (self._first, self._kept) if part)
 
     def take(self, limit: int) -> Chunk | Failing | Literal[_End.END] | None:
         """Rows, about as many as wanted; None where it only takes longer."""
@@ -374,7 +371,8 @@ class _Reading:
             for _ in range(_MOST_PULLS):
                 if self.number == len(self._full) or sum(map(len, self._pieces)) >= limit:
                     break
-                self._pull()
+                if not self._pull():
+                    break
         except Exception as error:  # noqa: BLE001  (it takes the place of a row)
             chunk = self._settle()
             return Failing(chunk, [(0 if chunk is None else len(chunk), error)])
@@ -382,37 +380,40 @@ class _Reading:
 
     def _settle(self) -> Chunk | None:
         self._rows.scratch["branch"] = self._branch
-        self.mark = None if self._branch is None else self._branch.mark()
+        self.mark = None if self._branch is None else self._branch[0].mark()
         return Chunk.concat(self._pieces) if self._pieces else None
 
-    def _pull(self) -> None:
-        """Have rows of the window that is open, or go on to the next one."""
+    def _pull(self) -> bool:
+        """Have rows of the window that is open, or go on to the next one; False where caches have kept others since."""
         if self._branch is None:
             self._branch = self._opened()
-        chunk = self._branch.pull()
+        branch, begins = self._branch
+        chunk = branch.pull()
         if chunk is END:
+            before, self._kept = self._kept, self._node.kept_with(begins, self._kept, branch)
             self._go_on()
-            return
+            return before is self._kept
         try:
-            piece, self.first = like_first(chunk, self.first, self._rows.scratch, "group_by_window")
+            piece, self._first = like_first(chunk, self._first, self._rows.scratch, "group_by_window")
             self._pieces.append(piece)
         except InvalidArgumentError:
             self._go_on()  # none of its rows are like the others
             raise
+        return True
 
     def _go_on(self) -> None:
         self.number, self.mark, self._branch = self.number + 1, None, None
 
-    def _opened(self) -> Branch:
+    def _opened(self) -> tuple[Branch, Begins]:
         number, mark = self.number, self.mark
         self.number, self.mark = number + 1, None  # where this fails the window is passed over
         positions = self._full.window(number)
         window = self._rows.take(positions)
         made = self._node.open(int(self._full.keys[number]), window, int(positions[-1]))
-        plan, first = opened_by(made, window, self._node.first_epochs(made, self._before + number))
-        branch = self._rows.branch(plan, mark, first)
+        plan, begins = opened_by(made, window, self._node.begins(made, self._before + number, self._kept))
+        branch = self._rows.branch(plan, mark, begins)
         self.number = number
-        return branch
+        return branch, begins
 
 
 def _are_windows(keys: Any, offsets: Any, positions: Any) -> bool:

@@ -15,8 +15,9 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.frozen import frozen
+from penstock.graph.begins import Begins
 from penstock.graph.following import opened_by
-from penstock.graph.named import Named, is_unseeded, shuffled_by
+from penstock.graph.named import is_unseeded, shuffled_by
 from penstock.graph.node import (
     AUTOTUNE,
     END,
@@ -38,6 +39,7 @@ from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
 from penstock.nodes.listed import NONE_LISTED, Listed, listed
+from penstock.nodes.opens import Opens, is_kept
 from penstock.nodes.places import at_places, before_places, with_places
 from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.same_form import First, is_first, like_first
@@ -130,12 +132,13 @@ def _number(name: str, value: Any, default: int) -> int:
 
 @transform("interleave")
 @frozen
-class Interleave(Node):
+class Interleave(Opens):
     """Rows of datasets that take turns.
 
     The state is (for each place the position of the row whose dataset is open there, on hold, and that dataset's
     mark; or None, the place whose turn it is, the rows that it has given in this turn, whether the input has ended;
-    where the function names shuffled datasets, or rows are such, the epoch; once rows have come, what the first are).
+    where the function names shuffled datasets, or rows are such, the epoch; once rows have come, what the first are;
+    where the function names caches, and one has kept rows in another order, where these begin).
     The epoch is the number of the first row, through all passes: the number of a row says which pass over such a
     dataset it opens. Of datasets that are rows it is the number of passes over each.
 
@@ -149,7 +152,7 @@ class Interleave(Node):
         among: The datasets that rows of a source below are.
     """
 
-    bound_by: ClassVar[str] = "datasets of which its rank was given a part"
+    n_parts: ClassVar[int] = 4
     changes_no_row: ClassVar[frozenset[str]] = frozenset({"reads_ahead"})
     map_func: Callable[..., Any]
     cycle_length: int
@@ -158,21 +161,16 @@ class Interleave(Node):
     where: str = field(default="interleave", repr=False)
     rows_by: tuple[Callable[..., Any], ...] = field(default=(), repr=False, compare=False)
     among: Listed = field(default=NONE_LISTED, repr=False, compare=False)
-    _named: Named = field(default_factory=Named, init=False, repr=False, compare=False)
 
     @property
-    def named(self) -> tuple[Plan, ...]:
-        return self._named.by(self.map_func, *self.rows_by, *self.among.plans)
-
-    @property
-    def is_shuffled(self) -> bool:
-        return bool(self.named)
+    def naming(self) -> tuple[Any, ...]:
+        return (self.map_func, *self.rows_by, *self.among.plans)
 
     def epochs_in_a_pass(self, n: int) -> int:  # type: ignore[override]
         return self._opens.passes(n) if self.named else 1
 
     def epochs_taken(self, state: State, n: int) -> int:  # type: ignore[override]
-        return self._opens.passes(n) if _further(state)[0] and _is_over(state) else 1
+        return self._opens.passes(n) if _epoch(state) and _is_over(state) else 1
 
     @cached_property
     def _opens(self) -> Listed:
@@ -183,9 +181,6 @@ class Interleave(Node):
     @property
     def called_by(self) -> str:
         return self.where
-
-    def is_bound(self) -> bool:
-        return True  # as a generator may be, of which a function makes a dataset
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -199,10 +194,9 @@ class Interleave(Node):
         return ((None,) * self.cycle_length, 0, 0, False, *((epoch,) if self.named else ()))
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and 4 <= len(state) <= 6):
+        if not (isinstance(state, tuple) and 4 <= len(state) <= 7):
             return False
-        epoch, first = _further(state)
-        if len(epoch) > 1 or not all(map(is_whole, epoch)) or not all(map(is_first, first)):
+        if not all(map(_is_further, state[4:])) or len(_epoch(state)) > 1:
             return False
         places, turn, given, ended = state[:4]
         if not (isinstance(places, tuple) and len(places) == self.cycle_length and type(ended) is bool):
@@ -226,9 +220,9 @@ class Interleave(Node):
         # Read ahead or not, it has the same mark.
         return Plan(Prefetch(1 if self.reads_ahead else 0), (plan,))
 
-    def first_epochs(self, made: Plan, epoch: int, row: int) -> dict[int, int]:
-        """The first epochs of what the function has made for a row of an epoch."""
-        return made.first_epochs(epoch + self._opens.pass_at(row), self._named.since)
+    def pass_at(self, epoch: int, row: int) -> int:
+        """The pass over what is opened that begins with a row of an epoch, through all of them."""
+        return epoch + self._opens.pass_at(row)
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         places: list[PlainRows | None] = [None] * self.cycle_length
@@ -297,10 +291,14 @@ def _is_over(state: State) -> bool:
     return bool(state[3]) and all(place is None for place in state[0])
 
 
-def _further(state: State) -> tuple[tuple[int, ...], tuple[First, ...]]:
-    """The epoch in a state, and what the first rows are; of either there may be none."""
-    n = len(state) - 1 if isinstance(state[-1], tuple) else len(state)
-    return state[4:n], state[n:]
+def _epoch(state: State) -> tuple[int, ...]:
+    """The epoch in a state, where it has one."""
+    return tuple(part for part in state[4:] if isinstance(part, int))
+
+
+def _is_further(value: Any) -> bool:
+    """Whether a value may be one of those parts that not all states have."""
+    return is_whole(value) or is_first(value) or is_kept(value)
 
 
 def _is_place(value: Any) -> bool:
@@ -315,10 +313,11 @@ class _Turns:
     def __init__(self, node: Interleave, state: State, rows: Rows) -> None:
         self._node, self._rows = node, rows
         places, self._turn, self._given, self._ended = state[:4]
-        self._epoch, first = _further(state)  # states of before have none
-        self._first: First = first[0] if first else ()
+        self._epoch = _epoch(state)  # states of before have none
+        self._first: First = next(filter(is_first, state[4:]), ())
+        self._kept = node.kept_after(state)
         self._places: list[tuple[int, Any] | None] = list(places)
-        self._branches: dict[int, Branch] = rows.scratch.setdefault("branches", {})
+        self._branches: dict[int, tuple[Branch, Begins]] = rows.scratch.setdefault("branches", {})
         self._begins = "rows_at_once" not in rows.scratch
         self._pieces: list[Chunk] = []
         self._piece_of: dict[int, int] = {}
@@ -345,8 +344,8 @@ class _Turns:
 
     def state(self) -> State:
         """The state after it."""
-        first = (self._first,) if self._first else ()
-        return (tuple(self._places), self._turn, self._given, self._ended, *self._epoch, *first)
+        further = (part for part in (self._first, self._kept) if part)
+        return (tuple(self._places), self._turn, self._given, self._ended, *self._epoch, *further)
 
     def _goes_on(self, limit: int) -> bool:
         """Do what comes next. False where a step should end."""
@@ -356,8 +355,7 @@ class _Turns:
             return True
         left = self._left(self._turn)
         if not left:
-            self._pull()
-            return True
+            return self._pull()
         n = min(left, self._node.block_length - self._given, limit - self._total)
         self._add(self._turn, n)
         self._given += n
@@ -388,14 +386,17 @@ class _Turns:
         piece = self._piece_of.get(place)
         return 0 if piece is None else len(self._pieces[piece]) - self._used[piece]
 
-    def _pull(self) -> None:
-        """Have rows of the dataset whose turn it is, or close it."""
+    def _pull(self) -> bool:
+        """Have rows of the dataset whose turn it is, or close it; False where caches have kept others since."""
         place = self._turn
         self._pulls += 1
-        chunk = self._branch(place).pull()
+        branch, begins = self._branch(place)
+        chunk = branch.pull()
         if chunk is END:
+            before, self._kept = self._kept, self._node.kept_with(begins, self._kept, branch)
             self._close(place)
-            return
+            # The state of the next step says it: rows of this one may be the last that are taken of a pass.
+            return before is self._kept
         try:
             piece, self._first = like_first(chunk, self._first, self._rows.scratch, self._node.where)
         except InvalidArgumentError:
@@ -404,6 +405,7 @@ class _Turns:
         self._piece_of[place] = len(self._pieces)
         self._pieces.append(piece)
         self._used.append(0)
+        return True
 
     def _close(self, place: int) -> None:
         self._places[place] = None
@@ -411,22 +413,22 @@ class _Turns:
         self._piece_of.pop(place, None)
         self._next_turn()
 
-    def _branch(self, place: int) -> Branch:
+    def _branch(self, place: int) -> tuple[Branch, Begins]:
         self._moved.add(place)
-        branch = self._branches.get(place)
-        if branch is None:
+        found = self._branches.get(place)
+        if found is None:
             opened = self._places[place]
             assert opened is not None, "only an open place has rows"
             position, mark = opened
             self._places[place] = None  # where this fails the row is passed over
             row = self._rows.take(np.array([position]))
             made = self._node.open(row.row(0), position)
-            plan, first = opened_by(made, row, self._node.first_epochs(made, sum(self._epoch), position))
-            branch = self._branches[place] = self._rows.branch(
-                plan, mark, first, self._node.reads_ahead or AUTOTUNE
-            )
+            number = self._node.pass_at(sum(self._epoch), position)
+            plan, begins = opened_by(made, row, self._node.begins(made, number, self._kept))
+            branch = self._rows.branch(plan, mark, begins, self._node.reads_ahead or AUTOTUNE)
+            found = self._branches[place] = branch, begins
             self._places[place] = opened
-        return branch
+        return found
 
     def _add(self, place: int, n: int) -> None:
         piece = self._piece_of[place]
@@ -468,11 +470,11 @@ class _Turns:
         """Give back what was not used, and note where the datasets stand."""
         for place, piece in self._piece_of.items():
             if left := len(self._pieces[piece]) - self._used[piece]:
-                self._branches[place].give_back(left)
+                self._branches[place][0].give_back(left)
         for place in self._moved:
             opened = self._places[place]
             if opened is not None:
-                self._places[place] = (opened[0], self._branches[place].mark())
+                self._places[place] = (opened[0], self._branches[place][0].mark())
 
 
 def _numbers(row: Any) -> Any:

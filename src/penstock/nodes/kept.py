@@ -7,7 +7,7 @@ something else, is kept: the rows are then made again from there.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, ClassVar, Final, Literal, Protocol
 
@@ -16,16 +16,18 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.errors import DataLossError, InvalidArgumentError, LimitError
+from penstock.graph.begins import KeptFrom
 from penstock.graph.node import END, Branch, Broken, Node, PlainRows, Rows, RowSource, State, Step
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.nodes.arguments import is_count
 from penstock.spec import Spec
 
-__all__ = ["NONE_FAILED", "Keeper", "Keeping", "Kept", "alike", "is_origin", "of_all"]
+__all__ = ["NONE_FAILED", "Keeper", "Keeping", "Kept", "alike", "is_origin", "is_told_of", "of_all"]
 
 # In place of the mark of the input, of which there is nothing more to read.
 _COMPLETE: Final = ()
+_NOT_KEPT: Final = (None,)
 NONE_FAILED: Final = np.zeros(0, np.int64)
 _LEAST_ROOM: Final = 16
 
@@ -93,10 +95,6 @@ class Keeping(Node):
     def keeper(self, plan: Plan, origin: Any, kept: Kept | None) -> Keeper | None:
         """What takes the rows of a pass that follow the kept ones; None where they are not to be kept."""
 
-    @abstractmethod
-    def kept_origin(self) -> Any:
-        """Where the kept rows begin in the input, as states have it; None where there are none."""
-
     def lost(self, kept: Kept, error: DataLossError) -> None:
         """Kept rows were damaged; they are made again."""
         raise error
@@ -112,32 +110,32 @@ class Keeping(Node):
     def cardinality(self, n: int) -> int:  # type: ignore[override]
         return n
 
+    def caches(self, plan: Plan) -> tuple[Plan, ...]:
+        return (plan,)
+
     def start(self, epoch: int) -> State:
+        return (0, 0, None, None)
+
+    def start_with(self, epoch: int, kept: KeptFrom) -> State:
         # A pass over kept rows says so from its first mark on: elsewhere they are made again from where they began.
-        return (0, 0, self.kept_origin(), None)
+        return (0, 0, kept[0], None)
 
     def next_epoch(self, state: State, epoch: int) -> State:
         # Also where the rows of the pass were not kept, since it was taken up in the middle: they are made again.
-        return (0, 0, self.kept_after(state), None)
+        return (0, 0, *self.kept_after(state), None)
 
     def begins_after(self, state: State, *inputs: Plan) -> int:
-        return self.begins_with(*inputs) if self.kept_after(state) is None else 0
+        return self.begins_with(*inputs) if self.kept_after(state) == _NOT_KEPT else 0
 
-    def kept_after(self, state: State) -> Any:
-        """Where the rows begin in the input that are all kept after a pass, as `kept_origin`; None where they are not.
-
-        Args:
-            state: At its end.
-        """
+    def kept_after(self, state: State) -> KeptFrom:
         if state[3] == _COMPLETE and not _is_of_all(state[2]):
-            return of_all(state[2], *state[4:])
-        return state[2] if _is_of_all(state[2]) else None
+            return (of_all(state[2], *state[4:]),)
+        return (state[2],) if _is_of_all(state[2]) else _NOT_KEPT
 
-    def kept_by(self, state: State, others: Sequence[State]) -> State:
+    def kept_by(self, state: State, kept: KeptFrom) -> State:
         # Whichever has come to its end has kept its rows, and all others read them from their next pass on.
-        for ended in others:
-            if (origin := self.kept_after(ended)) is not None:
-                return (*ended[:2], origin, _COMPLETE)
+        if kept != _NOT_KEPT:
+            return (*state[:2], *kept, _COMPLETE)
         is_new = state[:2] == (0, 0) and state[3] is None
         return (*state[:3], _COMPLETE) if is_new and state[2] is not None else state
 
@@ -328,6 +326,11 @@ def is_origin(value: Any) -> bool:
     if _is_of_all(value):
         return _is_mark(value[0]) and all(map(_are_rising, value[1:]))
     return _is_mark(value)
+
+
+def is_told_of(cache: Plan, origin: Any) -> bool:
+    """Whether other rows would be made again elsewhere, where states did not say from which origin they are."""
+    return cache.is_shuffled or (_is_of_all(origin) and len(origin) > 1)
 
 
 def _is_of_all(origin: Any) -> bool:

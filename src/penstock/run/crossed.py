@@ -177,12 +177,12 @@ def _complete(mark: Mark, plan: Plan) -> set[int]:
     return found.union(*map(_complete, mark[4], plan.inputs))
 
 
-def _kept(mark: Mark, plan: Plan) -> dict[int, list[Any]]:
-    """The states of caches, by the ids of their plans."""
-    found: dict[int, list[Any]] = {id(plan): [mark[1]]} if plan.node.keeps_rows else {}
+def _kept(mark: Mark, plan: Plan) -> dict[int, Any]:
+    """The origins of what caches have kept, by the ids of their plans."""
+    caches, kept = plan.node.caches(plan), plan.node.kept_after(mark[1])
+    found = {id(of): origin for of, origin in zip(caches, kept, strict=False) if origin is not None}
     for below, part in zip(mark[4], plan.inputs, strict=True):
-        for key, states in _kept(below, part).items():
-            found.setdefault(key, []).extend(states)
+        found = _kept(below, part) | found
     return found
 
 
@@ -195,12 +195,12 @@ def _lowest(mark: Mark, plan: Plan) -> dict[int, int]:
     return found
 
 
-def _before(mark: Mark, reached: Epochs, begun: Begun, kept: dict[int, list[Any]], more: int = 0) -> Mark:
+def _before(mark: Mark, reached: Epochs, begun: Begun, kept: dict[int, Any], more: int = 0) -> Mark:
     """The mark after which wanted epochs begin, of which `more` are passed over (`begun_again`)."""
     epoch, state, given, position, inputs, notes = mark
     node, plans = begun.plan.node, begun.plan.inputs
-    if node.keeps_rows:
-        state = node.kept_by(state, kept.get(id(begun.plan), ()))
+    if caches := node.caches(begun.plan):
+        state = node.kept_by(state, tuple(kept.get(id(cache)) for cache in caches))
     epoch = max(epoch, reached[0]) if begun.epoch is None else begun.epoch - 1 - more
     first, again = node.begins_after(state, *plans), int(node.begins_again(state, *plans))
     below = tuple(

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -23,6 +22,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.row_bytes import rows_within
 from penstock.errors import FailedPreconditionError, InvalidArgumentError
+from penstock.graph.begins import NEVER_BEFORE, Begins
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.in_turn import Begun
 from penstock.graph.node import AUTOTUNE, END, Failing, RowSource
@@ -91,7 +91,8 @@ class Edge:
         if mark is None:
             if not is_inner and plan.begins_in_turn:
                 self._passes.allot(plan)
-            self._begin(self._passes.open(plan))
+            epoch = self._passes.open(plan)
+            self._begin(epoch, self._passes.first_place(plan, epoch))
         elif not is_inner and plan.begins_in_turn:
             with told_by_others():
                 self.rewind(mark, held)
@@ -367,10 +368,10 @@ class Edge:
         self,
         plan: Plan,
         mark: Mark | None = None,
-        first: Mapping[int, int] = MappingProxyType({}),
+        begins: Begins = NEVER_BEFORE,
         threads: int = AUTOTUNE,
     ) -> Edge:
-        """The rows of another plan, from a mark or from the start, where its epochs begin at `first`.
+        """The rows of another plan, from a mark or from the start, where passes over what is in it go by `begins`.
 
         What is made ahead in all of them takes so many threads together, with AUTOTUNE those of an iterator.
         """
@@ -379,7 +380,7 @@ class Edge:
         if self._branch_readers is None or (threads > 0 and self._branch_readers is self._readers):
             self._branch_readers = Readers(threads if threads > 0 else None, most)
         known: Any = {"most_threads": most, "uncounted": uncounted, "readers": self._branch_readers}
-        return self._kind(plan, checked(mark, plan), passes=PassesFrom(first), **known)
+        return self._kind(plan, checked(mark, plan), passes=PassesFrom(begins), **known)
 
     def again(self, mark: Mark | None = None) -> Edge:
         """The rows of this edge's own plan, from a mark or from where it stands."""

@@ -18,6 +18,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn
 from penstock.graph.value_digests import fields_of
 from penstock.run.edge import Edge
+from penstock.run.passes import PassesAlone
 from penstock.run.reached import begin_epoch, parts_of, rows_in_epoch
 
 __all__ = ["Explanation", "Origin", "explained", "replayed"]
@@ -140,7 +141,7 @@ def _found(plan: Plan, where: str, row: int, epoch: int) -> tuple[Chunk, Sources
             raise _no_row(where, row, len(rows))
         return rows.gather(np.array([row])), sources, again
     begin_epoch(again, epoch)
-    edge = Edge(again)
+    edge = Edge(again, passes=PassesAlone())
     passed = 0
     while passed < row and (n := edge.skip(row - passed)):
         passed += n
@@ -174,7 +175,7 @@ def _no_row(where: str, row: int, n: int) -> OutOfRangeError:
 def _silent(plan: Plan) -> Node:
     """The lowest node that makes rows without saying of which, over inputs that do."""
     for part in plan.inputs:
-        first = Edge(part).pull(1)
+        first = Edge(part, passes=PassesAlone()).pull(1)
         if first is not END and (first.origins is None or UNKNOWN_ORIGIN in first.origins.numbers):
             return _silent(part)
     return plan.node

@@ -60,7 +60,7 @@ def _found(plan: Plan, mark: Mark, row: int, entry: int | None) -> str | None:
     if mark[2] < 0 or row - mark[3] + _rows_again(mark) > _MOST_ROWS:
         return None
     edges = _Edges()
-    edge = _Telling(edges, plan, mark, passes=PassesFrom({}), most_threads=1)
+    edge = _Telling(edges, plan, mark, passes=PassesFrom(), most_threads=1)
     passed = mark[3]
     while passed < row and (n := edge.skip(row - passed)):
         passed += n
@@ -86,7 +86,7 @@ def _bare(plan: Plan, mark: Mark, known: dict[int, Plan]) -> tuple[Plan, Mark]:
     epoch, state, given, position, inputs, notes = mark
     if plan.node.keeps_rows and not plan.is_shuffled:
         [part] = plan.inputs
-        return _at(*_bare(part, Edge(part, passes=PassesFrom({})).mark(), known), position)
+        return _at(*_bare(part, Edge(part, passes=PassesFrom()).mark(), known), position)
     parts = [_bare(part, below, known) for part, below in zip(plan.inputs, inputs, strict=True)]
     if plan.node.is_one_to_one and len(parts) == 1:
         return _at(*parts[0], position)

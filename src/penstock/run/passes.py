@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import local
 from typing import Any, Final, TypeAlias, TypeVar
 
+from penstock.graph.begins import NEVER_BEFORE, Begins
 from penstock.graph.in_turn import begin
 from penstock.graph.plan import Plan
 from penstock.run.crossed import next_epochs, raised
 
-__all__ = ["Passes", "PassesFrom", "Reached", "made_ahead", "note_ended", "note_reached", "told_by_others"]
+__all__ = [
+    "Passes",
+    "PassesAlone",
+    "PassesFrom",
+    "Reached",
+    "made_ahead",
+    "note_ended",
+    "note_reached",
+    "told_by_others",
+]
 
 _T = TypeVar("_T")
 _HERE: Final = local()
@@ -39,6 +49,17 @@ class Passes:
             if part.epoch is not None:
                 self._allotted.setdefault(id(part.plan), deque()).append(part.epoch)
 
+    def first_place(self, plan: Plan, epoch: int) -> tuple[Any, tuple[None, ...]] | None:
+        """Where a pass begins, and its inputs from their own starts; None where no caches have a say in it."""
+        caches = plan.node.caches(plan)
+        if not caches:
+            return None
+        return plan.node.start_with(epoch, tuple(map(self.kept, caches))), (None,) * len(plan.inputs)
+
+    def kept(self, cache: Plan) -> Any:
+        """The origin from which a cache has kept rows; None where it has not."""
+        return cache.node.kept_origin()
+
     def known(self, plan: Plan) -> int:
         """The epoch that the next pass would have."""
         return plan.epochs_begun
@@ -62,13 +83,20 @@ class Passes:
             later.append((self, plan, epoch))
 
 
+class PassesAlone(Passes):
+    """As `Passes`, of a process in which no cache has kept rows."""
+
+    def kept(self, cache: Plan) -> Any:
+        return None
+
+
 class PassesFrom(Passes):
     """Passes within a dataset that a function returned for a row, which nothing counts but the place of that row."""
 
-    def __init__(self, first: Mapping[int, int]) -> None:
-        """From the first epoch of each plan, by its id; 0 where there is none."""
+    def __init__(self, begins: Begins = NEVER_BEFORE) -> None:
         super().__init__()
-        self._next = dict(first)
+        self._next = dict(begins.epochs)
+        self._kept = begins.kept_by_id()
 
     def begin(self, plan: Plan) -> int:
         """The epoch of the next pass over a plan."""
@@ -77,6 +105,10 @@ class PassesFrom(Passes):
         epoch = self._next.get(id(plan), 0)
         self._next[id(plan)] = epoch + 1
         return epoch
+
+    def kept(self, cache: Plan) -> Any:
+        """The origin from which a cache had kept rows when the dataset was opened."""
+        return self._kept.get(id(cache))
 
     def known(self, plan: Plan) -> int:
         """The epoch that the next pass would have."""

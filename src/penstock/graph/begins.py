@@ -1,0 +1,45 @@
+"""How passes begin over what a function has named in a dataset that it returned for a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any, Final, TypeAlias
+
+from penstock.frozen import frozen
+
+__all__ = ["NEVER_BEFORE", "Begins", "KeptFrom"]
+
+KeptFrom: TypeAlias = tuple[Any, ...]
+"""Of each cache in a row of them the origin from which it has kept rows, as its states have it, or None."""
+
+
+@frozen
+class Begins:
+    """What a pass over a dataset that was opened for a row goes by.
+
+    Attributes:
+        epochs: The epochs that come next, of plans by their ids; 0 of all others.
+        caches: The ids that each cache which functions name may have in the dataset.
+        kept: The origins of the rows that these have kept.
+    """
+
+    epochs: Mapping[int, int] = field(default_factory=dict)
+    caches: tuple[tuple[int, ...], ...] = ()
+    kept: KeptFrom = ()
+
+    def of(self, id_of: Callable[[int], int]) -> Begins:
+        """The same of other plans, by the ids of those that these stand for; functions name the same ones as before."""
+        return Begins(
+            {id_of(part): epoch for part, epoch in self.epochs.items()},
+            tuple((*ids, *map(id_of, ids)) for ids in self.caches),
+            self.kept,
+        )
+
+    def kept_by_id(self) -> dict[int, Any]:
+        """The origins by the ids of caches."""
+        return {one: origin for ids, origin in zip(self.caches, self.kept, strict=True) for one in ids}
+
+
+NEVER_BEFORE: Final = Begins()
+"""Of a dataset that has begun nowhere before, and whose caches have kept nothing."""

@@ -1,0 +1,129 @@
+"""Nodes whose functions return datasets, which are opened while rows are made."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import field
+from typing import Any, ClassVar
+
+from penstock.frozen import frozen
+from penstock.graph.begins import Begins, KeptFrom
+from penstock.graph.named import Named
+from penstock.graph.node import Branch, Node, State
+from penstock.graph.plan import Plan
+from penstock.nodes.kept import is_origin, is_told_of
+
+__all__ = ["Opens", "is_kept"]
+
+
+@frozen
+class Opens(Node):
+    """A node that opens datasets for rows.
+
+    Passes over what its functions name are counted by row. Which rows the caches among these have kept differs between
+    processes: so a state says it, of those that had kept rows when the run began, and of those that have since come to
+    their end in a dataset that has ended.
+    """
+
+    bound_by: ClassVar[str] = "datasets of which its rank was given a part"
+    n_parts: ClassVar[int]
+    """Parts of a state that are always there."""
+
+    _named: Named = field(default_factory=Named, init=False, repr=False, compare=False)
+
+    @property
+    @abstractmethod
+    def naming(self) -> tuple[Any, ...]:
+        """What may name datasets that are opened: functions and plans."""
+
+    @property
+    def named(self) -> tuple[Plan, ...]:
+        return self._named.by(*self.naming)
+
+    @property
+    def is_shuffled(self) -> bool:
+        return bool(self.named)
+
+    def is_bound(self) -> bool:
+        return True  # as a generator may be, of which a function makes a dataset
+
+    def caches(self, plan: Plan) -> tuple[Plan, ...]:
+        return self._named.caches(*self.naming)
+
+    def start_with(self, epoch: int, kept: KeptFrom) -> State:
+        known = _told(self._named.caches(*self.naming), kept)
+        return (*self.start(epoch), *([known] if any(part is not None for part in known) else ()))
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        return self.start_with(epoch, self.kept_after(state))
+
+    def kept_after(self, state: State) -> KeptFrom:
+        return next(filter(is_kept, state[self.n_parts :]), ())
+
+    def kept_by(self, state: State, kept: KeptFrom) -> State:
+        known = _padded(self.kept_after(state), len(kept))
+        told = _told(self._named.caches(*self.naming), kept)
+        now = tuple(one if one is not None else other for one, other in zip(known, told, strict=True))
+        if now.count(None) == known.count(None) or len(state) < self.n_parts:  # states of before are shorter
+            return state
+        others = (part for part in state[self.n_parts :] if not is_kept(part))
+        return (*state[: self.n_parts], *others, now)
+
+    def begins(self, made: Plan, number: int, kept: KeptFrom) -> Begins:
+        """How passes begin over the dataset that a function made for a row.
+
+        Args:
+            made: The dataset.
+            number: Of the row, through all passes over the rows.
+            kept: What is kept by now.
+        """
+        caches = tuple((id(plan),) for plan in self.caches(made))
+        return Begins(made.first_epochs(number, self._named.since), caches, _padded(kept, len(caches)))
+
+    def kept_with(self, begins: Begins, kept: KeptFrom, ended: Branch) -> KeptFrom:
+        """What is kept once a dataset has come to its end.
+
+        Args:
+            begins: How passes over it began.
+            kept: What was kept before.
+            ended: Its rows.
+
+        Returns:
+            The very same where nothing else is.
+        """
+        if None not in begins.kept:
+            return kept
+        found, known = dict(_kept_in(ended.plan, ended.mark())), _padded(kept, len(begins.caches))
+        now = tuple(
+            next(filter(None, map(found.get, ids)), None) if origin is None else origin
+            for ids, origin in zip(begins.caches, known, strict=True)
+        )
+        return kept if now.count(None) == known.count(None) else now
+
+
+def is_kept(value: Any) -> bool:
+    """Whether a part of a state may be what is said of caches."""
+    return isinstance(value, tuple) and bool(value) and all(part is None or is_origin(part) for part in value)
+
+
+def _padded(kept: KeptFrom, n: int) -> KeptFrom:
+    return (*kept, *[None] * n)[:n]
+
+
+def _told(caches: tuple[Plan, ...], kept: KeptFrom) -> KeptFrom:
+    return tuple(
+        origin if origin is not None and is_told_of(cache, origin) else None
+        for cache, origin in zip(caches, kept, strict=False)
+    )
+
+
+def _kept_in(plan: Plan, mark: Any) -> Iterator[tuple[int, Any]]:
+    """The ids of caches in a dataset that has ended at a mark, and the origins of what they have kept."""
+    node = plan.node
+    caches = node.caches(plan)
+    for cache, origin in zip(caches, _told(caches, node.kept_after(mark[1])), strict=False):
+        if origin is not None:
+            yield id(cache), origin
+    for part, below in zip(plan.inputs, mark[4], strict=True):
+        yield from _kept_in(part, below)

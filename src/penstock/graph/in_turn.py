@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ class Begun:
     Attributes:
         plan: The plan.
         below: Its inputs.
-        epoch: Its epoch, where it is counted here. Of what waits the one that it would have if it began now.
-        waits: Whether it waits until another input of the same node has ended.
+        epoch: Its epoch, where it is counted here. Of what waits the one that it would have if it began now; below a
+            cache that has kept all rows the latest.
+        waits: Whether it waits until another input of the same node has ended, or for ever.
     """
 
     plan: Plan
@@ -79,9 +81,10 @@ def begin(plan: Plan, draw: Draw, known: Draw, complete: Collection[int] = ()) -
     _begin(top, draw)
     _first_row(top, draw)
     for part in top.in_order():
+        at = partial(_latest, known) if id(part.plan) in complete else known
         for other in part.below:
             if other.waits:
-                _begin_later(other, known)
+                _begin_later(other, at)
     return top
 
 
@@ -126,6 +129,11 @@ def _first_row(part: Begun, draw: Draw) -> None:
             if begins:
                 _begin(below, draw)
             _first_row(below, draw)
+
+
+def _latest(known: Draw, plan: Plan) -> int:
+    """The epoch that has begun last: of what is never begun again."""
+    return max(known(plan) - 1, 0)
 
 
 def _begin_later(part: Begun, known: Draw) -> None:

@@ -285,6 +285,17 @@ class Node(ABC):
         """How many of its inputs, the first ones, have begun in a state: all, but where some wait for others."""
         return len(inputs)
 
+    def reached(self, state: State, given: int, *inputs: Plan) -> State:
+        """A state after which so many rows were given, as it is for what comes after a pass that is broken off there.
+
+        Of a cache, which is full with the last row where it is known which one that is; the same of all others.
+        """
+        return state
+
+    def filled(self, state: State, *marks: Any) -> State:
+        """Of a cache, a state with the marks of its inputs, once it is full; the same of all others."""
+        return state
+
     def kept_by(self, state: State, kept: KeptFrom) -> State:
         """The state at the end of an epoch, where `caches` have kept rows in passes elsewhere in a pipeline."""
         return state

@@ -25,6 +25,7 @@ from penstock.errors import (
 from penstock.frozen import frozen
 from penstock.graph.in_turn import Begun, begin, begin_only, counts, next_from, waiting
 from penstock.graph.node import UNKNOWN, Node, PlainRows, RowSource, SpecUnknown
+from penstock.graph.pass_numbers import EpochsOfPass, epochs_of_passes
 from penstock.graph.placed import count_alone, note_unnoted, unnoted
 from penstock.graph.seeds import seeds_of_process
 from penstock.spec import DatasetSpec, NoneSpec, Spec, UnrankedSpec, pack, paths
@@ -230,18 +231,18 @@ class Plan:
     @cached_property
     def begins_in_turn(self) -> bool:
         """Whether it may depend on others in it which epoch one begins, and whether it does."""
-        return self.shares_epochs or (self.is_shuffled and any(map(_has_waiting, self.parts)))
+        return self.shares_epochs or (self.is_shuffled and any(map(_may_wait, self.parts)))
 
     @cached_property
     def crosses_epochs(self) -> bool:
-        """Whether one of its steps may take rows of several epochs of a shuffled plan below."""
+        """Whether one of its steps may take rows of several epochs of a shuffled plan below, or the last of a cache."""
         return self.is_shuffled and any(
             map(_begins_several, (part for plan in self.inputs for part in plan.parts))
         )
 
     @cached_property
     def has_epochs(self) -> bool:
-        """Whether its rows are of several epochs of a shuffled plan below."""
+        """Whether its rows are of several epochs of a shuffled plan below, or of a cache that the last one fills."""
         return self.is_shuffled and any(map(_begins_several, self.parts))
 
     @property
@@ -271,9 +272,9 @@ class Plan:
             count_alone()  # in another process it has others; of what the function makes it is known
         if not self.is_shuffled:
             return {}
-        epochs = self._epochs_in_a_pass_of_each(named=True)
+        epochs = epochs_of_passes(self, named=True)
         named = (plan for plan in self.parts if plan.node.is_shuffled and plan._is_older(since))  # noqa: SLF001  (its own kind)
-        return {id(plan): number * epochs[id(plan)] % _LARGEST_EPOCH for plan in named}
+        return {id(plan): epochs[id(plan)].of(number) % _LARGEST_EPOCH for plan in named}
 
     def over(self, inputs: tuple[Plan, ...], node: Node) -> Plan:
         """The same with another node and other inputs, whose rows have the same specs; as old as this one."""
@@ -302,54 +303,35 @@ class Plan:
         """
         if not self.is_shuffled:
             return self
-        return self._begun(number, self._epochs_in_a_pass_of_each(), {}, Counter())
+        return self._begun(number, epochs_of_passes(self), {})
 
     @property
     def passes_begun(self) -> int:
         """How many passes over these rows have begun here: the number of the next one, as `of_pass` counts them."""
-        epochs = self._epochs_in_a_pass_of_each()
-        return max((-(-p.__dict__.get("_epochs", 0) // epochs[id(p)]) for p in self.parts), default=0)
+        epochs = epochs_of_passes(self)
+        return max((-(-p.epochs_begun // epochs[id(p)].in_each) for p in self.parts), default=0)
 
     def note_pass(self, number: int) -> None:
         """Take note that a pass has begun, so that later ones have other numbers."""
-        epochs = self._epochs_in_a_pass_of_each()
+        epochs = epochs_of_passes(self)
         for plan in self.parts:
-            plan.note_epoch((number + 1) * epochs[id(plan)] - 1)
+            plan.note_epoch((number + 1) * epochs[id(plan)].in_each - 1)
 
-    def _epochs_in_a_pass_of_each(self, *, named: bool = False) -> Counter[int]:
-        """How many epochs a pass takes of each plan in this one, by its id; where a function names it, or is on top."""
-        epochs: Counter[int] = Counter()
-        self._count_epochs(1, 0, epochs, named=named)
-        return epochs
+    def begin_pass(self, number: int) -> None:
+        """Have the next pass be that of a number, whatever began before; of a plan that nobody else has."""
+        epochs = epochs_of_passes(self)
+        for plan in self.parts:
+            plan.begin_at(epochs[id(plan)].of(number))
 
-    def _count_epochs(self, n: int, more: int, epochs: Counter[int], *, named: bool) -> None:
-        """Count how many epochs of each plan a pass takes, by its id; endless ones as one.
-
-        Args:
-            n: Epochs of this one.
-            more: Of how many more it only begins.
-            epochs: Those that are counted already.
-            named: As for `Node.begins_again`.
-        """
-        epochs[id(self)] += n * self.epochs_in_a_pass + (0 if self.node.named else more)
-        again = getattr(self.node, "count", None) or 1 if self.node.repeats else 1
-        begun = 0 if self.node.keeps_rows else self.node.begins_with(*self.inputs)
-        ends = n * self.node.begins_again(getattr(self.node, "count", None), *self.inputs, named=named)
-        for i, plan in enumerate(self.inputs):
-            plan._count_epochs(n * again, (more if i < begun else 0) + ends, epochs, named=named)  # noqa: SLF001  (its own kind)
-
-    def _begun(self, number: int, epochs: Counter[int], known: dict[int, Plan], uses: Counter[int]) -> Plan:
+    def _begun(self, number: int, epochs: dict[int, EpochsOfPass], known: dict[int, Plan]) -> Plan:
         if id(self) not in known:
-            named = list(map(id, self.node.named))
-            further = max((uses[of] for of in named), default=0)
-            uses.update(named)
-            parts = tuple(plan._begun(number, epochs, known, uses) for plan in self.inputs)  # noqa: SLF001  (its own kind)
+            parts = tuple(plan._begun(number, epochs, known) for plan in self.inputs)  # noqa: SLF001  (its own kind)
             known[id(self)] = made = Plan(self.node, parts)
             # Also what stands for the values that its functions used when it was first asked for.
             digests = {"_fingerprint", "_content", "_content_as_far_as_known"}
             known_too = self.__dict__.keys() & {"spec", "cardinality", "rows", *digests}
             made.__dict__.update({name: self.__dict__[name] for name in known_too})
-            made.__dict__["_epochs"] = number * epochs[id(self)] + further
+            made.begin_at(epochs[id(self)].of(number))
         return known[id(self)]
 
     def new_epoch(self) -> int:
@@ -358,14 +340,12 @@ class Plan:
             return 0
         taken = self._epochs_known()
         with _EPOCHS:
-            known = self.__dict__
-            if "_epochs" not in known:  # of the datasets that its function names each pass here is one more
-                named = [plan.__dict__ for plan in self.node.named]
-                known["_epochs"] = max((other.get("_epochs", 0) for other in named), default=0)
-                for other in named:
-                    other["_epochs"] = known["_epochs"] + 1
-            epoch: int = known["_epochs"]
-            known["_epochs"] = epoch + (1 if taken == UNKNOWN else taken)
+            # Of the datasets that its function names each pass here is one more, but where it was told which one it is.
+            named = () if "_begins_at" in self.__dict__ else self.node.named
+            counted = [plan.__dict__ for plan in (self, *named)]
+            epoch: int = max(known.get("_epochs", 0) for known in counted)
+            for known in counted:
+                known["_epochs"] = epoch + (1 if taken == UNKNOWN else taken)
         return epoch
 
     @property
@@ -397,15 +377,24 @@ class Plan:
 
     def begin_at(self, epoch: int) -> None:
         """Have the next pass be that of an epoch, whatever began before; of a plan that nobody else has."""
-        self.__dict__["_epochs"] = epoch
+        self.__dict__.update(_epochs=epoch, _begins_at=epoch)
 
 
 def _has_waiting(plan: Plan) -> bool:
     return any(part.is_shuffled for part in waiting(plan))
 
 
+def _may_wait(plan: Plan) -> bool:
+    """Whether a pass may begin none over a shuffled plan below, at first or for ever."""
+    return _has_waiting(plan) or _keeps_shuffled(plan)
+
+
+def _keeps_shuffled(plan: Plan) -> bool:
+    return plan.node.keeps_rows and plan.is_shuffled
+
+
 def _begins_several(plan: Plan) -> bool:
-    return plan.node.repeats or _has_waiting(plan)
+    return plan.node.repeats or _may_wait(plan)
 
 
 @frozen

@@ -193,6 +193,11 @@ class Rows(Protocol):
         All branches of an iterator share the threads that make rows ahead in them, or `threads` those of this edge.
         """
 
+    def when_taken(self, note: Callable[[], None]) -> None:
+        """Have note taken of something once the rows that are made now are taken; at once, but where they are made
+        ahead.
+        """
+
     def again(self, mark: Any = None) -> Branch:
         """The rows of this edge's own plan, from a mark or from where it stands. To be kept in `scratch`."""
 

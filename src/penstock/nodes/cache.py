@@ -42,9 +42,16 @@ class _Rows:
 
 
 class _Store:
-    """What a cache keeps for all iterators of a process. Copies, and other processes, begin with nothing."""
+    """What a cache keeps for all iterators of a process. Copies, and other processes, begin with nothing.
+
+    Attributes:
+        kept: The rows.
+        is_published: Whether the last of them was asked for. Until then they may have been read ahead, and a pass that
+            begins is not over these: its order would hang on how far that came.
+    """
 
     kept: _Rows | None = None
+    is_published = False
 
     def __reduce__(self) -> tuple[type[_Store], tuple[()]]:
         return _Store, ()
@@ -63,10 +70,16 @@ class _Keeper:
         self.rows += len(rows)
 
     def finish(self, failed: IntArray) -> None:
-        """Keep the rows of a whole pass; those of the first stay."""
+        """Keep the rows of a whole pass."""
+        starts = list(accumulate(map(len, self._chunks), initial=0))
+        self._made = _Rows(self._chunks, starts, self._origin, failed)
         if self._store.kept is None:
-            starts = list(accumulate(map(len, self._chunks), initial=0))
-            self._store.kept = _Rows(self._chunks, starts, self._origin, failed)
+            self._store.kept = self._made
+
+    def publish(self) -> None:
+        """Those that are asked for first stay."""
+        if not self._store.is_published:
+            self._store.kept, self._store.is_published = self._made, True
 
 
 @transform("cache")
@@ -89,7 +102,7 @@ class Cache(Keeping):
         return Cache()
 
     def kept_origin(self) -> Any:
-        kept = self._store.kept
+        kept = self._store.kept if self._store.is_published else None
         return None if kept is None else of_all(kept.origin, kept.failed)
 
     @classmethod

@@ -30,6 +30,7 @@ _COMPLETE: Final = ()
 _NOT_KEPT: Final = (None,)
 NONE_FAILED: Final = np.zeros(0, np.int64)
 _LEAST_ROOM: Final = 16
+_ANY: Final = 1 << 62
 
 
 class Kept(Protocol):
@@ -69,6 +70,9 @@ class Keeper(Protocol):
 
     def finish(self, failed: IntArray) -> None:
         """These were all, but for some that failed, at these positions of the input."""
+
+    def publish(self) -> None:
+        """The last of them was asked for: passes that begin now are over these rows."""
 
 
 class Keeping(Node):
@@ -127,6 +131,14 @@ class Keeping(Node):
     def begins_after(self, state: State, *inputs: Plan) -> int:
         return self.begins_with(*inputs) if self.kept_after(state) == _NOT_KEPT else 0
 
+    def reached(self, state: State, given: int, *inputs: Plan) -> State:
+        is_last = state[2] is not None and state[0] + given == inputs[0].cardinality
+        return (*state[:3], _COMPLETE, *state[4:]) if is_last else state
+
+    def filled(self, state: State, *marks: Any) -> State:
+        origin = marks[0] if state[2] is None else state[2]  # a pass begins where its input stands
+        return (*state[:2], origin, _COMPLETE, *state[4:])
+
     def kept_after(self, state: State) -> KeptFrom:
         if state[3] == _COMPLETE and not _is_of_all(state[2]):
             return (of_all(state[2], *state[4:]),)
@@ -134,10 +146,7 @@ class Keeping(Node):
 
     def kept_by(self, state: State, kept: KeptFrom) -> State:
         # Whichever has come to its end has kept its rows, and all others read them from their next pass on.
-        if kept != _NOT_KEPT:
-            return (*state[:2], *kept, _COMPLETE)
-        is_new = state[:2] == (0, 0) and state[3] is None
-        return (*state[:3], _COMPLETE) if is_new and state[2] is not None else state
+        return state if kept == _NOT_KEPT else (*state[:2], *kept, _COMPLETE)
 
     def knows(self, state: State) -> bool:
         if not (
@@ -204,7 +213,7 @@ class Keeping(Node):
         except (LimitError, OSError) as error:  # nothing can be kept there
             raise _not_kept(error, state, rows) from None
         try:
-            passed, chunk = reading.next(given - read)
+            passed, chunk = reading.next(given - read, _rows_to_last(given, rows.plan.cardinality))
         except Exception as error:  # noqa: BLE001  (raised, with the place to go on from)
             if self.keeps_around_errors:
                 reading.fail()
@@ -219,7 +228,12 @@ class Keeping(Node):
             after = (n, n, origin, *reading.place())
         try:
             if (keeper := reading.keeper) is not None and keeper.rows == given:
-                keeper.finish(reading.failed) if chunk is END else keeper.add(chunk, after[3])
+                if chunk is not END:
+                    keeper.add(chunk, after[3])
+                if chunk is END or after[0] == rows.plan.cardinality:
+                    reading.keeper = None
+                    keeper.finish(reading.failed)
+                    rows.when_taken(keeper.publish)
         except (LimitError, InvalidArgumentError, OSError) as error:
             raise _not_kept(error, state, rows) from None
         return after, None if chunk is END else chunk
@@ -285,12 +299,12 @@ class _Reading:
         mark = self._branch.mark()
         return (mark, self.failed) if len(self.failed) and not self._are_left_out else (mark,)
 
-    def next(self, more: int) -> tuple[int, Chunk | Literal[_End.END] | None]:
-        """How many of `more` rows it passes over; where they are none, the rows that come next."""
-        limit = self._rows_before_one_left_out() if self._are_left_out else None
-        if more and (passed := self._branch.skip(more if limit is None else min(more, limit))):
+    def next(self, more: int, most: int) -> tuple[int, Chunk | Literal[_End.END] | None]:
+        """How many of `more` rows it passes over; where they are none, the rows that come next, at most so many."""
+        limit = self._rows_before_one_left_out() if self._are_left_out else _ANY
+        if more and (passed := self._branch.skip(min(more, limit))):
             return passed, None
-        return 0, END if more else self._branch.pull(limit)
+        return 0, END if more else self._branch.pull(min(most, limit))
 
     def fail(self) -> None:
         """Take note that the latest row has failed."""
@@ -302,16 +316,21 @@ class _Reading:
         self._room[n] = self._branch.position - 1
         self.failed = self._room[: n + 1]
 
-    def _rows_before_one_left_out(self) -> int | None:
-        """How many rows there are before the next one that is left out; None where no such one comes."""
+    def _rows_before_one_left_out(self) -> int:
+        """How many rows there are before the next one that is left out."""
         branch, left_out = self._branch, self.failed
         while (i := int(np.searchsorted(left_out, branch.position))) < len(left_out):
             if n := int(left_out[i]) - branch.position:
                 return n
             with suppress(Exception):  # it fails again, or not
                 if not branch.skip(1):
-                    return None
-        return None
+                    break
+        return _ANY
+
+
+def _rows_to_last(given: int, n: int) -> int:
+    """The most rows to take at once of n, or of an unknown number: the last comes alone, since it fills the cache."""
+    return n - 1 - given if given < n - 1 else 1 if given == n - 1 else _ANY
 
 
 def of_all(origin: Any, failed: IntArray = NONE_FAILED) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -90,7 +91,7 @@ class Zip(Node):
     def step(self, state: State, *inputs: Rows) -> Step:
         chunks: list[Chunk | None] = []
         failures: list[Exception] = []
-        for rows in inputs:
+        for i, rows in enumerate(inputs):
             try:
                 chunk = rows.pull()
             except Exception as error:  # noqa: BLE001  (raised when all inputs have passed over that row)
@@ -98,6 +99,7 @@ class Zip(Node):
                 chunks.append(None)
                 continue
             if chunk is END and not failures:
+                _ask_caches(inputs[i + 1 :])
                 return state, END
             chunks.append(None if chunk is END else chunk)
         n = 1 if failures else min(len(chunk) for chunk in chunks if chunk is not None)
@@ -126,6 +128,14 @@ class Zip(Node):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls((0, 1)), cls({"a": 0, "b": (1, 2)}), cls(0)]
+
+
+def _ask_caches(inputs: Sequence[Rows]) -> None:
+    """Ask for one more row where a cache is below, as tf.data does of all inputs: its end makes it full."""
+    for rows in inputs:
+        if any(part.node.keeps_rows for part in rows.plan.parts):
+            with suppress(Exception):  # of a row that nobody wants
+                rows.pull(1)
 
 
 @frozen

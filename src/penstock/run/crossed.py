@@ -13,11 +13,23 @@ from penstock.graph.in_turn import WAITS, Begun, begin, begin_only, counts, next
 from penstock.graph.plan import Plan
 from penstock.run.marks import NO_NOTES, Epochs, Mark
 
-__all__ = ["begun_again", "begun_anew", "begun_behind", "next_epochs", "noted", "raised", "reached_by"]
+__all__ = [
+    "begun_again",
+    "begun_anew",
+    "begun_behind",
+    "ended",
+    "next_epochs",
+    "noted",
+    "raised",
+    "reached_by",
+    "settled",
+]
 
 _Marks: TypeAlias = tuple[Mark, ...]
 _Next: TypeAlias = dict[int, tuple[Plan, int]]
 _NOTE: Final = 3
+_FULL: Final = 1
+"""In place of the epoch of a cache, which has none: it has kept all rows."""
 
 
 def noted(marks: _Marks, plans: Sequence[Plan], reached: Sequence[Epochs]) -> _Marks:
@@ -37,20 +49,39 @@ def _noted(mark: Mark, plan: Plan, reached: Epochs) -> Mark:
     return (*mark[:5], (*(mark[5] or NO_NOTES)[:_NOTE], reached))
 
 
-def raised(given: int, marks: _Marks) -> _Marks:
+def raised(given: int, marks: _Marks, plans: Sequence[Plan]) -> _Marks:
     """The marks of inputs, in the epochs that the rows of a chunk which were given have reached.
 
     Args:
         given: How many were.
         marks: Before the chunk.
+        plans: The inputs.
     """
-    return tuple(_in_epochs(mark, mark[5][_NOTE]) if given and mark[5][_NOTE:] else mark for mark in marks)
+    return tuple(
+        _in_epochs(mark, mark[5][_NOTE], plan) if given and mark[5][_NOTE:] else mark
+        for mark, plan in zip(marks, plans, strict=True)
+    )
+
+
+def ended(mark: Mark, plan: Plan) -> tuple[Any, _Marks]:
+    """The place in a mark as it is for what comes after a pass that ends there: it says what rows given since have
+    reached.
+    """
+    _, state, given, _, inputs, _ = mark
+    return plan.node.reached(state, given, *plan.inputs), raised(given, inputs, plan.inputs)
+
+
+def settled(mark: Mark, plan: Plan) -> Mark:
+    """A mark with such places, here and below."""
+    epoch, _, given, position, _, notes = mark
+    state, inputs = ended(mark, plan)
+    return (epoch, state, given, position, tuple(map(settled, inputs, plan.inputs)), notes)
 
 
 def begun_again(marks: _Marks, plans: Sequence[Plan]) -> _Marks:
     """The marks of inputs that were begun once more than there are rows of."""
     return tuple(
-        _in_epochs(mark, _further(_reached(mark, plan), mark, plan))
+        _in_epochs(mark, _further(_reached(mark, plan), mark, plan), plan)
         for mark, plan in zip(marks, plans, strict=True)
     )
 
@@ -66,6 +97,8 @@ def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
 def _reached(mark: Mark, plan: Plan) -> Epochs:
     """The epochs that the rows which an edge has given have reached, below as well; `WAITS` of what has not begun."""
     epoch, state, given, _, inputs, _ = mark
+    if plan.node.keeps_rows:
+        epoch = _FULL if _is_full(plan.node.reached(state, given, *plan.inputs), plan) else 0
     return epoch, reached_by(state, given, inputs, plan)
 
 
@@ -93,12 +126,16 @@ def _waiting(epochs: Epochs) -> Epochs:
     return WAITS, tuple(map(_waiting, epochs[1]))
 
 
-def _in_epochs(mark: Mark, epochs: Epochs) -> Mark:
+def _in_epochs(mark: Mark, epochs: Epochs, plan: Plan) -> Mark:
     """A mark in later epochs."""
     epoch, state, given, position, inputs, notes = mark
     later, below = epochs
-    inputs = tuple(map(_in_epochs, inputs, below))
-    return (max(epoch, later), state, given, position, inputs, notes[:_NOTE])
+    inputs = tuple(map(_in_epochs, inputs, below, plan.inputs))
+    if not plan.node.keeps_rows:
+        epoch = max(epoch, later)
+    elif later == _FULL:
+        state = plan.node.filled(state, *inputs)
+    return (epoch, state, given, position, inputs, notes[:_NOTE])
 
 
 # --- where several places have one shuffled plan ---
@@ -116,7 +153,7 @@ def _next(epochs: Epochs, mark: Mark, plan: Plan) -> _Next:
             _merge(found, _next(one, below, part))
     if plan.node.begins_again(mark[1], *plan.inputs):
         known = {key: epoch for key, (_, epoch) in found.items()}
-        complete = _complete(mark, plan)
+        complete = _complete(settled(mark, plan), plan)
         for part in plan.inputs:
             begin_only(part, next_from(known), complete)
         found = {key: (of, known[key]) for key, (of, _) in found.items()}
@@ -132,24 +169,26 @@ def _merge(found: _Next, more: _Next) -> None:
 
 def begun_anew(mark: Mark, plan: Plan) -> tuple[Mark, Begun]:
     """What begins after a pass that has come to a mark: a mark after whose epochs it comes, and its own epochs."""
-    begun = _begun(mark, plan, next_epochs(mark, plan), _complete(mark, plan))
-    return _before(mark, _reached(mark, plan), begun, _kept(mark, plan)), begun
+    end = settled(mark, plan)
+    begun = _begun(mark, plan, next_epochs(mark, plan), _complete(end, plan))
+    return _before(mark, _reached(mark, plan), begun, _kept(end, plan)), begun
 
 
-def begun_behind(mark: Mark, plan: Plan, other: Mark, ended: Plan) -> tuple[Mark, Begun]:
+def begun_behind(mark: Mark, plan: Plan, other: Mark, before: Plan) -> tuple[Mark, Begun]:
     """As `begun_anew`, of what has waited until another input ended.
 
     Args:
         mark: Of what has waited, before its first row.
         plan: Its plan.
         other: Of the other input, at its end.
-        ended: The plan of that.
+        before: The plan of that.
     """
-    waited, known = _lowest(mark, plan), next_epochs(other, ended)
+    end = settled(other, before)
+    waited, known = _lowest(mark, plan), next_epochs(other, before)
     later = {key: (of, max(n, waited.get(key, 0))) for key, (of, n) in known.items()}
-    begun = _begun(mark, plan, later, _complete(other, ended))
+    begun = _begun(mark, plan, later, _complete(end, before) | _complete(mark, plan))
     earlier = _earlier(mark, plan)
-    return _before(earlier, _reached(earlier, plan), begun, _kept(other, ended)), begun
+    return _before(earlier, _reached(earlier, plan), begun, _kept(end, before)), begun
 
 
 def _earlier(mark: Mark, plan: Plan) -> Mark:
@@ -171,10 +210,14 @@ def _begun(mark: Mark, plan: Plan, ended: _Next, complete: Collection[int]) -> B
 
 def _complete(mark: Mark, plan: Plan) -> set[int]:
     """The ids of caches that have kept all rows."""
-    node, found = plan.node, set[int]()
-    if node.keeps_rows and not node.begins_after(mark[1], *plan.inputs) and node.begins_with(*plan.inputs):
-        found.add(id(plan))
+    found = {id(plan)} if plan.node.keeps_rows and _is_full(mark[1], plan) else set[int]()
     return found.union(*map(_complete, mark[4], plan.inputs))
+
+
+def _is_full(state: Any, cache: Plan) -> bool:
+    """Whether a cache needs no further pass over its input after a state, where others begin one with their own."""
+    node, inputs = cache.node, cache.inputs
+    return not node.begins_after(state, *inputs) and bool(node.begins_with(*inputs))
 
 
 def _kept(mark: Mark, plan: Plan) -> dict[int, Any]:
@@ -201,7 +244,10 @@ def _before(mark: Mark, reached: Epochs, begun: Begun, kept: dict[int, Any], mor
     node, plans = begun.plan.node, begun.plan.inputs
     if caches := node.caches(begun.plan):
         state = node.kept_by(state, tuple(kept.get(id(cache)) for cache in caches))
-    epoch = max(epoch, reached[0]) if begun.epoch is None else begun.epoch - 1 - more
+    if begun.epoch is not None:
+        epoch = begun.epoch - 1 - more
+    elif not node.keeps_rows:
+        epoch = max(epoch, reached[0])
     first, again = node.begins_after(state, *plans), int(node.begins_again(state, *plans))
     below = tuple(
         _before(one, of, part, kept, (more if i < first else 0) + again)

@@ -29,13 +29,13 @@ from penstock.graph.node import AUTOTUNE, END, Failing, RowSource
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.graph.share import rows_left
-from penstock.run.crossed import begun_anew, begun_behind, next_epochs, noted, raised, reached_by
+from penstock.run.crossed import begun_anew, begun_behind, ended, next_epochs, noted, reached_by
 from penstock.run.failed import Failed, is_among, rows_by_name
 from penstock.run.freed import freed
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
 from penstock.run.marks import NO_NOTES, Mark, checked
-from penstock.run.passes import Passes, PassesFrom, told_by_others
+from penstock.run.passes import Passes, PassesFrom, told_by_others, when_taken
 from penstock.run.readers import Readers
 from penstock.run.steps import Meter, OpenEdge, Raised
 from penstock.run.threads import leave_if_sent_home
@@ -101,7 +101,7 @@ class Edge:
         elif after:
             epoch = self._later(mark[0], mark[1], mark[4])
             self._passes.reach(plan, epoch)
-            self._begin(epoch, (mark[1], raised(mark[2], mark[4])), after=True)
+            self._begin(epoch, ended(mark, plan), after=True)
         else:
             self.rewind(mark, held)
 
@@ -342,8 +342,8 @@ class Edge:
         if mark is None and self._plan.begins_in_turn:
             self._restart_in_turn(*begun_anew(self.mark(), self._plan))
             return
-        epoch, state, given, _, inputs, _ = self.mark() if mark is None else mark
-        before = state, raised(given, inputs)
+        mark = self.mark() if mark is None else mark
+        epoch, before = mark[0], ended(mark, self._plan)
         self._epoch = self._later(epoch, *before)
         self._passes.reach(self._plan, self._epoch)
         self._maker.restart(self._epoch, before)
@@ -381,6 +381,10 @@ class Edge:
             self._branch_readers = Readers(threads if threads > 0 else None, most)
         known: Any = {"most_threads": most, "uncounted": uncounted, "readers": self._branch_readers}
         return self._kind(plan, checked(mark, plan), passes=PassesFrom(begins), **known)
+
+    def when_taken(self, note: Callable[[], None]) -> None:
+        """Have note taken of something once the rows that are made now are taken."""
+        when_taken(note)
 
     def again(self, mark: Mark | None = None) -> Edge:
         """The rows of this edge's own plan, from a mark or from where it stands."""

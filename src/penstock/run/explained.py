@@ -19,7 +19,7 @@ from penstock.graph.seeds import Drawn
 from penstock.graph.value_digests import fields_of
 from penstock.run.edge import Edge
 from penstock.run.passes import PassesAlone
-from penstock.run.reached import begin_epoch, parts_of, rows_in_epoch
+from penstock.run.reached import parts_of, rows_in_epoch
 
 __all__ = ["Explanation", "Origin", "explained", "replayed"]
 
@@ -140,7 +140,7 @@ def _found(plan: Plan, where: str, row: int, epoch: int) -> tuple[Chunk, Sources
         if row >= len(rows):
             raise _no_row(where, row, len(rows))
         return rows.gather(np.array([row])), sources, again
-    begin_epoch(again, epoch)
+    again.begin_pass(epoch)
     edge = Edge(again, passes=PassesAlone())
     passed = 0
     while passed < row and (n := edge.skip(row - passed)):

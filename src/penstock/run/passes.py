@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import local
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -22,6 +23,7 @@ __all__ = [
     "note_ended",
     "note_reached",
     "told_by_others",
+    "when_taken",
 ]
 
 _T = TypeVar("_T")
@@ -45,7 +47,9 @@ class Passes:
 
     def allot(self, plan: Plan) -> None:
         """Begin what is to be opened in a plan in which it depends on others which epoch one begins."""
-        for part in begin(plan, self.begin, self.known).in_order():
+        caches = (part for part in plan.parts if part.node.keeps_rows)
+        complete = {id(part) for part in caches if self.kept(part) is not None}
+        for part in begin(plan, self.begin, self.known, complete).in_order():
             if part.epoch is not None:
                 self._allotted.setdefault(id(part.plan), deque()).append(part.epoch)
 
@@ -74,13 +78,8 @@ class Passes:
 
     def reach(self, plan: Plan, epoch: int) -> None:
         """As `note`, once the rows that are made now are taken: how far was read ahead changes no later pass."""
-        if _are_told_by_others():
-            return
-        later: list[Reached] | None = getattr(_HERE, "later", None)
-        if later is None:
-            self.note(plan, epoch)
-        else:
-            later.append((self, plan, epoch))
+        if not _are_told_by_others():
+            when_taken(partial(self.note, plan, epoch))
 
 
 class PassesAlone(Passes):
@@ -119,12 +118,21 @@ class PassesFrom(Passes):
             self._next[id(plan)] = max(epoch + 1, self._next.get(id(plan), 0))
 
 
-Reached: TypeAlias = tuple[Passes, Plan, int]
-"""Of which passes a plan has reached an epoch."""
+Reached: TypeAlias = Callable[[], None]
+"""Takes note of what rows have reached."""
+
+
+def when_taken(note: Reached) -> None:
+    """Have note taken of what the rows that are made now have reached: once they are taken, where that is not yet."""
+    later: list[Reached] | None = getattr(_HERE, "later", None)
+    if later is None:
+        note()
+    else:
+        later.append(note)
 
 
 def made_ahead(make: Callable[[], _T]) -> tuple[_T, list[Reached]]:
-    """What `make` gives before it is asked for, and the epochs that are reached once it is taken."""
+    """What `make` gives before it is asked for, and what is to be noted once it is taken."""
     before, reached = getattr(_HERE, "later", None), list[Reached]()
     _HERE.later = reached
     try:
@@ -134,9 +142,9 @@ def made_ahead(make: Callable[[], _T]) -> tuple[_T, list[Reached]]:
 
 
 def note_reached(reached: Iterable[Reached]) -> None:
-    """Take note of epochs that were reached by what is taken now."""
-    for passes, plan, epoch in reached:
-        passes.reach(plan, epoch)
+    """Take note of what was reached by what is taken now."""
+    for note in reached:
+        when_taken(note)
 
 
 @contextmanager
@@ -167,7 +175,7 @@ def note_ended(plan: Plan, mark: Any) -> None:
 def _note_named(plan: Plan, mark: Any) -> None:
     if plan.node.named:
         _note_taken(plan, mark, 0)
-    for part, below in zip(plan.inputs, raised(mark[2], mark[4]), strict=True):
+    for part, below in zip(plan.inputs, raised(mark[2], mark[4], plan.inputs), strict=True):
         _note_named(part, below)
 
 
@@ -190,5 +198,5 @@ def _note_ended(plan: Plan, mark: Any, more: int) -> None:
     _, state, given, _, inputs, _ = mark
     begun = plan.node.begins_after(state, *plan.inputs)
     ends = int(plan.node.begins_again(state, *plan.inputs))
-    for i, (part, below) in enumerate(zip(plan.inputs, raised(given, inputs), strict=True)):
+    for i, (part, below) in enumerate(zip(plan.inputs, raised(given, inputs, plan.inputs), strict=True)):
         _note_ended(part, below, (more if i < begun else 0) + ends)

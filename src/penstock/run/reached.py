@@ -23,7 +23,7 @@ from penstock.graph.plan import Plan
 from penstock.run.edge import Edge
 from penstock.spec import Spec, TensorSpec, form
 
-__all__ = ["begin_epoch", "parts_of", "rows_in_epoch"]
+__all__ = ["parts_of", "rows_in_epoch"]
 
 _ENDLESS: Final = 1 << 62
 _AT_ONCE: Final = 1 << 16
@@ -198,7 +198,7 @@ class _Moved:
     def gather(self, rows: IntArray) -> Chunk:
         low, high = int(rows.min()), int(rows.max())
         plan, sources = followed(self.numbers)  # new ones, whose epochs nobody has counted
-        begin_epoch(plan, self.epoch)
+        plan.begin_pass(self.epoch)
         edge = Edge(plan)
         passed = 0
         while passed < low and (n := edge.skip(low - passed)):
@@ -212,13 +212,6 @@ class _Moved:
         used = sorted(set(which.tolist()))
         parts = [self.leaves[id(sources.nodes[i])].gather(numbers[which == i]) for i in used]
         return _put_back(parts, np.searchsorted(used, which))
-
-
-def begin_epoch(plan: Plan, epoch: int) -> None:
-    """Have the next pass over a plan be that of an epoch."""
-    uses = Counter(id(part) for part in parts_of(plan))
-    for part in parts_of(plan):
-        part.begin_at(epoch * uses[id(part)] * part.epochs_in_a_pass)
 
 
 def parts_of(plan: Plan) -> Iterator[Plan]:

@@ -167,6 +167,9 @@ class Filler:
             remove_file(self._entry.saved.at(self._folder, UNFINISHED))
         self.close()
 
+    def publish(self) -> None:
+        """Nothing more: all processes read the files already, also those of a pass that ends early."""
+
     def close(self) -> None:
         """Keep what is finished and let others fill the rest."""
         if self._shard is not None:

@@ -15,6 +15,7 @@ from penstock.graph.plan import Plan
 from penstock.run import ahead, maker, threads
 from penstock.run.edge import Edge
 from penstock.run.iterator import RowIterator
+from penstock.run.shared import Shared
 from penstock.run.steps import Steps
 from penstock.spec import Spec
 from penstock.testing import Samples
@@ -145,7 +146,7 @@ def test_a_thread_whose_start_is_interrupted_ends(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(threads, "Thread", Interrupted)
     before = set(readers())
-    steps = Steps(Plan(Samples(100, (1,))), Edge, 0, None, None)
+    steps = Steps(Plan(Samples(100, (1,))), Edge, 0, None, Shared())
     with pytest.raises(KeyboardInterrupt) as interrupt:
         ahead.Ahead(steps, depth=1).next()
     del interrupt

@@ -20,6 +20,7 @@ from penstock.nodes.with_options import most_threads_of
 from penstock.run.edge import Edge
 from penstock.run.given import Given, Later
 from penstock.run.iterator import RowIterator
+from penstock.run.shared import Shared
 from penstock.spec import Spec, flatten
 
 __all__ = ["Iterator", "dataset_of_chunks", "plan_of_elements", "to_tf"]
@@ -59,7 +60,7 @@ class _Chunks:
 
     def __init__(self, plan: Plan) -> None:
         keep_between_chunks()
-        self._edge = Edge(plan, most_threads=most_threads_of(plan))
+        self._edge = Edge(plan, shared=Shared(most_threads=most_threads_of(plan)))
 
     def __iter__(self) -> _Chunks:
         return self

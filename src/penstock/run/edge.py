@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -35,11 +36,11 @@ from penstock.run.freed import freed
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
 from penstock.run.marks import NO_NOTES, Mark, checked
-from penstock.run.passes import Passes, PassesFrom, told_by_others, when_taken
+from penstock.run.passes import PassesFrom, told_by_others, when_taken
 from penstock.run.readers import Readers
-from penstock.run.steps import Meter, OpenEdge, Raised
+from penstock.run.shared import Shared
+from penstock.run.steps import OpenEdge, Raised
 from penstock.run.threads import leave_if_sent_home
-from penstock.run.uncounted import Uncounted
 from penstock.spec import Spec
 
 __all__ = ["Edge", "Mark"]
@@ -61,29 +62,19 @@ class Edge:
         held: IntArray | None = None,
         *,
         after: bool = False,
-        meter: Meter | None = None,
-        most_threads: int | None = None,
+        shared: Shared | None = None,
         open_edge: OpenEdge | None = None,
-        uncounted: Uncounted | None = None,
-        passes: Passes | None = None,
-        kind: Callable[..., Edge] | None = None,
-        readers: Readers | None = None,
         is_inner: bool = False,
     ) -> None:
         """The rows from the start of a new epoch, or from a mark with the rows on hold at `held`.
 
-        With `after` they are those of the epoch that follows the mark's. AUTOTUNE uses at most `most_threads` for a
-        node, here and below. `open_edge` opens the edges below, the first time. What functions draw at random that no
-        state counts is noted in `uncounted`, from all edges below as well. `passes` tells epochs, here and below; of an
-        edge that `is_inner` the one above has asked for them. `kind` opens all other edges, which are then of one kind.
-        `readers` make things ahead where this or an edge above is of a dataset that was opened for a row.
+        With `after` they are those of the epoch that follows the mark's. `open_edge` opens the edges below, the first
+        time. Where an edge `is_inner` the one above has asked for its epochs.
         """
-        self._kind = Edge if kind is None else kind
-        self._passes = Passes() if passes is None else passes
-        self._uncounted = Uncounted() if uncounted is None else uncounted
+        self._shared = Shared() if shared is None else shared
+        self._passes = self._shared.passes
         self._open_first = open_edge
-        self._plan, self._meter, self._most_threads = plan, meter, most_threads
-        self._readers, self._branch_readers = readers, readers
+        self._plan, self._branch_readers = plan, self._shared.readers
         self._group_rows = 1
         self.group_rows = 1
         """Rows of the node that pulls here which are taken together by the one above it."""
@@ -107,16 +98,9 @@ class Edge:
 
     def _begin(self, epoch: int, place: Any = None, *, after: bool = False) -> None:
         self._epoch = epoch
-        known: Any = {
-            "most_threads": self._most_threads,
-            "uncounted": self._uncounted,
-            "readers": self._readers,
-        }
-        open_edge = self._open_first or partial(
-            self._kind, meter=self._meter, passes=self._passes, is_inner=True, **known
-        )
+        open_edge = self._open_first or partial(self._shared.kind or Edge, shared=self._shared, is_inner=True)
         self._open_first = None
-        maker = Maker(self._plan, open_edge, epoch, self._meter, **known)
+        maker = Maker(self._plan, open_edge, epoch, self._shared)
         maker.begin(place, after=after)
         self._maker = maker
         if self._group_rows > 1:
@@ -375,12 +359,12 @@ class Edge:
 
         What is made ahead in all of them takes so many threads together, with AUTOTUNE those of an iterator.
         """
-        most, uncounted = self._most_threads, self._uncounted
-        uncounted.opened.note(plan)
-        if self._branch_readers is None or (threads > 0 and self._branch_readers is self._readers):
-            self._branch_readers = Readers(threads if threads > 0 else None, most)
-        known: Any = {"most_threads": most, "uncounted": uncounted, "readers": self._branch_readers}
-        return self._kind(plan, checked(mark, plan), passes=PassesFrom(begins), **known)
+        known = self._shared
+        known.uncounted.opened.note(plan)
+        if self._branch_readers is None or (threads > 0 and self._branch_readers is known.readers):
+            self._branch_readers = Readers(threads if threads > 0 else None, known.most_threads)
+        shared = replace(known, meter=None, passes=PassesFrom(begins), readers=self._branch_readers)
+        return (known.kind or Edge)(plan, checked(mark, plan), shared=shared)
 
     def when_taken(self, note: Callable[[], None]) -> None:
         """Have note taken of something once the rows that are made now are taken."""
@@ -389,8 +373,7 @@ class Edge:
     def again(self, mark: Mark | None = None) -> Edge:
         """The rows of this edge's own plan, from a mark or from where it stands."""
         mark = self.mark() if mark is None else checked(mark, self._plan)
-        known: Any = {"uncounted": self._uncounted, "passes": self._passes, "readers": self._readers}
-        return self._kind(self._plan, mark, meter=self._meter, **known)
+        return (self._shared.kind or Edge)(self._plan, mark, shared=self._shared)
 
     def _pass_again(self, limit: int, wanted: IntArray, known: Mapping[str, IntArray]) -> int:
         """Pass over rows that were given before, errors that were raised before among them; 0 at the end.

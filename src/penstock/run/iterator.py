@@ -31,6 +31,7 @@ from penstock.run.opened_files import OpenedFiles, opened_in
 from penstock.run.passes import note_ended
 from penstock.run.position import State, open_state, reading_state
 from penstock.run.same_pipeline import as_it_was, check_pipeline
+from penstock.run.shared import Shared
 from penstock.run.shares import Standing, standing_of, with_skipped
 from penstock.run.state_writer import StateWriter
 from penstock.run.their_arguments import carried_over, plan_of
@@ -94,7 +95,8 @@ class RowIterator(Iterator[Any]):
     def _open(self, mark: Mark | None = None, plan: Plan | None = None) -> Edge:
         try:
             plan = self._plan if plan is None else plan
-            return Edge(plan, mark, most_threads=self._most_threads, uncounted=self._uncounted)
+            shared = Shared(most_threads=self._most_threads, uncounted=self._uncounted)
+            return Edge(plan, mark, shared=shared)
         except RecursionError as error:
             found = "iter: the pipeline has so many nodes in a row that Python's limit of calls in each other is met."
             raise LimitError(found, help=DEEPER) from error

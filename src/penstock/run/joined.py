@@ -12,8 +12,8 @@ from penstock.column.chunk import Chunk
 from penstock.graph.node import Failing, Partly, State, Work
 from penstock.graph.plan import Plan
 from penstock.run.marks import Mark
-from penstock.run.steps import InputEdge, Made, Meter, OpenEdge, Place, Steps, Task
-from penstock.run.uncounted import Uncounted
+from penstock.run.shared import Shared
+from penstock.run.steps import InputEdge, Made, OpenEdge, Place, Steps, Task
 
 __all__ = ["LineSteps", "steps_of"]
 
@@ -23,23 +23,22 @@ def steps_of(
     open_edge: OpenEdge,
     epoch: int,
     place: Place | None,
-    meter: Meter | None,
+    shared: Shared,
     *,
     after: bool = False,
-    uncounted: Uncounted | None = None,
 ) -> Steps | LineSteps:
     """The steps of a plan's node, together with those of the nodes below it where that is cheaper.
 
     A meter sees every node for itself. Where an edge between them has given a part of the chunk that it holds, as marks
     of nodes that run apart say, those above it go on without those below it to the end of the epoch.
     """
-    line = [plan] if meter is not None else plan.line
+    line = [plan] if shared.meter is not None else plan.line
     if place is not None and not after:
         given = [mark[2] for mark in _marks(place, len(line))]
         line = line[: next((i + 1 for i, n in enumerate(given) if n), len(line))]
     if len(line) == 1:
-        return Steps(plan, open_edge, epoch, place, meter, after=after, uncounted=uncounted)
-    return LineSteps(line, open_edge, epoch, place, after=after, uncounted=uncounted)
+        return Steps(plan, open_edge, epoch, place, shared, after=after)
+    return LineSteps(line, open_edge, epoch, place, shared, after=after)
 
 
 def _marks(place: Place, n: int) -> list[Mark]:
@@ -93,12 +92,12 @@ class LineSteps:
         open_edge: OpenEdge,
         epoch: int,
         place: Place | None,
+        shared: Shared,
         *,
         after: bool,
-        uncounted: Uncounted | None = None,
     ) -> None:
         """`line` are plans from the last one down, each the input of the one before."""
-        self._uncounted = uncounted
+        self._shared = shared
         self._line, self._open_edge, self._epoch = line, open_edge, epoch
         self._steps: Steps | _JoinedSteps | None = None
         below, nodes = line[-1].inputs[0], [plan.node for plan in line]
@@ -157,8 +156,8 @@ class LineSteps:
         plan, place, open_edge = self._line[0], self.place, _Adopting(self._edge, self._open_edge)
         one = plan.as_one
         if one is None or one.n > len(self._line):
-            return Steps(plan, open_edge, self._epoch, place, None, uncounted=self._uncounted)
-        return _JoinedSteps(one.n, one.plan, open_edge, self._epoch, place, self._uncounted)
+            return Steps(plan, open_edge, self._epoch, place, self._shared)
+        return _JoinedSteps(one.n, one.plan, open_edge, self._epoch, place, self._shared)
 
 
 class _Adopting:
@@ -185,14 +184,14 @@ class _JoinedSteps:
     """As `Steps`, of the last n nodes of a plan at once."""
 
     def __init__(
-        self, n: int, plan: Plan, open_edge: OpenEdge, epoch: int, place: Place, uncounted: Uncounted | None
+        self, n: int, plan: Plan, open_edge: OpenEdge, epoch: int, place: Place, shared: Shared
     ) -> None:
         """`plan` is of the node that stands for them, over what is below all of them."""
         marks = _marks(place, n)
         below = marks[-1][4]
         self._between = [_Between.of(mark, below[0][3]) for mark in marks]
         states = (*(mark[1] for mark in reversed(marks)), place[0])
-        self._steps = Steps(plan, open_edge, epoch, (states, below), None, uncounted=uncounted)
+        self._steps = Steps(plan, open_edge, epoch, (states, below), shared)
 
     @property
     def place(self) -> Place:

@@ -19,6 +19,7 @@ from penstock.graph.plan import Plan
 from penstock.run.edge import Edge
 from penstock.run.marks import NO_NOTES, Mark
 from penstock.run.passes import PassesFrom
+from penstock.run.shared import Shared
 from penstock.run.telling import TellingEdge
 
 __all__ = ["located"]
@@ -60,7 +61,8 @@ def _found(plan: Plan, mark: Mark, row: int, entry: int | None) -> str | None:
     if mark[2] < 0 or row - mark[3] + _rows_again(mark) > _MOST_ROWS:
         return None
     edges = _Edges()
-    edge = _Telling(edges, plan, mark, passes=PassesFrom(), most_threads=1)
+    kind = partial(_Telling, edges)
+    edge = kind(plan, mark, shared=Shared(passes=PassesFrom(), most_threads=1, kind=kind))
     passed = mark[3]
     while passed < row and (n := edge.skip(row - passed)):
         passed += n
@@ -86,7 +88,7 @@ def _bare(plan: Plan, mark: Mark, known: dict[int, Plan]) -> tuple[Plan, Mark]:
     epoch, state, given, position, inputs, notes = mark
     if plan.node.keeps_rows and not plan.is_shuffled:
         [part] = plan.inputs
-        return _at(*_bare(part, Edge(part, passes=PassesFrom()).mark(), known), position)
+        return _at(*_bare(part, Edge(part, shared=Shared(passes=PassesFrom())).mark(), known), position)
     parts = [_bare(part, below, known) for part, below in zip(plan.inputs, inputs, strict=True)]
     if plan.node.is_one_to_one and len(parts) == 1:
         return _at(*parts[0], position)
@@ -167,7 +169,7 @@ class _Telling(TellingEdge):
         if not plan.inputs and plan.node.is_bound():
             raise FailedPreconditionError(f"{plan.node} is not run once more for an error.")
         self._edges, self._number = edges, edges.add(plan, mark)
-        super().__init__(plan, mark, *held, kind=partial(_Telling, edges), **how)
+        super().__init__(plan, mark, *held, **how)
 
     def told(self, rows: Chunk, positions: IntArray) -> Chunk:
         return rows if self.plan.inputs else self._edges.told(self._number, rows, positions)

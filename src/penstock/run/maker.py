@@ -17,9 +17,9 @@ from penstock.run.joined import LineSteps, steps_of
 from penstock.run.passes import Reached, made_ahead, note_reached
 from penstock.run.pool import Pool, Ticket
 from penstock.run.readers import AheadInTurns, Readers
-from penstock.run.steps import Made, Meter, OpenEdge, Place, Raised, Steps, Task
+from penstock.run.shared import Shared
+from penstock.run.steps import Made, OpenEdge, Place, Raised, Steps, Task
 from penstock.run.tuning import Tuner
-from penstock.run.uncounted import Uncounted
 
 __all__ = ["Maker", "Ready"]
 
@@ -45,23 +45,14 @@ class Maker:
         plan: Plan,
         open_edge: OpenEdge,
         epoch: int,
-        meter: Meter | None,
-        *,
-        most_threads: int | None = None,
-        uncounted: Uncounted | None = None,
-        readers: Readers | None = None,
+        shared: Shared,
     ) -> None:
-        """To be begun. AUTOTUNE uses at most so many threads. What functions draw uncounted is noted in `uncounted`.
-
-        What is not asked for with a number of threads is done by those of `readers` where these are given.
-        """
-        self._plan, self._open_edge, self._epoch, self._meter = plan, open_edge, epoch, meter
+        """To be begun. What is not asked for with a number of threads is done by those that read ahead, if any."""
+        self._plan, self._open_edge, self._epoch, self._shared = plan, open_edge, epoch, shared
         threads = plan.node.threads()
         self._pool: Pool | Readers | None = Pool(threads) if threads > 1 else None
-        self._readers = readers
         self._width = max(threads, 1)
-        self._may_share = threads < 0 and most_threads != 1
-        self._most_threads, self._uncounted = most_threads, uncounted
+        self._may_share = threads < 0 and shared.most_threads != 1
         self._tuner: Tuner | None = None
         self._group_rows = 1
 
@@ -79,9 +70,8 @@ class Maker:
             self._open_edge,
             self._epoch,
             place,
-            self._meter,
+            self._shared,
             after=after,
-            uncounted=self._uncounted,
         )
         if self._group_rows > 1:
             self._steps.in_groups(self._group_rows)
@@ -151,10 +141,10 @@ class Maker:
         result = task.work()
         if perf_counter() - start > _SHARE_SECONDS:
             self._may_share = False
-            if self._readers is not None:
-                self._pool, self._width = self._readers, self._readers.threads
+            if (readers := self._shared.readers) is not None:
+                self._pool, self._width = readers, readers.threads
                 return result
-            self._tuner = Tuner(self._most_threads)
+            self._tuner = Tuner(self._shared.most_threads)
             self._width = self._tuner.width
             self._pool = Pool(self._width)
         return result
@@ -172,7 +162,8 @@ class Maker:
         return reached, made
 
     def _wait(self, take: Callable[[], Any]) -> Any:
-        return take() if self._meter is None else self._meter.waiting(self._plan, take)
+        meter = self._shared.meter
+        return take() if meter is None else meter.waiting(self._plan, take)
 
     def _step(self) -> Made:
         if self._ahead is not None:
@@ -189,8 +180,8 @@ class Maker:
         return step
 
     def _made_ahead(self, depth: int) -> Ahead | AheadInTurns | None:
-        steps = _Noting(self._next)
-        return Ahead(steps, depth) if self._readers is None else self._readers.ahead(self._plan, steps, depth)
+        steps, readers = _Noting(self._next), self._shared.readers
+        return Ahead(steps, depth) if readers is None else readers.ahead(self._plan, steps, depth)
 
 
 class _Crossing:

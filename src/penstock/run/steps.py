@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol, TypeAlias
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.graph.node import END, Broken, Failing, Node, State, Step, Work
+from penstock.graph.node import END, Broken, Failing, Node, State, Work
 from penstock.graph.placed import unnoted
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.run.crossed import begun_again
-from penstock.run.uncounted import Uncounted
+from penstock.run.shared import Shared
 
-__all__ = ["InputEdge", "Made", "Meter", "OpenEdge", "Place", "Raised", "Steps", "Task"]
+__all__ = ["InputEdge", "Made", "OpenEdge", "Place", "Raised", "Steps", "Task"]
 
 Place: TypeAlias = tuple[State, tuple[Any, ...]]
 """A state of a node, and the marks of its inputs at that moment."""
@@ -75,16 +75,6 @@ class OpenEdge(Protocol):
     ) -> InputEdge: ...
 
 
-class Meter(Protocol):
-    """What watches a run: it may time steps and waiting, and changes neither."""
-
-    def step(self, plan: Plan, step: Callable[..., Step]) -> Callable[..., Step]:
-        """The step to run in place of a node's."""
-
-    def waiting(self, plan: Plan, take: Callable[[], Any]) -> Any:
-        """What `take` gives, which waits for what other threads make."""
-
-
 class Steps:
     """Steps one after the other, over edges of their own.
 
@@ -97,18 +87,14 @@ class Steps:
         open_edge: OpenEdge,
         epoch: int,
         place: Place | None,
-        meter: Meter | None,
+        shared: Shared,
         *,
         after: bool = False,
-        uncounted: Uncounted | None = None,
     ) -> None:
-        """From the start, from a place, or from the start of the epoch after that of a place.
-
-        What functions draw at random that no state counts is noted in `uncounted`.
-        """
+        """From the start, from a place, or from the start of the epoch after that of a place."""
         self._plan, self._node = plan, plan.node
-        node = plan.node
-        self._uncounted = Uncounted() if uncounted is None else uncounted
+        node, meter = plan.node, shared.meter
+        self._uncounted = shared.uncounted
         self._step = node.step if meter is None else meter.step(plan, node.step)
         self._holds = type(node).held is not Node.held
         if place is None:

@@ -11,48 +11,37 @@ on hold are fetched by number once they are asked for. Positions are numbers as 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any
 
 import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.column.row_bytes import rows_within
-from penstock.errors import FailedPreconditionError, InvalidArgumentError
+from penstock.errors import FailedPreconditionError
 from penstock.graph.begins import NEVER_BEFORE, Begins
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.in_turn import Begun
-from penstock.graph.node import AUTOTUNE, END, Failing, RowSource
+from penstock.graph.node import AUTOTUNE, END, RowSource
 from penstock.graph.plan import Plan
-from penstock.graph.rows import _End
 from penstock.graph.share import rows_left
 from penstock.run.crossed import begun_anew, begun_behind, ended, next_epochs, noted, reached_by
-from penstock.run.failed import Failed, is_among, rows_by_name
-from penstock.run.freed import freed
+from penstock.run.failed import is_among, rows_by_name
+from penstock.run.giving import WORTH_FETCHING, Giving
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
 from penstock.run.marks import NO_NOTES, Mark, checked
 from penstock.run.passes import PassesFrom, told_by_others, when_taken
 from penstock.run.readers import Readers
 from penstock.run.shared import Shared
-from penstock.run.steps import OpenEdge, Raised
-from penstock.run.threads import leave_if_sent_home
-from penstock.spec import Spec
+from penstock.run.steps import OpenEdge
 
 __all__ = ["Edge", "Mark"]
 
-# Fewer rows than this are made sooner than they are found by number.
-WORTH_FETCHING = 1024
 
-# The errors of an epoch for which the record is looked for: it takes about as long as to restore a state.
-_MOST_LOCATED: Final = 16
-
-
-class Edge:
+class Edge(Giving):
     """The rows that come out of a plan, in order; see `penstock.graph.node.Rows` and `Branch`."""
 
     def __init__(
@@ -71,14 +60,14 @@ class Edge:
         With `after` they are those of the epoch that follows the mark's. `open_edge` opens the edges below, the first
         time. Where an edge `is_inner` the one above has asked for its epochs.
         """
+        super().__init__(plan)
         self._shared = Shared() if shared is None else shared
         self._passes = self._shared.passes
         self._open_first = open_edge
-        self._plan, self._branch_readers = plan, self._shared.readers
+        self._branch_readers = self._shared.readers
         self._group_rows = 1
         self.group_rows = 1
         """Rows of the node that pulls here which are taken together by the one above it."""
-        self.scratch: dict[str, Any] = {}
         if mark is None:
             if not is_inner and plan.begins_in_turn:
                 self._passes.allot(plan)
@@ -102,38 +91,15 @@ class Edge:
         self._open_first = None
         maker = Maker(self._plan, open_edge, epoch, self._shared)
         maker.begin(place, after=after)
-        self._maker = maker
         if self._group_rows > 1:
-            self._maker.in_groups(self._group_rows)
-        self._clear()
-
-    def _clear(self) -> None:
-        """No rows are here, and the maker is about to make the first."""
-        self._before = self._maker.place
-        self._chunk: Chunk | None = None
-        self._errors: deque[tuple[int, Exception]] = deque()
-        self._given = self._rows_given = self._slots = 0
-        self.position = 0
-        self._failed = Failed()
-        self._held = Held()
-        self._waiting: list[Exception] = []
-        self.scratch.clear()
+            maker.in_groups(self._group_rows)
+        self._stand(maker)
 
     def in_groups(self, size: int) -> None:
         """Have chunks hold multiples of so many rows, where the source can: groups of them are not cut."""
         self._group_rows = size
         if self._chunk is None:
             self._maker.in_groups(size)
-
-    @property
-    def plan(self) -> Plan:
-        """The plan whose rows they are."""
-        return self._plan
-
-    @property
-    def spec(self) -> Spec:
-        """The spec of the rows."""
-        return self._plan.spec
 
     @property
     def by_number(self) -> RowSource | None:
@@ -149,82 +115,6 @@ class Edge:
     def by_number_now(self) -> RowSource | None:
         """The rows of this epoch by number, where that is possible and nothing has to be made for it first."""
         return rows_in_epoch(self._plan, *self._before)
-
-    @property
-    def at_hand(self) -> int:
-        """Rows that the next pull gives without waiting."""
-        return (self._errors[0][0] if self._errors else self._slots) - self._given
-
-    # --- rows given away ---
-
-    def pull(self, limit: int | None = None) -> Chunk | Literal[_End.END]:
-        """The next rows, at least one and at most `limit`; as many as are at hand."""
-        n = self._ready()
-        if not n:
-            return END
-        n = n if limit is None else min(n, limit)
-        chunk, start = self._chunk, self._rows_given
-        assert chunk is not None
-        self._advance(n)
-        return chunk if n == len(chunk) else chunk.slice(start, start + n)
-
-    def pull_exact(self, n: int, enough_bytes: int | None = None) -> Chunk | Literal[_End.END]:
-        """The next n rows, fewer only at the end or before an error, which is raised at the next pull.
-
-        With `enough_bytes` they end behind the row with which they have so many bytes of values.
-        """
-        parts: list[Chunk] = []
-        missing, room = n, enough_bytes
-        while missing:
-            try:
-                chunk = self.pull(missing)
-            except Exception as error:
-                if not parts:
-                    raise
-                self._waiting.append(error)
-                break
-            if chunk is END:
-                break
-            if room is not None:
-                within, room = rows_within(chunk, room)
-                self.give_back(len(chunk) - len(within))
-                chunk = within
-            parts.append(chunk)
-            missing -= len(chunk)
-            if room is not None and room <= 0:
-                break
-        return Chunk.concat(parts) if parts else END
-
-    def pull_groups(self, size: int) -> Chunk | Literal[_End.END]:
-        """The next rows in whole groups of `size`, as many as are at hand; fewer than `size` only at the end."""
-        # Within a chunk groups are slices; only a group that crosses a border is copied together.
-        n = self._ready()
-        return self.pull(n // size * size) if n >= size else self.pull_exact(size)
-
-    def give_back(self, n: int) -> None:
-        """Take back the last n rows of the latest pull, which must have been a plain `pull`."""
-        assert n <= self._rows_given, "only rows of the latest pull can be taken back"
-        self._advance(-n)
-
-    def skip(self, n: int) -> int:
-        """Pass over up to n rows; how many there were: fewer only at the end or before an error."""
-        if n >= WORTH_FETCHING and self._jumped(n):
-            return n
-        passed = 0
-        while passed < n:
-            try:
-                at_hand = self._ready()
-            except Exception as error:
-                if not passed:
-                    raise
-                self._waiting.append(error)
-                break
-            if not at_hand:
-                break
-            taken = min(at_hand, n - passed)
-            self._advance(taken)
-            passed += taken
-        return passed
 
     def _jumped(self, n: int) -> bool:
         """Whether it stands after the first n rows now, without making them."""
@@ -397,60 +287,6 @@ class Edge:
 
     def _base(self) -> Base:
         return (self.position, self._before[0], self._given, self._before[1])
-
-    # --- chunks ---
-
-    def _advance(self, n: int) -> None:
-        self._given += n
-        self._rows_given += n
-        self.position += n
-
-    def _ready(self) -> int:
-        """How many rows are at hand, once there are any; 0 at the end. Raises the error that comes next."""
-        if self._waiting:
-            raise self._placed(self._waiting.pop())
-        while self._given == self._slots:
-            leave_if_sent_home()
-            if not self._make():
-                return 0
-            if self._waiting:
-                raise self._placed(self._waiting.pop())
-        if self._errors and self._errors[0][0] == self._given:
-            self._given += 1
-            raise self._placed(self._noted(self._errors.popleft()[1]))
-        return self.at_hand
-
-    def _noted(self, error: Exception) -> Exception:
-        """The error, which has taken the place of the next row."""
-        self._failed.add(self.position, error)
-        self.position += 1
-        return error
-
-    def _placed(self, error: Exception) -> Exception:
-        """The error, where it is one of a row's with what finds the row's origin."""
-        if isinstance(error, InvalidArgumentError) and len(self._plan.inputs) == 1:
-            # It opens edges of its own, which only an error asks for.
-            from penstock.run.located import located
-
-            [plan], [mark] = self._plan.inputs, self._before[1]
-            error.came_from(partial(located, plan, mark, again=self._failed.n <= _MOST_LOCATED))
-        return freed(error)
-
-    def _make(self) -> bool:
-        """Have the next chunk made; False at the end."""
-        if not self._held:
-            self._failed.forget()
-        self._before, made = self._maker.next()
-        self._chunk, self._given, self._rows_given, self._slots = None, 0, 0, 0
-        if isinstance(made, Raised):
-            self._waiting.append(self._noted(made.take()))
-            return True
-        if isinstance(made, Failing):
-            self._chunk, self._slots = made.rows, len(made)
-            self._errors = made.take_errors()
-        elif made is not None and made is not END:
-            self._chunk, self._slots = made, len(made)
-        return made is not END
 
 
 def _finds_rows(plan: Plan, place: tuple[Any, tuple[Mark, ...]], n: int) -> bool:

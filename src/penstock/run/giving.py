@@ -1,0 +1,205 @@
+"""Rows that are given away from one chunk after the other, with errors in the place of those that could not be made."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import deque
+from functools import partial
+from typing import Any, Final, Literal
+
+from penstock.column.chunk import Chunk
+from penstock.column.row_bytes import rows_within
+from penstock.errors import InvalidArgumentError
+from penstock.graph.node import END, Failing
+from penstock.graph.plan import Plan
+from penstock.graph.rows import _End
+from penstock.run.failed import Failed
+from penstock.run.freed import freed
+from penstock.run.held import Held
+from penstock.run.maker import Maker
+from penstock.run.steps import Raised
+from penstock.run.threads import leave_if_sent_home
+from penstock.spec import Spec
+
+__all__ = ["WORTH_FETCHING", "Giving"]
+
+# Fewer rows than this are made sooner than they are found by number.
+WORTH_FETCHING = 1024
+
+# The errors of an epoch for which the record is looked for: it takes about as long as to restore a state.
+_MOST_LOCATED: Final = 16
+
+
+class Giving:
+    """The rows of a plan as they are asked for: how many, in which groups.
+
+    Attributes:
+        position: Of the next row in its epoch; one that failed counts.
+        scratch: What a node keeps here only to be faster.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        """To be begun."""
+        self._plan = plan
+        self.scratch: dict[str, Any] = {}
+
+    def _stand(self, maker: Maker) -> None:
+        """Go on with what is made next."""
+        self._maker = maker
+        self._clear()
+
+    def _clear(self) -> None:
+        """No rows are here, and the maker is about to make the first."""
+        self._before = self._maker.place
+        self._chunk: Chunk | None = None
+        self._errors: deque[tuple[int, Exception]] = deque()
+        self._given = self._rows_given = self._slots = 0
+        self.position = 0
+        self._failed = Failed()
+        self._held = Held()
+        self._waiting: list[Exception] = []
+        self.scratch.clear()
+
+    @property
+    def plan(self) -> Plan:
+        """The plan whose rows they are."""
+        return self._plan
+
+    @property
+    def spec(self) -> Spec:
+        """The spec of the rows."""
+        return self._plan.spec
+
+    @property
+    def at_hand(self) -> int:
+        """Rows that the next pull gives without waiting."""
+        return (self._errors[0][0] if self._errors else self._slots) - self._given
+
+    # --- rows given away ---
+
+    def pull(self, limit: int | None = None) -> Chunk | Literal[_End.END]:
+        """The next rows, at least one and at most `limit`; as many as are at hand."""
+        n = self._ready()
+        if not n:
+            return END
+        n = n if limit is None else min(n, limit)
+        chunk, start = self._chunk, self._rows_given
+        assert chunk is not None
+        self._advance(n)
+        return chunk if n == len(chunk) else chunk.slice(start, start + n)
+
+    def pull_exact(self, n: int, enough_bytes: int | None = None) -> Chunk | Literal[_End.END]:
+        """The next n rows, fewer only at the end or before an error, which is raised at the next pull.
+
+        With `enough_bytes` they end behind the row with which they have so many bytes of values.
+        """
+        parts: list[Chunk] = []
+        missing, room = n, enough_bytes
+        while missing:
+            try:
+                chunk = self.pull(missing)
+            except Exception as error:
+                if not parts:
+                    raise
+                self._waiting.append(error)
+                break
+            if chunk is END:
+                break
+            if room is not None:
+                within, room = rows_within(chunk, room)
+                self.give_back(len(chunk) - len(within))
+                chunk = within
+            parts.append(chunk)
+            missing -= len(chunk)
+            if room is not None and room <= 0:
+                break
+        return Chunk.concat(parts) if parts else END
+
+    def pull_groups(self, size: int) -> Chunk | Literal[_End.END]:
+        """The next rows in whole groups of `size`, as many as are at hand; fewer than `size` only at the end."""
+        # Within a chunk groups are slices; only a group that crosses a border is copied together.
+        n = self._ready()
+        return self.pull(n // size * size) if n >= size else self.pull_exact(size)
+
+    def give_back(self, n: int) -> None:
+        """Take back the last n rows of the latest pull, which must have been a plain `pull`."""
+        assert n <= self._rows_given, "only rows of the latest pull can be taken back"
+        self._advance(-n)
+
+    def skip(self, n: int) -> int:
+        """Pass over up to n rows; how many there were: fewer only at the end or before an error."""
+        if n >= WORTH_FETCHING and self._jumped(n):
+            return n
+        passed = 0
+        while passed < n:
+            try:
+                at_hand = self._ready()
+            except Exception as error:
+                if not passed:
+                    raise
+                self._waiting.append(error)
+                break
+            if not at_hand:
+                break
+            taken = min(at_hand, n - passed)
+            self._advance(taken)
+            passed += taken
+        return passed
+
+    @abstractmethod
+    def _jumped(self, n: int) -> bool:
+        """Whether it stands after the first n rows now, without making them."""
+
+    # --- chunks ---
+
+    def _advance(self, n: int) -> None:
+        self._given += n
+        self._rows_given += n
+        self.position += n
+
+    def _ready(self) -> int:
+        """How many rows are at hand, once there are any; 0 at the end. Raises the error that comes next."""
+        if self._waiting:
+            raise self._placed(self._waiting.pop())
+        while self._given == self._slots:
+            leave_if_sent_home()
+            if not self._make():
+                return 0
+            if self._waiting:
+                raise self._placed(self._waiting.pop())
+        if self._errors and self._errors[0][0] == self._given:
+            self._given += 1
+            raise self._placed(self._noted(self._errors.popleft()[1]))
+        return self.at_hand
+
+    def _noted(self, error: Exception) -> Exception:
+        """The error, which has taken the place of the next row."""
+        self._failed.add(self.position, error)
+        self.position += 1
+        return error
+
+    def _placed(self, error: Exception) -> Exception:
+        """The error, where it is one of a row's with what finds the row's origin."""
+        if isinstance(error, InvalidArgumentError) and len(self._plan.inputs) == 1:
+            # It opens edges of its own, which only an error asks for.
+            from penstock.run.located import located
+
+            [plan], [mark] = self._plan.inputs, self._before[1]
+            error.came_from(partial(located, plan, mark, again=self._failed.n <= _MOST_LOCATED))
+        return freed(error)
+
+    def _make(self) -> bool:
+        """Have the next chunk made; False at the end."""
+        if not self._held:
+            self._failed.forget()
+        self._before, made = self._maker.next()
+        self._chunk, self._given, self._rows_given, self._slots = None, 0, 0, 0
+        if isinstance(made, Raised):
+            self._waiting.append(self._noted(made.take()))
+            return True
+        if isinstance(made, Failing):
+            self._chunk, self._slots = made.rows, len(made)
+            self._errors = made.take_errors()
+        elif made is not None and made is not END:
+            self._chunk, self._slots = made, len(made)
+        return made is not END

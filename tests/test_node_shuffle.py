@@ -13,7 +13,8 @@ import pytest
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.graph.node import END
-from penstock.graph.plan import Plan, plain_rows
+from penstock.graph.plain import plain_rows
+from penstock.graph.plan import Plan
 from penstock.graph.seeds import set_seed
 from penstock.run import maker
 from penstock.run.edge import Edge

@@ -5,7 +5,8 @@ import pytest
 
 import penstock as ps
 from penstock.errors import ArgumentError, InvalidArgumentError
-from penstock.graph.plan import Plan, plain_rows
+from penstock.graph.plain import plain_rows
+from penstock.graph.plan import Plan
 from penstock.nodes.unbatch import Unbatch
 from penstock.testing import Lists, Pairs
 from penstock.testing.laws import check_laws, same

@@ -9,7 +9,7 @@ import pytest
 import penstock as ps
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentTypeError
-from penstock.graph.plan import plain_rows
+from penstock.graph.plain import plain_rows
 
 
 def test_each_value_comes_once_where_it_came_first():

@@ -22,7 +22,8 @@ import numpy as np
 
 from penstock.column.values import Ragged, Sparse
 from penstock.graph.node import INFINITE, UNKNOWN
-from penstock.graph.plan import Plan, plain_rows
+from penstock.graph.plain import plain_rows
+from penstock.graph.plan import Plan
 from penstock.run.iterator import RowIterator
 from penstock.run.position import seal_state
 from penstock.spec import DatasetSpec, LeafSpec, NoneSpec, UnrankedSpec, flatten, string, text

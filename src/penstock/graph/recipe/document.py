@@ -21,7 +21,8 @@ from penstock.column.batches import RowsInMemory
 from penstock.errors import ArgumentError, ArgumentTypeError, PenstockError
 from penstock.graph.adapted import Adapted
 from penstock.graph.node import Function
-from penstock.graph.plan import Plan, first_rows, plan_of
+from penstock.graph.plain import first_rows
+from penstock.graph.plan import Plan, plan_of
 from penstock.graph.recipe.arrays import chunk_digest
 from penstock.graph.recipe.checked import (
     VERSION,

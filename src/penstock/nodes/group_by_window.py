@@ -42,7 +42,7 @@ from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
-from penstock.nodes.opens import Opens, is_kept
+from penstock.nodes.opens import Opens, are_further, is_kept
 from penstock.nodes.places import (
     ALONE,
     AT_PLACES,
@@ -205,7 +205,7 @@ class GroupByWindow(Opens):
             and others.dtype == np.int64
             and others.shape == waiting.shape
             and type(ended) is bool
-            and all(is_first(part) or is_kept(part) for part in state[10:])
+            and are_further(state[10:])
         )
 
     def held(self, state: State) -> Sequence[IntArray]:

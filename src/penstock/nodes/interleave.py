@@ -33,12 +33,12 @@ from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
 from penstock.nodes.listed import NONE_LISTED, Listed, listed
-from penstock.nodes.opens import Opens
+from penstock.nodes.opens import Opens, are_further
 from penstock.nodes.places import at_places, before_places, with_places
 from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.nodes.sketched import sizes_of_opened
-from penstock.nodes.turns import Turns, epoch_in, is_further, is_over, is_place
+from penstock.nodes.turns import Turns, epoch_in, is_over, is_place
 from penstock.spec import Spec
 
 __all__ = ["Interleave", "interleaved"]
@@ -189,7 +189,8 @@ class Interleave(Opens):
     def knows(self, state: State) -> bool:
         if not (isinstance(state, tuple) and 4 <= len(state) <= 7):
             return False
-        if not all(map(is_further, state[4:])) or len(epoch_in(state)) > 1:
+        epoch = epoch_in(state)
+        if len(epoch) > 1 or not all(map(is_whole, epoch)) or not are_further(state[4 + len(epoch) :]):
             return False
         places, turn, given, ended = state[:4]
         if not (isinstance(places, tuple) and len(places) == self.cycle_length and type(ended) is bool):

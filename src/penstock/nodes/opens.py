@@ -13,8 +13,9 @@ from penstock.graph.named import Named
 from penstock.graph.node import Branch, Node, State
 from penstock.graph.plan import Plan
 from penstock.nodes.kept import is_origin, is_told_of
+from penstock.nodes.same_form import is_first
 
-__all__ = ["Opens", "is_kept"]
+__all__ = ["Opens", "are_further", "is_kept"]
 
 
 @frozen
@@ -100,6 +101,12 @@ class Opens(Node):
             for ids, origin in zip(begins.caches, known, strict=True)
         )
         return kept if now.count(None) == known.count(None) else now
+
+
+def are_further(parts: tuple[Any, ...]) -> bool:
+    """Whether parts of a state may be what not all states have: what the first rows are, and what is said of caches."""
+    n_first, n_kept = sum(map(is_first, parts)), sum(map(is_kept, parts))
+    return n_first <= 1 and n_kept <= 1 and n_first + n_kept == len(parts)
 
 
 def is_kept(value: Any) -> bool:

@@ -14,13 +14,12 @@ from penstock.graph.following import opened_by
 from penstock.graph.node import AUTOTUNE, END, Branch, Failing, Rows, State
 from penstock.graph.rows import _End
 from penstock.nodes.drawn import is_whole
-from penstock.nodes.opens import is_kept
 from penstock.nodes.same_form import First, is_first, like_first
 
 if TYPE_CHECKING:
     from penstock.nodes.interleave import Interleave
 
-__all__ = ["Turns", "epoch_in", "is_further", "is_over", "is_place"]
+__all__ = ["Turns", "epoch_in", "is_over", "is_place"]
 
 _MOST_PULLS: Final = 256
 
@@ -33,11 +32,6 @@ def is_over(state: State) -> bool:
 def epoch_in(state: State) -> tuple[int, ...]:
     """The epoch in a state, where it has one."""
     return tuple(part for part in state[4:] if isinstance(part, int))
-
-
-def is_further(value: Any) -> bool:
-    """Whether a value may be one of those parts that not all states have."""
-    return is_whole(value) or is_first(value) or is_kept(value)
 
 
 def is_place(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import re
 
 import numpy as np
@@ -206,6 +207,16 @@ def test_options_are_none_until_they_are_set_and_have_their_former_names():
     assert (options.threading.private_threadpool_size, options.deterministic) == (2, False)
     with pytest.raises(AttributeError):
         _ = options.deterministc
+
+
+def test_an_option_of_a_group_that_there_is_not_is_refused_with_the_near_one():
+    options = ps.Options()
+    with pytest.raises(AttributeError, match="Did you mean map_fusion"):
+        options.experimental_optimization.map_fusions = True
+    with pytest.raises(AttributeError, match="Did you mean num_devices"):
+        _ = options.experimental_distribute.num_device
+    options.experimental_optimization.map_fusion = True
+    assert pickle.loads(pickle.dumps(options)) == options != ps.Options()
 
 
 def test_options_are_merged_by_the_name_of_tf_data():

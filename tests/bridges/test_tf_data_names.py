@@ -60,6 +60,13 @@ def test_datasets_of_one_fingerprint_are_made_alike():
         ("", "deterministic", 3, TypeError),
         ("threading", "private_threadpool_sizes", 4, AttributeError),
         ("threading", "private_threadpool_size", "4", TypeError),
+        ("experimental_optimization", "map_fusions", True, AttributeError),
+        ("experimental_optimization", "map_fusion", 3, TypeError),
+        ("experimental_distribute", "num_device", 2, AttributeError),
+        ("experimental_service", "pin", True, AttributeError),
+        ("autotune", "ram_budgets", 2, AttributeError),
+        ("autotune", "enabled", 1, TypeError),
+        ("", "experimental_optimization", True, TypeError),
     ],
 )
 def test_an_option_that_is_none_is_refused(group: str, name: str, value: Any, error: type[Exception]):
@@ -67,6 +74,15 @@ def test_an_option_that_is_none_is_refused(group: str, name: str, value: Any, er
         options = its.data.Options()
         with pytest.raises(error, match=name):
             setattr(getattr(options, group) if group else options, name, value)
+
+
+def test_options_of_a_group_are_merged_one_by_one():
+    for its in (tf, ptf):
+        one, other = its.data.Options(), its.data.Options()
+        one.experimental_optimization.map_fusion = True
+        other.experimental_optimization.noop_elimination = False
+        merged = one.merge(other).experimental_optimization
+        assert (merged.map_fusion, merged.noop_elimination, merged.inject_prefetch) == (True, False, None)
 
 
 def test_rows_as_numpy_come_by_next_too():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -17,8 +16,23 @@ from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
 from penstock.spec import Spec
 
-_GROUPS: Final = frozenset({"experimental_distribute", "experimental_optimization", "experimental_service"})
-"""Options of tf.data that have options of their own."""
+_OPTIMIZATIONS: Final = (
+    *("apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch"),
+    *(
+        "map_and_batch_fusion",
+        "map_and_filter_fusion",
+        "map_fusion",
+        "map_parallelization",
+        "noop_elimination",
+    ),
+    *("parallel_batch", "seq_interleave_prefetch", "shuffle_and_repeat_fusion"),
+)
+_GROUPS: Final[dict[str, dict[str, type]]] = {
+    "experimental_distribute": {"auto_shard_policy": int, "num_devices": int},
+    "experimental_optimization": dict.fromkeys(_OPTIMIZATIONS, bool),
+    "experimental_service": {"pinned": bool},
+}
+"""Options of tf.data that have options of their own, with the types of these."""
 
 _UNSET: Final = frozenset(
     {
@@ -32,11 +46,11 @@ _UNSET: Final = frozenset(
 )
 """Options of tf.data that are None until they are set."""
 
-_THREADS: Final = ("private_threadpool_size", "max_intra_op_parallelism")
+_THREADS: Final[dict[str, type]] = {"private_threadpool_size": int, "max_intra_op_parallelism": int}
 _FORMER: Final = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
 """What options were called before."""
 
-__all__ = ["Options", "ThreadingOptions", "WithOptions", "most_threads_of", "options_of"]
+__all__ = ["Options", "ThreadingOptions", "WithOptions", "check_option", "most_threads_of", "options_of"]
 
 
 @recorded
@@ -53,10 +67,7 @@ class ThreadingOptions:
     max_intra_op_parallelism: int | None = None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _THREADS:
-            raise _no_option("ThreadingOptions", name, _THREADS)
-        if value is not None and not isinstance(value, int | np.integer):
-            raise ArgumentTypeError("ThreadingOptions", name, got=value, want="a whole number")
+        check_option("ThreadingOptions", name, value, _THREADS)
         object.__setattr__(self, name, value)
 
 
@@ -89,15 +100,17 @@ class Options:
             return None
         if name not in _GROUPS:
             raise AttributeError(f"'Options' object has no attribute {name!r}", name=name, obj=self)
-        return self.__dict__.setdefault(name, _Group())
+        return self.__dict__.setdefault(name, _Group(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         name = _FORMER.get(name, name)
-        known = ("deterministic", "autotune", "threading", *sorted(_GROUPS | _UNSET))
+        known = ("deterministic", "autotune", "threading", *sorted(_GROUPS.keys() | _UNSET))
         if name not in known:
             raise _no_option("Options", name, known)
         if name in ("deterministic", "autotune") and not isinstance(value, bool | np.bool_ | None):
             raise ArgumentTypeError("Options", name, got=value, want="True, False or None")
+        if name in _GROUPS and not (isinstance(value, _Group) and vars(value)["_of"] == name):
+            raise ArgumentTypeError("Options", name, got=value, want=f"the {name} of other options")
         object.__setattr__(self, name, value)
 
     __hash__ = None  # type: ignore[assignment]  # options change
@@ -114,6 +127,8 @@ class Options:
         merged = Options()
         for options in (self, later):
             vars(merged).update({name: one for name, one in vars(options).items() if one is not None})
+        for name in _GROUPS.keys() & vars(self).keys() & vars(later).keys():
+            vars(merged)[name] = vars(self)[name].merged(vars(later)[name])
         mine, theirs = self.threading, later.threading
         merged.threading = ThreadingOptions(
             _either(theirs.private_threadpool_size, mine.private_threadpool_size),
@@ -128,16 +143,52 @@ def _no_option(where: str, name: str, known: Sequence[str]) -> AttributeError:
     return AttributeError(f"{where} has no option {name!r}.{help}")
 
 
+def check_option(where: str, name: str, value: Any, known: Mapping[str, type]) -> None:
+    """Refuses an option that there is not, or one of another type; None is of each."""
+    if name not in known:
+        raise _no_option(where, name, tuple(known))
+    if known[name] is bool and not isinstance(value, bool | np.bool_ | None):
+        raise ArgumentTypeError(where, name, got=value, want="True, False or None")
+    if known[name] is int and not isinstance(value, int | np.integer | None):
+        raise ArgumentTypeError(where, name, got=value, want="a whole number")
+
+
 def _set_ones(options: Options) -> dict[str, Any]:
-    return {name: value for name, value in vars(options).items() if value not in (None, _Group())}
+    unset = (None, *map(_Group, _GROUPS))
+    return {name: value for name, value in vars(options).items() if value not in unset}
 
 
-class _Group(SimpleNamespace):
-    """Options that are None until they are set."""
+class _Group:
+    """Options that are None until they are set.
+
+    Args:
+        of: The option of which these are.
+    """
+
+    def __init__(self, of: str) -> None:
+        self.__dict__["_of"] = of
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
+        check_option(self._of, name, None, _GROUPS[self._of])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        check_option(self._of, name, value, _GROUPS[self._of])
+        self.__dict__[name] = value
+
+    __hash__ = None  # type: ignore[assignment]  # options change
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Group) and vars(self) == vars(other)
+
+    def merged(self, later: Any) -> _Group:
+        """These options, with those that are set in `later` replaced."""
+        merged = _Group(self._of)
+        vars(merged).update(
+            {**vars(self), **{name: one for name, one in vars(later).items() if one is not None}}
+        )
+        return merged
 
 
 def _either(later: Any, earlier: Any) -> Any:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, Final, final
 
 import penstock as ps
+from penstock.nodes.with_options import check_option
 from penstock.tf.tensors import set_wrapper
 
 __all__ = ["Options"]
+
+_AUTOTUNE: Final[dict[str, type]] = {
+    "enabled": bool,
+    **dict.fromkeys(("cpu_budget", "ram_budget", "initial_parallelism", "min_parallelism"), int),
+    "autotune_algorithm": object,
+}
 
 
 @final
@@ -48,11 +55,13 @@ class _Autotune:
         object.__setattr__(self, "_options", options)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        check_option("AutotuneOptions", name, value, _AUTOTUNE)
         self._options["autotune" if name == "enabled" else f"autotune_{name}"] = value
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        check_option("AutotuneOptions", name, None, _AUTOTUNE)
         return self._options.get("autotune" if name == "enabled" else f"autotune_{name}")
 
 

@@ -17,7 +17,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.errors import InvalidArgumentError
-from penstock.spec import DatasetSpec, RaggedSpec, SparseSpec, Spec, TensorSpec, string, text
+from penstock.spec import DatasetSpec, NoneSpec, RaggedSpec, SparseSpec, Spec, TensorSpec, string, text
 from penstock.trace import Trace, Untraceable, agrees, call, operation, pack_result, trace
 
 NUMBER = Spec(TensorSpec((), np.int64))
@@ -215,6 +215,14 @@ def test_leaves_that_cannot_be_traced_may_be_passed_on():
     assert trace(lambda r: {**r, "x": r["x"] + 1}, spec).spec == spec
     with pytest.raises(Untraceable, match="can only be passed on"):
         trace(lambda r: r["ragged"] + 1, spec)
+
+
+def test_none_beside_values_is_traced_and_none_to_the_next_function():
+    made = trace(lambda x: {"x": x + 1, "none": None}, NUMBER)
+    assert made.spec == Spec({"x": TensorSpec((), np.int64), "none": NoneSpec()})
+    after = trace(lambda r: (r["x"] if r["none"] is None else 0, r["none"]), made.spec)
+    for traced in (after, Trace.from_json(after.to_json())):
+        assert traced.run(made.run(numbers(2))).to_list() == [(1, None), (2, None)]
 
 
 def test_a_trace_tells_which_leaves_that_may_be_missing_its_function_looks_at():

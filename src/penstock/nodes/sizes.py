@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, Final
 
 from penstock.column.chunk import Chunk
-from penstock.spec import Spec, TensorSpec
+from penstock.spec import NoneSpec, Spec, TensorSpec
 
 __all__ = [
     "bounded_rows",
@@ -57,6 +57,8 @@ def first_rows(spec: Spec) -> int:
 def bounded_rows(spec: Spec, most_bytes: int) -> int:
     """Rows of at most about so many bytes, judged by arrays of known sizes; two where sizes differ from row to row."""
     for leaf in spec.leaves:
+        if isinstance(leaf, NoneSpec):
+            continue
         if not isinstance(leaf, TensorSpec) or leaf.dtype.kind == "O" or None in leaf.shape:
             return 2
     return _rows_of(spec, most_bytes)

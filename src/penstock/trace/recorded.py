@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Collection
 from typing import Any
 
-from penstock.spec import Spec, map_structure, pack
+from penstock.spec import NoneSpec, Spec, map_structure, pack
 from penstock.trace.calling import call, pack_leaf
 from penstock.trace.constants import constant_key
 from penstock.trace.intercept import recording
@@ -28,8 +28,10 @@ def recorded(
         if value is not None:
             recorder.look(value.index, reason)
 
-    recorder.may_lack = bool(missing)
-    leaves = [None if i in missing else Traced(recorder, i) for i in range(len(spec.leaves))]
+    leaves = [
+        None if i in missing or isinstance(leaf, NoneSpec) else Traced(recorder, i)
+        for i, leaf in enumerate(spec.leaves)
+    ]
     with recording():
         return _outputs(call(function, guarded(pack(spec.structure, leaves), spec.structure, look)), recorder)
 
@@ -42,7 +44,7 @@ def _outputs(result: Any, recorder: Recorder) -> Any:
 
 
 def _output(result: Any, recorder: Recorder) -> Any:
-    if result is None and recorder.may_lack:
+    if result is None:
         return None
     if isinstance(result, Traced):
         if result.recorder is not recorder:

@@ -70,7 +70,6 @@ class Recorder:
         has_branched: Whether the function branched on a value.
         ways: Which way it goes where it branches; None where it may not.
         looked: Of the leaves that may be missing those that it looks at, and where it does.
-        may_lack: Whether leaves are missing, so that results may be.
     """
 
     def __init__(self, leaves: list[LeafSpec], names: list[str]) -> None:
@@ -81,7 +80,6 @@ class Recorder:
         self.has_stopped = self.has_branched = False
         self.ways: Ways | None = None
         self.looked: dict[int, Untraceable] = {}
-        self.may_lack = False
         self.is_running = True
         self._known: dict[str, int] = {}
 

@@ -85,6 +85,8 @@ def sketch(spec: Spec, recorder: Recorder, outputs: Any) -> Any:
 
 def leaf_spec(leaf: Any, leaves: list[LeafSpec], recorder: Recorder) -> LeafSpec:
     """The spec of one of the results, by those of the leaves of a row."""
+    if leaf is None:
+        return NoneSpec()
     if not isinstance(leaf, Ref):
         return TensorSpec(np.shape(leaf), string if isinstance(leaf, bytes) else leaf.dtype)
     if leaf.index < len(leaves):

@@ -14,6 +14,7 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.column.fixed import FixedColumn
+from penstock.column.none import NoneColumn
 from penstock.column.packing import normal_function_result
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.everything import import_functions
@@ -66,6 +67,8 @@ def trace(function: Callable[..., Any], spec: Spec) -> Trace:
         raise Untraceable(f"{type(error).__name__}: {error}", *line_of(error.__traceback__)) from error
     if states(function) != before:
         raise Untraceable("draws random numbers", *place_of(function))
+    if all(leaf is None for leaf in flatten(result)) and flatten(result):
+        raise Untraceable("a function returned a NoneType, which is no row value", *place_of(function))
     if recorder.failure is not None:
         known = None if recorder.has_stopped else sketch(spec, recorder, result)
         raise _given_up(recorder, recorder.failure, known)
@@ -293,8 +296,8 @@ class Trace:
 
 
 def _is_same_leaf(mine: Any, theirs: Any, missing: Collection[int]) -> bool:
-    """Whether a result is the same, or None where it was a leaf that is missing."""
-    if isinstance(mine, Ref) and mine.index in missing:
+    """Whether a result is the same, or None where it was so, or a leaf that is missing."""
+    if mine is None or (isinstance(mine, Ref) and mine.index in missing):
         return theirs is None
     return theirs is not None and constant_key(mine) == constant_key(theirs)
 
@@ -330,6 +333,8 @@ def _unreadable(error: Exception) -> InvalidArgumentError:
 
 
 def _constant(value: Any, n: int) -> Column:
+    if value is None:
+        return NoneColumn(n)
     if isinstance(value, bytes):
         return BytesColumn.of([value] * n)
     return FixedColumn(np.full((n, *np.shape(value)), value, value.dtype))

@@ -50,6 +50,16 @@ def test_the_spec_of_a_function_that_cannot_be_traced_comes_from_its_first_row()
     assert [row[1].shape for row in ds] == [(0,), (1,), (2,), (3,), (4,)]
 
 
+def test_functions_of_opened_datasets_know_the_sizes_of_the_row_around_them():
+    rows = Dataset.from_tensor_slices((np.arange(3), np.ones((3, 4), np.float32)))
+    ds = rows.flat_map(
+        lambda x, y: numbers(2).filter(lambda i: i <= x).map(lambda i: (i + x, y * np.float32(2), y))
+    )
+    line = TensorSpec((4,), np.float32)
+    assert ds.element_spec == (TensorSpec((), np.int64), line, line)
+    assert [int(number) for number, *_ in ds] == [0, 1, 2, 2, 3]
+
+
 def test_where_there_are_no_rows_a_row_of_zeros_tells_the_spec():
     assert numbers(0).map(plainly).element_spec == TensorSpec((), np.int64)
 

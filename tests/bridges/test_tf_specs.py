@@ -222,6 +222,23 @@ def opened(its: Any) -> Any:
     return ds.flat_map(lambda x, y: one(its)({"x": x, "y": y}))
 
 
+def beside_the_row(its: Any) -> Any:
+    def beside(x: Any, y: Any) -> Any:
+        inner = its.data.Dataset.range(2).map(lambda i: (i + x, y * its.cast(i, its.float32)))
+        nested = inner.flat_map(lambda i, z: one(its)((i, z)).map(lambda i, z: (i * x, z, y)))
+        counted = nested.scan(its.constant(0, its.int64), lambda n, row: (n + x, (n, row[1], y[:2])))
+        return its.data.Dataset.zip((nested, counted)).batch(2, drop_remainder=True)
+
+    return vectors(its).flat_map(beside)
+
+
+def composites_beside_the_row(its: Any) -> Any:
+    lists = its.ragged.constant([[[1, 2], [2]], [[1]], [[3, 4, 5]]])
+    sparse = its.sparse.SparseTensor([[0, 1], [2, 1]], [1, 2], [3, 4])
+    ds = its.data.Dataset.from_tensor_slices({"lists": lists, "sparse": sparse, "x": np.arange(3)})
+    return ds.interleave(lambda row: its.data.Dataset.range(2).map(lambda i: (i, row)), cycle_length=2)
+
+
 def sliced(its: Any) -> Any:
     return vectors(its).flat_map(lambda _, y: its.data.Dataset.from_tensor_slices(its.stack([y, y + 1])))
 
@@ -250,6 +267,7 @@ def of_no_rows(its: Any) -> Any:
         windows,
         lambda its: sequences(its, of_four(its)),
         opened,
+        beside_the_row,
         sliced,
         grouped,
         in_order,
@@ -260,6 +278,12 @@ def test_specs_of_pipelines_are_tensorflows(made: Any):
     theirs, mine = made(tf), made(ptf)
     assert str(mine.element_spec) == str(theirs.element_spec)
     assert list(map(plain, mine.as_numpy_iterator())) == list(map(plain, theirs.as_numpy_iterator()))
+
+
+def test_specs_of_ragged_and_sparse_values_in_opened_datasets_are_tensorflows():
+    theirs, mine = composites_beside_the_row(tf), composites_beside_the_row(ptf)
+    assert str(mine.element_spec) == str(theirs.element_spec)
+    assert [int(i) for i, _ in mine] == [int(i) for i, _ in theirs]
 
 
 def test_keras_is_told_the_channels():

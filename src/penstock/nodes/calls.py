@@ -32,6 +32,7 @@ from penstock.nodes.results import (
     results_of,
 )
 from penstock.nodes.sizes import bounded_rows
+from penstock.nodes.sketched import told_by_sketch
 from penstock.spec import NoneSpec, Spec, map_structure
 from penstock.trace import Trace, Untraceable, agrees, call
 from penstock.trace.together import TooMuchTogether
@@ -134,7 +135,11 @@ class Calls:
             return self.traced.spec
         if self.seen is not None:
             return self.seen
-        raise SpecUnknown(partial(self._known, self.traced.sketch))
+        known = partial(self._known, self.traced.sketch)
+        told = told_by_sketch(known)
+        if told is None:
+            raise SpecUnknown(known)
+        return told
 
     def _known(self, sketch: Any) -> Any:
         return with_passed_on(sketch, self._passed_on)

@@ -37,7 +37,7 @@ from penstock.nodes.opens import Opens, are_further
 from penstock.nodes.places import at_places, before_places, with_places
 from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.sizes import note_rows, rows_at_once
-from penstock.nodes.sketched import sizes_of_opened
+from penstock.nodes.sketched import sizes_of_opened, told_by_sketch
 from penstock.nodes.turns import Turns, epoch_in, is_over, is_place
 from penstock.spec import Spec
 
@@ -181,7 +181,11 @@ class Interleave(Opens):
         return self.map_func
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
-        raise SpecUnknown(partial(sizes_of_opened, self.function, rows))
+        known = partial(sizes_of_opened, self.function, rows)
+        told = told_by_sketch(known)
+        if told is None:
+            raise SpecUnknown(known)
+        return told
 
     def start(self, epoch: int) -> State:
         return ((None,) * self.cycle_length, 0, 0, False, *((epoch,) if self.named else ()))

@@ -21,7 +21,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import UNKNOWN, Node, State, Step
 from penstock.graph.plan import Plan
 from penstock.nodes.effects import without_effects
-from penstock.spec import DatasetSpec, LeafSpec, NoneSpec, Spec, map_structure, pack, relax
+from penstock.spec import DatasetSpec, LeafSpec, NoneSpec, Spec, flatten, map_structure, pack, relax
 from penstock.trace import Untraceable, call
 from penstock.trace.intercept import recording
 from penstock.trace.randomness import states
@@ -30,11 +30,18 @@ from penstock.trace.sketches import sketch, sketch_without_draws
 from penstock.trace.steps import Ref, parts
 from penstock.trace.value import Traced, record
 
-__all__ = ["Sketched", "holds_sketched", "sizes_in_order", "sizes_of_opened", "sketched_spec"]
+__all__ = [
+    "Sketched",
+    "holds_sketched",
+    "sizes_in_order",
+    "sizes_of_opened",
+    "sketched_spec",
+    "told_by_sketch",
+]
 
 
 class _Here(local):
-    call: tuple[Spec, Recorder] | None = None
+    is_called: bool = False
 
 
 _HERE: Final = _Here()
@@ -75,20 +82,20 @@ def _sizes(function: Callable[..., Any], rows: Spec) -> Any:
     recorder = Recorder(rows.leaves, rows.paths())
     leaves = [_leaf(recorder, i, leaf) for i, leaf in enumerate(rows.leaves)]
     try:
-        with recording(), _called(rows, recorder):
+        with recording(), _called():
             plan = call(function, pack(rows.structure, leaves)).plan
-            return None if recorder.failure is not None else plan.spec.structure
+            return None if recorder.has_stopped else plan.spec.structure
     except Exception:  # noqa: BLE001  (a user's function is called: nothing is known then)
         return None
 
 
 @contextmanager
-def _called(rows: Spec, recorder: Recorder) -> Iterator[None]:
-    before, _HERE.call = _HERE.call, (rows, recorder)
+def _called() -> Iterator[None]:
+    before, _HERE.is_called = _HERE.is_called, True
     try:
         yield
     finally:
-        _HERE.call = before
+        _HERE.is_called = before
 
 
 def _leaf(recorder: Recorder, i: int, leaf: LeafSpec) -> Any:
@@ -123,7 +130,15 @@ def _sizes_in_order(function: Callable[[Any, Any], Any], state: Spec, rows: Spec
 
 def holds_sketched(value: Any) -> bool:
     """Whether some of the values that a source is given are known by their specs alone."""
-    return _HERE.call is not None and any(True for _ in parts(value, Traced))
+    return _HERE.is_called and any(True for _ in parts(value, Traced))
+
+
+def told_by_sketch(known: Callable[[], Any]) -> Spec | None:
+    """The spec of what a function gives by what is known of it, in a call that is only to tell specs: no row is made
+    there where all is known, as none can be of values of the function around it.
+    """
+    told = known() if _HERE.is_called else None
+    return None if told is None or any(isinstance(leaf, NoneSpec) for leaf in flatten(told)) else Spec(told)
 
 
 def sketched_spec(structure: Any) -> Spec:
@@ -132,17 +147,13 @@ def sketched_spec(structure: Any) -> Spec:
     Raises:
         Untraceable: Of one of them not even the spec is known.
     """
-    assert _HERE.call is not None, "asked for where there are such values"
-    rows, recorder = _HERE.call
 
     def known(value: Any) -> Any:
         if isinstance(value, list) and any(True for _ in parts(value, Traced)):
             value = record("array", (value,), {})
         if not isinstance(value, Traced):
             return spec_of(pack_value(value)).structure
-        if value.recorder is not recorder:
-            raise Untraceable("a value of another trace")
-        leaf = sketch(rows, recorder, Ref(value.index))
+        leaf = sketch(value.recorder, Ref(value.index))
         if isinstance(leaf, NoneSpec):
             raise Untraceable("a value of which only a row can tell the spec")
         return leaf

@@ -47,11 +47,9 @@ def _output(result: Any, recorder: Recorder) -> Any:
     if result is None:
         return None
     if isinstance(result, Traced):
-        if result.recorder is not recorder:
-            raise recorder.fail("returns a value of another trace")
-        return Ref(result.index)
+        return Ref(recorder.own(result.recorder, result.index))
     if isinstance(result, list) and any(True for _ in parts(result, Traced)):
-        return Ref(record("array", (result,), {}).index)
+        return _output(record("array", (result,), {}), recorder)
     try:
         packed = pack_leaf(result)
         constant_key(packed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from penstock.trace.untraceable import Unfit, Untraceable
 __all__ = ["Recorder", "Ways"]
 
 _NUMBERS = "biufcmMV"
+_MADE = count()
 
 
 class Ways:
@@ -61,6 +63,8 @@ class Recorder:
     """The values and steps of one trace, in order: input leaves first, then the result of each step.
 
     Attributes:
+        made: A number above those of recorders that were made before.
+        leaves: The specs of values that are leaves of a row, also of one that a function around this one takes.
         forms: What is known of each value.
         steps: The step that makes each value, None for input leaves.
         names: What messages call each value.
@@ -73,6 +77,7 @@ class Recorder:
     """
 
     def __init__(self, leaves: list[LeafSpec], names: list[str]) -> None:
+        self.made, self.leaves = next(_MADE), dict(enumerate(leaves))
         self.forms: list[Form] = [_leaf_form(leaf) for leaf in leaves]
         self.steps: list[Step | None] = [None] * len(leaves)
         self.names = [name or "the row" for name in names]
@@ -98,6 +103,18 @@ class Recorder:
         """The number of a value that no step can make; what is done with it tells the spec of the results."""
         self.note(reason)
         return self._append(Step("untold", ()), untold_form(dtype))
+
+    def own(self, recorder: Recorder, index: int) -> int:
+        """The number here of a value; of one of a function around this one no more is known than the spec."""
+        if recorder is self:
+            return index
+        key = f"around {recorder.made} {index}"
+        if key not in self._known:
+            self.note("uses a value of another trace")
+            self._known[key] = self._append(Step("untold", ()), recorder.forms[index])
+            if index in recorder.leaves:
+                self.leaves[self._known[key]] = recorder.leaves[index]
+        return self._known[key]
 
     def look(self, index: int, reason: str) -> None:
         """That the user's function, unless it has returned already, looks at a leaf that may be missing."""

@@ -48,7 +48,7 @@ def _sketch_of_ways(function: Callable[..., Any], spec: Spec, before: list[Any])
         waiting += ways.others
         if recorder.has_stopped or len(sketches) + len(waiting) >= _MOST_WAYS or states(function) != before:
             return None
-        sketches.append(sketch(spec, recorder, result))
+        sketches.append(sketch(recorder, result))
     return reduce(_in_common, sketches)
 
 
@@ -70,25 +70,24 @@ def _leaf_in_common(mine: LeafSpec, theirs: LeafSpec) -> LeafSpec:
     return TensorSpec(tuple(a if a == b else None for a, b in sizes), mine.dtype)
 
 
-def sketch(spec: Spec, recorder: Recorder, outputs: Any) -> Any:
+def sketch(recorder: Recorder, outputs: Any) -> Any:
     """What is known of the results of a function that cannot be traced."""
-    leaves = spec.leaves
 
     def known(leaf: Any) -> LeafSpec:
-        of_row = isinstance(leaf, Ref) and leaf.index >= len(leaves)
+        of_row = isinstance(leaf, Ref) and leaf.index not in recorder.leaves
         if of_row and recorder.forms[leaf.index].kind in (Kind.OPAQUE, Kind.PARTS, Kind.UNTOLD):
             return NoneSpec()
-        return leaf_spec(leaf, leaves, recorder)
+        return leaf_spec(leaf, recorder)
 
     return map_structure(known, outputs)
 
 
-def leaf_spec(leaf: Any, leaves: list[LeafSpec], recorder: Recorder) -> LeafSpec:
-    """The spec of one of the results, by those of the leaves of a row."""
+def leaf_spec(leaf: Any, recorder: Recorder) -> LeafSpec:
+    """The spec of one of the results."""
     if leaf is None:
         return NoneSpec()
     if not isinstance(leaf, Ref):
         return TensorSpec(np.shape(leaf), string if isinstance(leaf, bytes) else leaf.dtype)
-    if leaf.index < len(leaves):
-        return passed_on_spec(leaves[leaf.index])
+    if leaf.index in recorder.leaves:
+        return passed_on_spec(recorder.leaves[leaf.index])
     return output_spec(recorder.forms[leaf.index])

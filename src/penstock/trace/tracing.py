@@ -70,7 +70,7 @@ def trace(function: Callable[..., Any], spec: Spec) -> Trace:
     if all(leaf is None for leaf in flatten(result)) and flatten(result):
         raise Untraceable("a function returned a NoneType, which is no row value", *place_of(function))
     if recorder.failure is not None:
-        known = None if recorder.has_stopped else sketch(spec, recorder, result)
+        known = None if recorder.has_stopped else sketch(recorder, result)
         raise _given_up(recorder, recorder.failure, known)
     try:
         return Trace(spec, recorder, result)
@@ -146,7 +146,7 @@ class Trace:
         self._made = [leaf.index for leaf in self._leaves if isinstance(leaf, Ref)]
         known = spec.leaves
         self._program = Program(known, recorder.forms, recorder.steps, [*self._made, *self._unused])
-        self.spec = Spec(pack(outputs, [leaf_spec(leaf, known, recorder) for leaf in self._leaves]))
+        self.spec = Spec(pack(outputs, [leaf_spec(leaf, recorder) for leaf in self._leaves]))
 
     def run(self, chunk: Chunk) -> Chunk:
         """The results for all rows of a chunk; leaves that are passed on share their memory.

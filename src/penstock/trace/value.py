@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any, NoReturn
 
 import numpy as np
@@ -31,11 +32,8 @@ __all__ = [
 
 def record(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The traced result of an operation on arguments of which at least one is traced."""
-    traced = list(parts((args, kwargs), Traced))
-    recorder = traced[0].recorder
-    if any(value.recorder is not recorder for value in traced):
-        raise recorder.fail("uses a value of another trace")
-    args, kwargs = fill((args, kwargs), Traced, lambda value: Ref(value.index))
+    recorder = max((value.recorder for value in parts((args, kwargs), Traced)), key=attrgetter("made"))
+    args, kwargs = fill((args, kwargs), Traced, lambda value: Ref(recorder.own(value.recorder, value.index)))
     try:
         return value_of(recorder, recorder.add(name, args, kwargs))
     except Unfit as error:

@@ -280,6 +280,84 @@ def test_specs_of_pipelines_are_tensorflows(made: Any):
     assert list(map(plain, mine.as_numpy_iterator())) == list(map(plain, theirs.as_numpy_iterator()))
 
 
+def lists_and_places(its: Any) -> Any:
+    lists = its.ragged.constant([[[1, 2], [2]], [[1]], [[3, 4, 5]]])
+    sparse = its.sparse.SparseTensor([[0, 1], [2, 1]], [1, 2], [3, 4])
+    images = np.arange(12, dtype=np.float32).reshape(3, 2, 2)
+    return its.data.Dataset.from_tensor_slices((lists, sparse, images))
+
+
+def read_of_lists(its: Any) -> Any:
+    return lambda lists, _, image: (
+        (
+            lists.flat_values,
+            lists.values,
+            lists.row_splits,
+            lists.row_lengths(),
+            lists.nrows(),
+            lists.bounding_shape(),
+        ),
+        (lists.to_tensor(), lists.to_tensor(shape=[3, None]), lists.to_tensor(0, shape=[3, 5]), image * 2.0),
+    )
+
+
+def lists_calculated_with(its: Any) -> Any:
+    return lambda lists, _, image: (lists, lists + 1, 2 * lists, -lists, its.reshape(image, [4]))
+
+
+def read_of_sparse(its: Any) -> Any:
+    return lambda _, sparse, image: (
+        (sparse.values, sparse.indices, sparse.dense_shape, its.sparse.to_dense(sparse), sparse),
+        its.sparse.to_dense(sparse)[:2] + 1,
+        image[0],
+    )
+
+
+def made_of_tensors(its: Any) -> Any:
+    def parse(lists: Any, sparse: Any, image: Any) -> Any:
+        n = lists.nrows()
+        lines = its.ragged.stack([its.range(n), its.range(n * 2)])
+        cut = its.RaggedTensor.from_row_lengths(its.range(n + 1), [n, its.constant(1, its.int64)])
+        return (
+            lines,
+            cut,
+            its.RaggedTensor.from_row_splits(image, [0, 1, 2]),
+            its.sparse.from_dense(image),
+            image + 1.0,
+        )
+
+    return parse
+
+
+def asked_what_it_is(its: Any) -> Any:
+    def parse(*row: Any) -> Any:
+        return tuple(one.to_tensor(shape=[2, 4]) if isinstance(one, its.RaggedTensor) else one for one in row)
+
+    return parse
+
+
+@pytest.mark.parametrize(
+    "function", [read_of_lists, lists_calculated_with, read_of_sparse, made_of_tensors, asked_what_it_is]
+)
+def test_specs_beside_ragged_and_sparse_values_are_tensorflows(function: Any):
+    theirs, mine = lists_and_places(tf).map(function(tf)), lists_and_places(ptf).map(function(ptf))
+    in_long_splits = str(theirs.element_spec).replace(", 1, tf.int32)", ", 1, tf.int64)")
+    assert str(mine.element_spec) == in_long_splits
+    for row, expected in zip(mine, theirs, strict=True):
+        for one, other in zip(ptf.nest.flatten(row), tf.nest.flatten(expected), strict=True):
+            assert str(one) == str(other) or np.array_equal(one.numpy(), other.numpy())
+
+
+def test_specs_beside_what_a_function_splits_are_tensorflows():
+    def made(its: Any) -> Any:
+        lines = its.data.Dataset.from_tensor_slices(["a b", "c", "d e f", ""]).batch(2, drop_remainder=True)
+        return lines.map(lambda line: (its.strings.split(line), its.strings.split(line).to_tensor(), line))
+
+    theirs, mine = made(tf), made(ptf)
+    assert str(mine.element_spec) == str(theirs.element_spec)
+    assert [row[0].to_list() for row in mine] == [row[0].to_list() for row in theirs]
+
+
 def test_specs_of_ragged_and_sparse_values_in_opened_datasets_are_tensorflows():
     theirs, mine = composites_beside_the_row(tf), composites_beside_the_row(ptf)
     assert str(mine.element_spec) == str(theirs.element_spec)

@@ -13,8 +13,10 @@ from penstock.column.values import Ragged
 from penstock.errors import InvalidArgumentError
 from penstock.ops.face import face
 from penstock.ops.texts import text_of, texts, whole
-from penstock.spec import TensorSpec, string
+from penstock.spec import RaggedSpec, TensorSpec, string
 from penstock.trace import operation
+from penstock.trace.form import Kind
+from penstock.trace.value import Traced, told
 
 __all__ = ["bytes_split", "split"]
 
@@ -37,7 +39,11 @@ def split(input: Any, sep: str | bytes | None = None, maxsplit: int = -1) -> Any
     ([b'a', b'b', b'c'], [[b'a', b'b'], [b'']])
     """
     between = b"" if sep is None else text_of("strings.split", "sep", sep)
-    return _split(texts("strings.split", input), between, int(maxsplit))
+    given = texts("strings.split", input)
+    if isinstance(given, Traced) and given.recorder.forms[given.index].kind is Kind.TEXTS:
+        n_axes = len(given.recorder.forms[given.index].shape)
+        return told(given, "splits an array of strings", RaggedSpec((None,) * (n_axes + 1), string, n_axes))
+    return _split(given, between, int(maxsplit))
 
 
 @face

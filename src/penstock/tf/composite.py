@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,11 +20,11 @@ from penstock.tf.rows_of_rows import aligned, cut, fitted, stacked, with_flat
 from penstock.tf.shapes import TensorShape
 from penstock.tf.sparse_tensor import SparseTensor
 from penstock.tf.tensors import Tensor, set_wrapper, unwrap, wrap
+from penstock.tf.told_rows import told_rows, told_stack
 
 __all__ = ["RaggedTensor", "stacked_rows"]
 
 
-@final
 class RaggedTensor:
     """Rows of different lengths.
 
@@ -47,14 +47,16 @@ class RaggedTensor:
         cls, values: Any, row_splits: Any, name: Any = None, validate: bool = True
     ) -> RaggedTensor:
         """Row i is `values[row_splits[i]:row_splits[i + 1]]`."""
-        return cls(ps.Ragged(_inner(values), _whole(row_splits)))
+        known = told_rows(values, row_splits, more=1)
+        return cls(ps.Ragged(_inner(values), _whole(row_splits))) if known is None else known
 
     @classmethod
     def from_row_lengths(
         cls, values: Any, row_lengths: Any, name: Any = None, validate: bool = True
     ) -> RaggedTensor:
         """Row i has `row_lengths[i]` values."""
-        return cls(ps.Ragged(_inner(values), _summed(_whole(row_lengths))))
+        known = told_rows(values, row_lengths, more=0)
+        return cls(ps.Ragged(_inner(values), _summed(_whole(row_lengths)))) if known is None else known
 
     @classmethod
     def from_row_limits(
@@ -370,7 +372,11 @@ class RaggedTensor:
 
 def stacked_rows(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """Values along a new axis as a ragged tensor, by `tf.ragged.stack`'s name."""
-    parts = [_inner(value) for value in (values if isinstance(values, list | tuple) else [values])]
+    listed = list(values) if isinstance(values, list | tuple) else [values]
+    known = told_stack(listed) if unwrap(axis) == 0 else None
+    if known is not None:
+        return known
+    parts = [_inner(value) for value in listed]
     if not parts:
         raise ArgumentError("ragged.stack", "values", got=values, want="at least one value")
     kinds = [part.dtype.name for part in parts]

@@ -35,7 +35,8 @@ from penstock.tf.lists import packed_list
 from penstock.tf.missing import no_attribute
 from penstock.tf.slices import as_rows_of_ragged, gives_rows_of_ragged, gives_windows_of_ragged
 from penstock.tf.specs import shown_spec
-from penstock.tf.tensors import Tensor, first_in, set_wrapper, unwrap, wrap
+from penstock.tf.tensors import Tensor, first_in, set_traced_wrapper, set_wrapper, unwrap, wrap
+from penstock.tf.traced_rows import TracedRaggedTensor, TracedSparseTensor
 
 __all__ = ["Dataset", "NumpyIterator", "TensorIterator", "adapted", "faced", "load"]
 
@@ -460,5 +461,7 @@ for _name in registered_sources():
     _of = _ARGUMENTS.get(_name, _source_argument)
     setattr(Dataset, _name, staticmethod(faced(getattr(ps.Dataset, _name), _of)))
 set_wrapper(ps.Dataset, Dataset.of)
+set_traced_wrapper(ps.SparseSpec, TracedSparseTensor)
+set_traced_wrapper(ps.RaggedSpec, TracedRaggedTensor)
 set_adapter("tensors", adapted)
 set_adapter("generator of tensors", _yielding)

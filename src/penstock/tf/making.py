@@ -9,9 +9,10 @@ import numpy as np
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.ops.operands import tensor as tensor_of
+from penstock.spec import TensorSpec
 from penstock.tf.dtypes import as_dtype
 from penstock.trace.sized import sized
-from penstock.trace.value import Traced
+from penstock.trace.value import Traced, is_known, told
 
 __all__ = ["bitcast", "eye", "linspace", "range"]
 
@@ -26,13 +27,18 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
     # Python's numbers would be packed as float32 first, and rounded.
     kind = None if dtype is None else as_dtype(dtype).dtype
     values = [_packed(value, kind) for value in (first, last, delta)]
-    if not any(isinstance(value, Traced) for value in values):
-        _require_way(*values)
+    traced = [value for value in values if isinstance(value, Traced)]
+    if traced:
+        kind = _kind_of([one if is_known(one) else np.int32() for one in values]) if kind is None else kind
+        return told(traced[0], "calls tf.range with numbers of a row", TensorSpec((None,), kind))
+    _require_way(*values)
     return np.arange(*values, dtype=_kind_of(values) if kind is None else kind)
 
 
 def _packed(value: Any, kind: np.dtype[Any] | None) -> Any:
     """A value as a tensor; a float of Python's in float64 where that is the dtype."""
+    if isinstance(value, Traced):
+        return value
     return np.float64(value) if kind == np.float64 and type(value) is float else pack_value(value)
 
 
@@ -42,8 +48,8 @@ def _kind_of(values: list[Any]) -> np.dtype[Any]:
         if value.dtype.kind not in "if" or value.dtype.itemsize < (4 if value.dtype.kind == "i" else 2):
             want = "int32, int64 or floats where dtype= is not given"
             raise ArgumentTypeError("range", "dtype", got=str(value.dtype), want=want, help="Pass dtype=.")
-    floats = [value for value in values if value.dtype.kind == "f"]
-    return np.result_type(*(floats or values))
+    kinds = [value.dtype for value in values]
+    return np.result_type(*([kind for kind in kinds if kind.kind == "f"] or kinds))
 
 
 def _require_way(first: Any, last: Any, delta: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, Final, final
+from typing import Any, Final
 
 import numpy as np
 
@@ -102,7 +102,6 @@ class SparseTensor:
 _NOT_DENSE: Final = "uses a sparse value other than by tf.sparse.to_dense"
 
 
-@final
 class TracedSparse(SparseTensor):
     """A sparse value while a function is traced: what `tf.sparse.to_dense` gives, which of one axis are its values."""
 

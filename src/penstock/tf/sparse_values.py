@@ -15,6 +15,7 @@ from penstock.ops.face import face
 from penstock.tf.functions import convert_to_tensor
 from penstock.tf.sparse_tensor import SparseTensor
 from penstock.tf.tensors import Tensor, unwrap
+from penstock.tf.told_rows import told_sparse
 
 __all__ = [
     "add",
@@ -36,7 +37,11 @@ _OF_NUMBERS: Final = ("add", "maximum", "minimum", "reduce_max", "reduce_sum")
 @face
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """The values of a tensor that are not 0, with their places."""
-    array = np.asarray(convert_to_tensor(tensor))
+    whole = convert_to_tensor(tensor)
+    known = told_sparse(whole)
+    if known is not None:
+        return known  # type: ignore[no-any-return]
+    array = np.asarray(whole)
     places = np.argwhere(array != (b"" if array.dtype == object else 0))
     return SparseTensor(places, array[tuple(places.T)], np.array(array.shape, np.int64))
 

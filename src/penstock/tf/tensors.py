@@ -31,6 +31,7 @@ __all__ = [
     "is_tensor",
     "is_traced",
     "require_matrices",
+    "set_traced_wrapper",
     "set_wrapper",
     "unwrap",
     "wrap",
@@ -38,11 +39,17 @@ __all__ = [
 
 _BY_DTYPE = {dtype.dtype: dtype for dtype in DTYPES.values()} | {np.dtype(object): DTYPES["string"]}
 _WRAPPERS: dict[type, Callable[[Any], Any]] = {}
+_TRACED: dict[type, Callable[[Any], Any]] = {}
 
 
 def set_wrapper(kind: type, wrapper: Callable[[Any], Any]) -> None:
     """Say what values of a class are shown as."""
     _WRAPPERS[kind] = wrapper
+
+
+def set_traced_wrapper(kind: type, wrapper: Callable[[Any], Any]) -> None:
+    """Say what values of a spec are shown as while a function is traced."""
+    _TRACED[kind] = wrapper
 
 
 class Tensor:
@@ -597,7 +604,7 @@ def wrap(value: Any) -> Any:
     >>> wrap({"x": np.int64(3)})
     {'x': <tf.Tensor: shape=(), dtype=int64, numpy=3>}
     """
-    if isinstance(value, np.ndarray | np.generic | bytes | Traced):
+    if isinstance(value, np.ndarray | np.generic | bytes):
         return Tensor(value[()] if isinstance(value, np.ndarray) and not value.ndim else value)
     if isinstance(value, list):
         return [wrap(part) for part in value]
@@ -606,7 +613,10 @@ def wrap(value: Any) -> Any:
 
 def wrap_leaf(value: Any) -> Any:
     """One value of a row as a tensor, or what else it is shown as."""
-    if isinstance(value, np.ndarray | np.generic | bytes | str | Traced):
+    if isinstance(value, Traced):
+        leaf = value.recorder.leaves.get(value.index)
+        return (_TRACED.get(type(leaf), Tensor) if leaf is not None and not leaf.optional else Tensor)(value)
+    if isinstance(value, np.ndarray | np.generic | bytes | str):
         return Tensor(value[()] if isinstance(value, np.ndarray) and not value.ndim else value)
     if isinstance(value, bool | int | float | complex):
         return Tensor(pack_value(value))

@@ -64,7 +64,8 @@ class Recorder:
 
     Attributes:
         made: A number above those of recorders that were made before.
-        leaves: The specs of values that are leaves of a row, also of one that a function around this one takes.
+        leaves: The specs of values that are leaves of a row, also of one that a function around this one takes; and of
+            others that are no tensors.
         forms: What is known of each value.
         steps: The step that makes each value, None for input leaves.
         names: What messages call each value.
@@ -149,10 +150,13 @@ class Recorder:
         self.names.append(source if source.startswith("a value made from") else f"a value made from {source}")
         return len(self.steps) - 1
 
-    def told(self, reason: str, spec: TensorSpec) -> int:
+    def told(self, reason: str, spec: LeafSpec) -> int:
         """The number of a value that no step can make, and of which the spec is known."""
         self.note(reason)
-        return self._append(Step("untold", ()), form_of_spec(spec))
+        made = self._append(Step("untold", ()), _leaf_form(spec))
+        if not isinstance(spec, TensorSpec):
+            self.leaves[made] = spec
+        return made
 
     def _untold(self, operation: Operation, step: Step) -> Form:
         """What is known of a result of values of which only the dtype is known."""

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from penstock.spec import TensorSpec
+from penstock.spec import LeafSpec
 from penstock.trace.form import COUNT, UTF8, Kind
 from penstock.trace.functions import METHODS, name_of_function
 from penstock.trace.operations import is_registered
@@ -101,7 +101,7 @@ def _taken_apart(line: Traced) -> list[Any]:
     return [line[i] for i in range(len(line))]
 
 
-def told(like: Traced, reason: str, spec: TensorSpec) -> Traced:
+def told(like: Traced, reason: str, spec: LeafSpec) -> Traced:
     """As `untold`, of a value whose spec is known."""
     return Traced(like.recorder, like.recorder.told(reason, spec))
 

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from penstock import AUTOTUNE, TensorSpec
+from penstock import AUTOTUNE, DatasetSpec, NoneSpec, TensorSpec
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError, FunctionError
 from penstock.testing.laws import same
@@ -58,6 +58,19 @@ def test_functions_of_opened_datasets_know_the_sizes_of_the_row_around_them():
     line = TensorSpec((4,), np.float32)
     assert ds.element_spec == (TensorSpec((), np.int64), line, line)
     assert [int(number) for number, *_ in ds] == [0, 1, 2, 2, 3]
+
+
+def test_functions_of_opened_datasets_know_the_sizes_beside_none():
+    rows = Dataset.from_tensor_slices(np.ones((3, 4), np.float32)).map(lambda y: (y, None))
+    batches = rows.flat_map(lambda y, none: Dataset.from_tensors((y, none)).batch(2))
+    assert batches.element_spec == (TensorSpec((None, 4), np.float32), NoneSpec())
+
+
+def test_sizes_beside_a_dataset_that_a_function_returns_stay_known():
+    rows = Dataset.from_tensor_slices(np.ones((3, 4), np.float32)).map(
+        lambda y: (numbers(3), y * np.float32(2))
+    )
+    assert rows.element_spec == (DatasetSpec(TensorSpec((), np.int64), 3), TensorSpec((4,), np.float32))
 
 
 def test_where_there_are_no_rows_a_row_of_zeros_tells_the_spec():

@@ -99,6 +99,8 @@ def _called() -> Iterator[None]:
 
 
 def _leaf(recorder: Recorder, i: int, leaf: LeafSpec) -> Any:
+    if isinstance(leaf, NoneSpec):
+        return None
     if not isinstance(leaf, DatasetSpec):
         return Traced(recorder, i)
     rows = Spec(leaf.element_spec)

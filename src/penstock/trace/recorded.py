@@ -13,7 +13,7 @@ from penstock.trace.intercept import recording
 from penstock.trace.optional import guarded
 from penstock.trace.recorder import Recorder
 from penstock.trace.steps import Ref, parts
-from penstock.trace.untraceable import Unfit, Untraceable
+from penstock.trace.untraceable import Unfit
 from penstock.trace.value import Traced, record
 
 __all__ = ["names_of", "place_of", "recorded"]
@@ -54,7 +54,7 @@ def _output(result: Any, recorder: Recorder) -> Any:
         packed = pack_leaf(result)
         constant_key(packed)
     except (TypeError, Unfit) as error:
-        raise Untraceable(str(error)) from error
+        return Ref(recorder.told(str(error), NoneSpec()))
     return packed
 
 

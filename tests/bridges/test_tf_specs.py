@@ -192,6 +192,49 @@ def sequences(its: Any, parse: Any) -> Any:
     return its.data.Dataset.from_tensor_slices([record(i) for i in range(5)]).map(parse).batch(2)
 
 
+def examples(its: Any) -> Any:
+    def record(i: int) -> bytes:
+        numbers = {name: tf.train.Int64List(value=[*range(i)]) for name in ("ragged", "line", "at", "value")}
+        numbers["three"] = tf.train.Int64List(value=[1, 2, i])
+        feature = {name: tf.train.Feature(int64_list=one) for name, one in numbers.items()}
+        feature["text"] = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"a"] * i))
+        return tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
+
+    return its.data.Dataset.from_tensor_slices([record(i) for i in range(5)])
+
+
+def of_every_kind(its: Any) -> Any:
+    return {
+        "three": its.io.FixedLenFeature([3], its.int64),
+        "line": its.io.FixedLenSequenceFeature([], its.int64, allow_missing=True),
+        "ragged": its.io.RaggedFeature(its.int64, row_splits_dtype=its.int64),
+        "text": its.io.VarLenFeature(its.string),
+        "sparse": its.io.SparseFeature("at", "value", its.int64, 7),
+    }
+
+
+def parsed_singly(its: Any) -> Any:
+    return examples(its).map(lambda one: its.io.parse_single_example(one, of_every_kind(its)))
+
+
+def parsed_in_batches(its: Any) -> Any:
+    def parse(records: Any) -> Any:
+        row = its.io.parse_example(records, of_every_kind(its))
+        dense = its.sparse.to_dense(row["sparse"]), row["ragged"].to_tensor(shape=[None, 2])
+        return row, dense, its.reshape(row["three"], [-1])
+
+    return examples(its).batch(2, drop_remainder=True).map(parse)
+
+
+@pytest.mark.parametrize("made", [parsed_singly, parsed_in_batches])
+def test_specs_of_parsed_features_of_every_kind_are_tensorflows(made: Any):
+    theirs, mine = made(tf), made(ptf)
+    assert str(mine.element_spec) == str(theirs.element_spec)
+    for row, expected in zip(mine, theirs, strict=True):
+        for one, other in zip(ptf.nest.flatten(row), tf.nest.flatten(expected), strict=True):
+            assert str(one) == str(other) or np.array_equal(one.numpy(), other.numpy())
+
+
 def of_four(its: Any) -> Any:
     def parse(serialized: Any) -> Any:
         features = {"x": its.io.FixedLenSequenceFeature([3], its.float32)}

@@ -13,6 +13,7 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.io.parse_single_example import WrittenFeatures, read_features, written_features
+from penstock.io.told_features import told_features
 from penstock.records.features import FixedLenFeature
 from penstock.records.parse import compile_features
 from penstock.records.parse import parse_example as parse_records
@@ -83,6 +84,8 @@ def parse_example(
     written = written_features(features)
     if written is None or not all(isinstance(spec, FixedLenFeature) for spec in features.values()):
         reason = "parses batches with features other than FixedLenFeature, whose values differ in size"
-        raise serialized.recorder.fail(reason)
+        if len(serialized.recorder.forms[serialized.index].shape) != 1:
+            raise serialized.recorder.fail(reason)
+        return told_features(serialized, features, reason)
     values = record(_NAME, (serialized, written, strict_tf), {})
     return dict(zip(features, values, strict=True))

@@ -10,6 +10,7 @@ import numpy as np
 
 from penstock.column.bytes import BytesColumn
 from penstock.column.fixed import FixedColumn
+from penstock.io.told_features import told_features
 from penstock.records.features import FeatureSpec, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature
 from penstock.records.parse import compile_features
 from penstock.records.parse import parse_single_example as parse_one
@@ -120,6 +121,6 @@ def parse_single_example(
         reason = (
             "parses a VarLenFeature, a SparseFeature or rows of a RaggedFeature, whose values are no arrays"
         )
-        raise serialized.recorder.fail(reason)
+        return told_features(serialized, features, reason)
     values = record(_NAME, (serialized, written, strict_tf), {})
     return dict(zip(features, values, strict=True))

@@ -348,6 +348,21 @@ def lists_calculated_with(its: Any) -> Any:
     return lambda lists, _, image: (lists, lists + 1, 2 * lists, -lists, its.reshape(image, [4]))
 
 
+def functions_of_lists(its: Any) -> Any:
+    def parse(lists: Any, _: Any, image: Any) -> Any:
+        floats = its.cast(lists, its.float32)
+        reduced = its.reduce_sum(lists), its.reduce_mean(floats, 1), its.reduce_max(lists, axis=0)
+        joined = its.concat([lists, lists + lists], 1), its.expand_dims(lists, 0), its.reverse(lists, [1])
+        looked_up = (
+            its.gather(its.reshape(image, [2, 2]), lists * 0),
+            its.one_hot(lists, 6),
+            its.strings.as_string(lists),
+        )
+        return reduced, joined, looked_up, (lists[:, :1], lists[0], its.size(lists)), image * 2.0
+
+    return parse
+
+
 def read_of_sparse(its: Any) -> Any:
     return lambda _, sparse, image: (
         (sparse.values, sparse.indices, sparse.dense_shape, its.sparse.to_dense(sparse), sparse),
@@ -380,7 +395,15 @@ def asked_what_it_is(its: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "function", [read_of_lists, lists_calculated_with, read_of_sparse, made_of_tensors, asked_what_it_is]
+    "function",
+    [
+        read_of_lists,
+        lists_calculated_with,
+        functions_of_lists,
+        read_of_sparse,
+        made_of_tensors,
+        asked_what_it_is,
+    ],
 )
 def test_specs_beside_ragged_and_sparse_values_are_tensorflows(function: Any):
     theirs, mine = lists_and_places(tf).map(function(tf)), lists_and_places(ptf).map(function(ptf))

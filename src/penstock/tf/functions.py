@@ -34,6 +34,7 @@ from penstock.tf.tensors import (
     unwrap,
     wrap,
 )
+from penstock.tf.told_functions import holds_traced_rows, told_across
 from penstock.trace.value import Traced, untold
 
 __all__ = [
@@ -81,7 +82,10 @@ def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
                 refuse(_deciding_dtype((*values, *(named[name] for name in names if name in named)), first))
             if is_among((*values, *named.values())):
                 return wrap(across(function, values, named))
-            return wrap(function(*values, **named))
+            known = None
+            if holds_traced_rows((*values, *named.values())):
+                known = told_across(function, values, named)
+            return wrap(function(*values, **named) if known is None else known)
         except PenstockError:
             raise
         except (MemoryError, ValueError, IndexError, OverflowError) as error:

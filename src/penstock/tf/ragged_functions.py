@@ -33,7 +33,7 @@ from penstock.tf.rows_of_rows import (
     with_flat,
 )
 
-__all__ = ["across", "is_among"]
+__all__ = ["BY_ITEM", "across", "is_among"]
 
 _NAMES: Final = (
     "abs acos acosh add asin asinh as_string atan atan2 atanh bitcast bitwise_and bitwise_or bitwise_xor cast "
@@ -47,7 +47,7 @@ _NAMES: Final = (
     "to_hash_bucket_fast to_number convert_image_dtype decode_base64 "
     "encode_base64 "
 )
-_BY_ITEM: Final = frozenset(_NAMES.split())
+BY_ITEM: Final = frozenset(_NAMES.split())
 """What is done item by item, so that rows stay as they are."""
 
 
@@ -66,7 +66,7 @@ def across(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     Where TensorFlow has none for ragged tensors, the function itself is called, and takes or refuses them.
     """
     name = function.__name__
-    if name in _BY_ITEM:
+    if name in BY_ITEM:
         return _by_item(function, args, kwargs)
     known = _split if function is split else _FUNCTIONS.get(name)
     return function(*args, **kwargs) if known is None else known(*args, **kwargs)

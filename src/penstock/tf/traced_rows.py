@@ -16,6 +16,8 @@ from penstock.tf.dtypes import DType, as_dtype
 from penstock.tf.shapes import TensorShape
 from penstock.tf.sparse_tensor import TracedSparse
 from penstock.tf.tensors import Tensor, unwrap, wrap
+from penstock.tf.told_functions import told_by_samples
+from penstock.trace.steps import parts
 from penstock.trace.value import Traced, told
 
 __all__ = ["TracedRaggedTensor", "TracedSparseTensor"]
@@ -139,6 +141,10 @@ class TracedRaggedTensor(_Known, RaggedTensor):
         ]
         return self._told(tuple(known), self._spec.dtype)
 
+    def to_sparse(self, name: str | None = None) -> Any:
+        spec = ps.SparseSpec((None,) * len(self._spec.shape), self._spec.dtype)
+        return wrap(told(self._value, self._reason, spec))
+
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
         value = unwrap(new_values)
         if not isinstance(value, Traced):
@@ -153,10 +159,22 @@ class TracedRaggedTensor(_Known, RaggedTensor):
         return found
 
     def _operate(self, operation: Callable[[Any, Any], Any], other: Any, *, reflected: bool = False) -> Any:
-        if np.shape(unwrap(other)) != ():
+        def operate(pair: tuple[Any, Any], _: Any) -> Any:
+            mine, theirs = map(wrap, pair)
+            return unwrap(operation(theirs, mine) if reflected else operation(mine, theirs))
+
+        return self._known(operate, self._value, unwrap(other))
+
+    def __getitem__(self, key: Any) -> Any:
+        if any(True for _ in parts(unwrap(key), Traced)):
             raise self._stop()
-        mine = self.flat_values
-        return self.with_flat_values(operation(other, mine) if reflected else operation(mine, other))
+        return self._known(lambda rows, _: unwrap(wrap(rows[0])[key]), self._value)
+
+    def _known(self, function: Callable[..., Any], *args: Any) -> Any:
+        made = told_by_samples(function, args, {}, self._reason)
+        if made is None:
+            raise self._stop()
+        return wrap(made)
 
     def __repr__(self) -> str:
         return f"<a ragged {self.dtype.name}, while it is traced>"

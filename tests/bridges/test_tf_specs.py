@@ -358,7 +358,7 @@ def functions_of_lists(its: Any) -> Any:
             its.one_hot(lists, 6),
             its.strings.as_string(lists),
         )
-        return reduced, joined, looked_up, (lists[:, :1], lists[0], its.size(lists)), image * 2.0
+        return reduced, joined, looked_up, (lists[:, :1], lists[0], lists[-1], its.size(lists)), image * 2.0
 
     return parse
 
@@ -412,6 +412,16 @@ def test_specs_beside_ragged_and_sparse_values_are_tensorflows(function: Any):
     for row, expected in zip(mine, theirs, strict=True):
         for one, other in zip(ptf.nest.flatten(row), tf.nest.flatten(expected), strict=True):
             assert str(one) == str(other) or np.array_equal(one.numpy(), other.numpy())
+
+
+def test_a_row_of_ragged_rows_has_no_size_that_some_of_them_share():
+    def made(its: Any) -> Any:
+        lists = its.ragged.constant([[[1, 2], [2]], [[1], [3, 4, 5], [6]], [[3], []]])
+        return its.data.Dataset.from_tensor_slices(lists).map(lambda rows: (rows[1], rows[:2], rows[-1:]))
+
+    theirs, mine = made(tf), made(ptf)
+    assert str(mine.element_spec) == str(theirs.element_spec)
+    assert [row[0].numpy().tolist() for row in mine] == [row[0].numpy().tolist() for row in theirs]
 
 
 def test_specs_beside_what_a_function_splits_are_tensorflows():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -37,8 +38,11 @@ _MOVING: Final = frozenset(
 )
 """Functions whose results have sizes that no value of a ragged argument decides."""
 
-_SAMPLES: Final = (0, 2, 3)
-"""Which of `SIZES` are tried."""
+_LENGTHS: Final = {0: 1, 2: 4, 3: 7, 4: 0}
+"""Which of `SIZES` are tried, and how long the shortest rows of such a sample are.
+
+Others are one and two longer; none is as long as the same one of another sample.
+"""
 
 
 def holds_traced_rows(values: Iterable[Any]) -> bool:
@@ -63,7 +67,7 @@ def told_by_samples(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], reason: str
 ) -> Any:
     """What is known of what a function gives for values that are traced, by what it gives for zeros; None where it
-    takes none. No value of theirs may decide a size.
+    takes hardly any. No value of theirs may decide a size.
 
     Args:
         function: Takes a tuple of arguments, and a dict of those that have names.
@@ -72,11 +76,12 @@ def told_by_samples(
         reason: What messages call it.
     """
     traced = list(parts((args, kwargs), Traced))
-    try:
-        made = [_called(function, args, kwargs, [_sample(one, k) for one in traced]) for k in _SAMPLES]
-    except Exception:  # noqa: BLE001  (rows of zeros need not be such as it takes)
-        return None
-    return told(traced[0], reason, _spec_of(made))
+    made = []
+    for k in _LENGTHS:
+        with suppress(Exception):  # zeros of all sizes need not be such as it takes
+            made.append(_called(function, args, kwargs, [_sample(one, k) for one in traced]))
+    are_alike = len(made) > 1 and len({(type(one), len(getattr(one, "shape", ()))) for one in made}) == 1
+    return told(traced[0], reason, _spec_of(made)) if are_alike else None
 
 
 def _takes_beside(name: str, traced: list[Traced]) -> bool:
@@ -105,8 +110,7 @@ def _sample(value: Traced, k: int) -> Any:
     spec: Any = value.recorder.leaves[value.index]
     n, splits = SIZES[k] if spec.shape[0] is None else spec.shape[0], []
     for _ in range(spec.ragged_rank):
-        lengths = np.arange(n) % 3
-        lengths[:1] = SIZES[k] + 1  # the longest row differs from sample to sample
+        lengths = np.arange(n) % 3 + _LENGTHS[k]
         splits.append(np.cumsum([0, *lengths]))
         n = int(lengths.sum())
     shape = (n, *(SIZES[k] if size is None else size for size in spec.shape[spec.ragged_rank + 1 :]))

@@ -414,6 +414,20 @@ def test_specs_beside_ragged_and_sparse_values_are_tensorflows(function: Any):
             assert str(one) == str(other) or np.array_equal(one.numpy(), other.numpy())
 
 
+def test_the_class_of_rejection_resample_has_the_dtype_of_its_function_also_over_ragged_and_sparse_values():
+    def made(its: Any) -> Any:
+        return lists_and_places(its).rejection_resample(
+            lambda lists, sparse, _: its.cast(lists.nrows(), its.int32) % 2 + its.shape(sparse.values)[0] * 0,
+            [0.5, 0.5],
+            [0.5, 0.5],
+            seed=1,
+        )
+
+    theirs, mine = made(tf), made(ptf)
+    assert str(mine.element_spec) == str(theirs.element_spec)
+    assert {label.dtype.name for label, _ in mine} == {"int32"}
+
+
 def test_a_row_of_ragged_rows_has_no_size_that_some_of_them_share():
     def made(its: Any) -> Any:
         lists = its.ragged.constant([[[1, 2], [2]], [[1], [3, 4, 5], [6]], [[3], []]])

@@ -74,7 +74,8 @@ def rejection_resample(
         seed: With it the same rows are kept in every process. Each epoch of a `repeat` keeps others.
 
     Returns:
-        Pairs of the class and the row. The class has the dtype that the function gives where it is traced, else int64.
+        Pairs of the class and the row. The class has the dtype that the function gives where that is known of all rows,
+        else int64.
 
     Raises:
         ArgumentError: Shares below 0, of no class, or not as many as there are classes.

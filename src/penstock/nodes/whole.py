@@ -41,13 +41,10 @@ class WholeNumbers(Calls):
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype of the numbers where a trace tells it, else int64; it stays where the trace is given up."""
+        """The dtype of the numbers where it is known of all, else int64; it stays where the trace is given up."""
         traced = self.traced
-        return (
-            traced.spec.structure.dtype
-            if isinstance(traced, Trace) and self.is_traced
-            else np.dtype(np.int64)
-        )
+        known = traced.spec if isinstance(traced, Trace) else Spec(traced.sketch)
+        return known.structure.dtype if _is_whole_spec(known) else np.dtype(np.int64)
 
     @staticmethod
     def check(plan: Plan, numbers_over: Callable[[Spec], WholeNumbers]) -> None:

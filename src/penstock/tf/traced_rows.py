@@ -66,8 +66,8 @@ class TracedSparseTensor(_Known, TracedSparse):
     __hash__ = None
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
+        if name != "_sparse":
+            raise AttributeError(f"'SparseTensor' object has no attribute {name!r}")
         raise self._stop()
 
     @property

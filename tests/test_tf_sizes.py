@@ -123,3 +123,36 @@ def test_a_slice_that_does_not_lie_in_rows_of_unknown_size_is_an_error():
     ):
         next(made)
     assert next(made).numpy().tolist() == [1, 2]
+
+
+def lists_and_places() -> Any:
+    lists = tf.ragged.constant([[[1, 2], [2]], [[1]], [[3, 4, 5], [6]]])
+    sparse = tf.SparseTensor([[0, 1], [2, 1]], [1, 2], [3, 4])
+    return tf.data.Dataset.from_tensor_slices((lists, sparse, np.ones((3, 2, 2), np.float32)))
+
+
+def test_sizes_beside_ragged_and_sparse_values_that_are_read_stay_known() -> None:
+    ds = lists_and_places().map(
+        lambda lists, sparse, image: (lists.to_tensor(shape=[None, 4]), tf.sparse.to_dense(sparse), image * 2)
+    )
+    assert [one.shape.as_list() for one in ds.element_spec] == [[None, 4], [4], [2, 2]]
+    assert "can only be passed on (ragged or sparse)" in str(ds.explain())
+    first = next(iter(ds))
+    assert first[0].numpy().tolist() == [[1, 2, 0, 0], [2, 0, 0, 0]]
+
+
+def test_ragged_values_that_are_only_passed_on_are_traced_and_are_ragged_tensors() -> None:
+    def passed(lists: Any, sparse: Any, image: Any) -> Any:
+        assert isinstance(lists, tf.RaggedTensor)
+        assert isinstance(sparse, tf.SparseTensor)
+        return {"lists": lists, "sparse": sparse, "image": image + 1.0}
+
+    ds = lists_and_places().map(passed)
+    assert "traced" in str(ds.explain())
+    assert [row["lists"].to_list() for row in ds] == [[[1, 2], [2]], [[1]], [[3, 4, 5], [6]]]
+
+
+def test_a_size_of_a_ragged_value_that_some_rows_share_is_not_that_of_all() -> None:
+    ds = lists_and_places().map(lambda lists, *_: (lists[0], lists[:2], tf.reduce_sum(lists, 1)))
+    assert [one.shape.as_list() for one in ds.element_spec] == [[None], [None, None], [None]]
+    assert [row[2].numpy().tolist() for row in ds] == [[3, 2], [1], [12, 6]]

@@ -340,12 +340,16 @@ def read_of_lists(its: Any) -> Any:
             lists.nrows(),
             lists.bounding_shape(),
         ),
+        (*lists.nested_row_splits, *lists.nested_row_lengths(), lists.row_starts(), lists.value_rowids()),
         (lists.to_tensor(), lists.to_tensor(shape=[3, None]), lists.to_tensor(0, shape=[3, 5]), image * 2.0),
     )
 
 
 def lists_calculated_with(its: Any) -> Any:
-    return lambda lists, _, image: (lists, lists + 1, 2 * lists, -lists, its.reshape(image, [4]))
+    return lambda lists, _, image: (
+        (lists, lists + 1, 2 * lists, -lists, lists.with_values(lists.values), lists.merge_dims(0, 1)),
+        its.reshape(image, [4]),
+    )
 
 
 def functions_of_lists(its: Any) -> Any:

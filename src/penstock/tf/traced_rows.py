@@ -120,8 +120,24 @@ class TracedRaggedTensor(_Known, RaggedTensor):
         n = self._spec.shape[0]
         return self._told((None if n is None else n + 1,))
 
+    @property
+    def nested_row_splits(self) -> tuple[Tensor, ...]:
+        return self.row_splits, *(self._told((None,)) for _ in range(1, self.ragged_rank))
+
     def row_lengths(self) -> Tensor:
         return self._told(self._spec.shape[:1])
+
+    def nested_row_lengths(self, axis: Any = None) -> tuple[Tensor, ...]:
+        return self.row_lengths(), *(self._told((None,)) for _ in range(1, self.ragged_rank))
+
+    def row_starts(self) -> Tensor:
+        return self._told(self._spec.shape[:1])
+
+    def row_limits(self) -> Tensor:
+        return self._told(self._spec.shape[:1])
+
+    def value_rowids(self) -> Tensor:
+        return self._told((None,))
 
     def nrows(self) -> Tensor:
         return self._told(())
@@ -144,6 +160,14 @@ class TracedRaggedTensor(_Known, RaggedTensor):
     def to_sparse(self, name: str | None = None) -> Any:
         spec = ps.SparseSpec((None,) * len(self._spec.shape), self._spec.dtype)
         return wrap(told(self._value, self._reason, spec))
+
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
+        return self._known(
+            lambda rows, _: unwrap(wrap(rows[0]).merge_dims(outer_axis, inner_axis)), self._value
+        )
+
+    def with_values(self, new_values: Any) -> RaggedTensor:
+        return RaggedTensor.from_row_splits(new_values, self.row_splits)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
         value = unwrap(new_values)

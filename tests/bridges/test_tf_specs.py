@@ -442,6 +442,26 @@ def test_a_row_of_ragged_rows_has_no_size_that_some_of_them_share():
     assert [row[0].numpy().tolist() for row in mine] == [row[0].numpy().tolist() for row in theirs]
 
 
+def test_specs_beside_strings_that_are_laid_together_are_tensorflows():
+    def made(its: Any) -> Any:
+        def parse(text: Any, x: Any) -> Any:
+            laid = its.stack([text, text]), its.expand_dims(text, 0), its.reshape(text, [1])
+            return (
+                (*laid, its.strings.lower([text, "A"])),
+                its.strings.split([text]),
+                its.strings.reduce_join([text, "!"]),
+                x * 2.0,
+            )
+
+        return its.data.Dataset.from_tensor_slices((["a b", "c"], np.ones((2, 3), np.float32))).map(parse)
+
+    theirs, mine = made(tf), made(ptf)
+    assert str(mine.element_spec) == str(theirs.element_spec)
+    assert [str(row[1].to_list()) + str(row[2].numpy()) for row in mine] == [
+        str(row[1].to_list()) + str(row[2].numpy()) for row in theirs
+    ]
+
+
 def test_specs_beside_what_a_function_splits_are_tensorflows():
     def made(its: Any) -> Any:
         lines = its.data.Dataset.from_tensor_slices(["a b", "c", "d e f", ""]).batch(2, drop_remainder=True)

@@ -31,6 +31,9 @@ from penstock.trace.untraceable import Unfit, Untraceable
 __all__ = ["Recorder", "Ways"]
 
 _NUMBERS = "biufcmMV"
+_STRINGS = (Kind.STRINGS, Kind.TEXTS)
+_LAYING = frozenset({"np.concatenate", "np.expand_dims", "np.reshape", "np.stack"})
+"""Operations that only lay strings in other shapes: no chunk of them is made, and no string decides a size."""
 _MADE = count()
 
 
@@ -191,9 +194,14 @@ class Recorder:
         try:
             build_run(operation, step, [Arg.of(self.forms[index]) for index in step.inputs])
         except (Unfit, TypeError, ValueError, np.exceptions.AxisError) as error:
-            raise self.fail(f"{operation.name}: {error}") from error
+            if step.name not in _LAYING or not any(self.forms[i].kind in _STRINGS for i in step.inputs):
+                raise self.fail(f"{operation.name}: {error}") from error
+            self.note(f"{operation.name}: {error}")  # of which the sizes are known
         samples = self._samples(operation, step)
-        form = Form(self._kind(_first(samples), step), samples)
+        if isinstance(first := _first(samples), np.ndarray) and first.dtype.kind in "SU":
+            self.note("makes an array of strings")
+            return form_of_spec(TensorSpec(Form(Kind.ROWS, samples).shape, string))
+        form = Form(self._kind(first, step), samples)
         if (
             form.kind in (Kind.ROWS, Kind.TEXTS)
             and len({np.ndim(sample) for sample in samples if sample is not FAILED}) > 1

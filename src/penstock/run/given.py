@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from threading import RLock
 from typing import Any, Protocol, TypeAlias, final
@@ -92,7 +93,7 @@ class Given(Iterator[Any]):
         except Exception as error:  # noqa: BLE001  (raised in its place)
             thing, after = Failed(error), self._making.later_state()
         things = [thing]
-        return map(list.pop, (things,)), things, before, after
+        return map(list.pop, deque((things,))), things, before, after
 
     def set_state(self, state: Any, **options: Any) -> None:
         """Stand where a state was taken. An error leaves it where it is."""
@@ -116,7 +117,8 @@ class Given(Iterator[Any]):
 
 
 # One thing that was made and is not given yet, or none: an iterator in C, by which it is taken and known to be in one
-# moment; the list that it is taken from; and the positions before and after it.
+# moment, by one thread also without the interpreter's lock; the list that it is taken from; and the positions before
+# and after it.
 _AtHand: TypeAlias = tuple[Iterator[Any], list[Any], Later, Later]
 
 

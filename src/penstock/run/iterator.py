@@ -24,6 +24,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import END
 from penstock.graph.plan import DEEPER, Plan
 from penstock.graph.state import from_json
+from penstock.run.at_hand import NOTHING, at_hand
 from penstock.run.edge import Edge, Mark
 from penstock.run.later import Point, Unwritten
 from penstock.run.moved import goes_by_number, moved
@@ -111,8 +112,7 @@ class RowIterator(Iterator[Any]):
 
     def _stand(self, edge: Edge) -> None:
         self._edge = edge
-        self._left: Any = iter(range(0))
-        self._rows: Iterator[tuple[int, Any]] = zip(self._left, ())  # noqa: B905
+        self._left, self._rows = NOTHING
         self._at: tuple[Callable[[], int], Point] | None = None  # the first: how many rows are at hand
         self._process = os.getpid()
         self._interrupted_at = None
@@ -124,8 +124,7 @@ class RowIterator(Iterator[Any]):
 
     def __next__(self) -> Any:
         while True:
-            # The rows at hand come out of iterators in C, which count them too: no other thread and no signal comes
-            # between taking a row and giving it, so that Ctrl-C loses none.
+            # No other thread and no signal comes between taking a row and giving it, so that Ctrl-C loses none.
             for _, row in self._rows:
                 return row
             self._pull()
@@ -156,8 +155,7 @@ class RowIterator(Iterator[Any]):
                     note_ended(self._plan, self._edge.mark())
                     raise StopIteration
                 n = self._n + len(chunk)
-                left: Any = iter(range(len(chunk)))
-                rows = zip(left, chunk)  # noqa: B905  (`left` first: a row that fails is counted)
+                left, rows = at_hand(chunk)
                 point = self._point(self._edge.mark(), n, self._skip) if self._keeps_states else None
                 at = None if point is None else (left.__length_hint__, point)
                 self._n, self._left, self._rows, self._interrupted_at, self._at = n, left, rows, None, at

@@ -1,12 +1,16 @@
 """Shuffled datasets that are rows: each time one is opened it has the order of another pass."""
 
-import json
 import pickle
+import sys
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 import penstock as ps
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from going_on import assert_each_state_goes_on, listed, orders_of
 
 Dataset = ps.Dataset
 from_list = Dataset.from_list
@@ -80,32 +84,14 @@ PIPELINES = [in_turn, the_same_twice, sliced, beside_numbers, one, repeated, rep
              in_any_order, mixed_with_named, filtered]  # fmt: skip
 
 
-def listed(rows):
-    return [int(row) for row in rows]
-
-
 @pytest.mark.parametrize("build", [*PIPELINES, unseeded], ids=lambda build: build.__name__)
 def test_each_state_of_each_pass_goes_on_with_the_same_rows_elsewhere(build):
-    here = build()
-    for _ in range(2):
-        it = iter(here)
-        rows, states = [], [json.dumps(it.get_state())]
-        for row in it:
-            rows.append(int(row))
-            states.append(json.dumps(it.get_state()))
-        for n, state in enumerate(states):
-            for place in (build(), here):
-                again = iter(place)
-                again.set_state(json.loads(state))
-                assert listed(again) == rows[n:]
+    assert_each_state_goes_on(build, passes=2)
 
 
 @pytest.mark.parametrize("build", PIPELINES, ids=lambda build: build.__name__)
 def test_passes_differ_and_are_the_same_in_each_process(build):
-    one, other = build(), build()
-    passes = [listed(one) for _ in range(4)]
-    assert [listed(other) for _ in range(4)] == passes
-    assert len(set(map(tuple, passes))) == 4
+    assert len(set(orders_of(build, passes=4))) == 4
 
 
 def test_they_have_their_orders_where_they_were_pickled():

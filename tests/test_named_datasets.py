@@ -5,12 +5,16 @@ import subprocess
 import sys
 from collections import deque
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 import penstock as ps
 from penstock.graph.plan import Plan
 from penstock.testing import Samples
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from going_on import assert_each_state_goes_on, listed, orders_of
 
 Dataset = ps.Dataset
 
@@ -157,32 +161,15 @@ PIPELINES = [
 ]  # fmt: skip
 
 
-def listed(rows):
-    return [int(row) for row in rows]
-
-
 @pytest.mark.parametrize("build", PIPELINES + UNSEEDED, ids=lambda build: build.__name__)
 def test_each_state_of_each_pass_goes_on_with_the_same_rows_elsewhere(build):
-    here = build()
-    for _ in range(3):
-        it = iter(here)
-        rows, states = [], [json.dumps(it.get_state())]
-        for row in it:
-            rows.append(int(row))
-            states.append(json.dumps(it.get_state()))
-        for n, state in enumerate(states):
-            for place in (build(), here):
-                again = iter(place)
-                again.set_state(json.loads(state))
-                assert listed(again) == rows[n:]
+    assert_each_state_goes_on(build, passes=3)
 
 
 @pytest.mark.parametrize("build", PIPELINES, ids=lambda build: build.__name__)
 def test_passes_differ_and_are_the_same_in_each_process(build):
-    one, other = build(), build()
-    passes = [listed(one) for _ in range(3)]
-    assert [listed(other) for _ in range(3)] == passes
-    assert build is cached or len(set(map(tuple, passes))) == 3
+    orders = orders_of(build, passes=3)
+    assert build is cached or len(set(orders)) == 3
 
 
 @pytest.mark.parametrize("build", UNSEEDED, ids=lambda build: build.__name__)

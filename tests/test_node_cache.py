@@ -3,8 +3,10 @@
 import json
 import pickle
 import re
+import sys
 from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,9 @@ import penstock as ps
 from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError
 from penstock.graph.plan import Plan
 from penstock.testing import Faulty, Samples
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from going_on import assert_each_state_goes_on
 
 
 def counted(n: int) -> tuple[ps.Dataset, list[int]]:
@@ -197,13 +202,8 @@ def test_a_cache_in_several_places_has_the_rows_of_the_one_that_ended(name: str)
 
 @pytest.mark.parametrize("name", IN_SEVERAL_PLACES)
 def test_a_cache_in_several_places_goes_on_from_every_row_where_nothing_is_kept(name: str):
-    make, (want, _) = IN_SEVERAL_PLACES[name]
-    for cut in range(len(want) + 1):
-        first = iter(make(shuffled().cache()))
-        list(islice(first, cut))
-        again = iter(make(shuffled().cache()))
-        again.set_state(json.loads(json.dumps(first.get_state())))
-        assert list(map(int, again)) == want[cut:]
+    make, _ = IN_SEVERAL_PLACES[name]
+    assert_each_state_goes_on(lambda: make(shuffled().cache()))
 
 
 def test_a_cache_that_is_repeated_before_other_passes_over_its_input_goes_on_from_every_row():
@@ -213,12 +213,7 @@ def test_a_cache_that_is_repeated_before_other_passes_over_its_input_goes_on_fro
 
     whole = list(map(int, make()))
     assert whole[:6] == whole[6:12] != whole[12:18] != whole[18:]
-    for cut in range(len(whole) + 1):
-        first = iter(make())
-        list(islice(first, cut))
-        again = iter(make())
-        again.set_state(json.loads(json.dumps(first.get_state())))
-        assert list(map(int, again)) == whole[cut:]
+    assert_each_state_goes_on(make)
 
 
 @pytest.mark.parametrize("size", [None, 3])
@@ -228,12 +223,7 @@ def test_a_repeated_cache_over_a_shuffle_goes_on_with_the_kept_order_from_every_
 
     whole = list(map(int, make()))
     assert whole == whole[:5] * 3
-    for cut in range(16):
-        first = iter(make())
-        list(islice(first, cut))
-        again = iter(make())
-        again.set_state(json.loads(json.dumps(first.get_state())))
-        assert list(map(int, again)) == whole[cut:]
+    assert_each_state_goes_on(make)
 
 
 # Of four rows that were kept in the order 0231, as TensorFlow gives them.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from penstock import _native
 from penstock.errors import FeatureError, WireError
@@ -46,46 +45,44 @@ def infer_schema(
     """
     kind = record_kind(records)
     places = [f"record {i} of the sample" for i in range(len(records))] if places is None else places
-    if skips and kind in _READ:
-        known = [_is_message(_READ[kind], record) for record in records]
-        records, places = list(compress(records, known)), list(compress(places, known))
-    if kind == "Example":
-        context = _Seen("feature")
-        for record, place in zip(records, places, strict=True):
-            context.add_record(_parsed(_READ[kind], record, place), place)
-        return Schema(kind, context.fields(), origin="inferred", sampled=len(records))
-    if kind == "SequenceExample":
-        return _infer_sequences(records, places)
-    return Schema(kind, origin="inferred", sampled=len(records))
+    if kind not in _READ:
+        return Schema(kind, origin="inferred", sampled=len(records))
+    infer = _infer_examples if kind == "Example" else _infer_sequences
+    return infer(_parsed(_READ[kind], records, places, skips=skips))
 
 
-def _infer_sequences(records: Sequence[bytes], places: Sequence[str]) -> Schema:
+_Parsed: TypeAlias = Iterator[tuple[str, Any]]
+"""The place of a record, and its values."""
+
+
+def _infer_examples(records: _Parsed) -> Schema:
+    seen = _Seen("feature")
+    for place, values in records:
+        seen.add_record(values, place)
+    return Schema("Example", seen.fields(), origin="inferred", sampled=seen.records)
+
+
+def _infer_sequences(records: _Parsed) -> Schema:
     context, lists = _Seen("context feature"), _Seen("feature list")
-    for record, place in zip(records, places, strict=True):
-        values, steps = _parsed(_READ["SequenceExample"], record, place)
+    for place, (values, steps) in records:
         context.add_record(values, place)
         lists.add_lists(steps, place)
     return Schema(
-        "SequenceExample", context.fields(), lists.fields(), origin="inferred", sampled=len(records)
+        "SequenceExample", context.fields(), lists.fields(), origin="inferred", sampled=context.records
     )
 
 
-def _is_message(read: Any, record: bytes) -> bool:
-    try:
-        read(record)
-    except _native.MessageError:
-        return False
-    return True
-
-
-def _parsed(read: Any, record: bytes, place: str) -> Any:
-    try:
-        return read(record)
-    except _native.MessageError as error:
-        help = "Pass features={} to read the records as plain bytes."
-        raise WireError(
-            f"{place}: {error.args[0]}, unlike the records around it.", offset=error.args[1], help=help
-        ) from error
+def _parsed(read: Any, records: Sequence[bytes], places: Sequence[str], *, skips: bool) -> _Parsed:
+    for record, place in zip(records, places, strict=True):
+        try:
+            values = read(record)
+        except _native.MessageError as error:
+            if skips:
+                continue
+            found = f"{place}: {error.args[0]}, unlike the records around it."
+            help = "Pass features={} to read the records as plain bytes."
+            raise WireError(found, offset=error.args[1], help=help) from error
+        yield place, values
 
 
 @dataclass
@@ -127,22 +124,26 @@ class _Feature:
 
 
 class _Seen:
-    """What was seen of all features."""
+    """What was seen of all features.
+
+    Attributes:
+        records: How many were seen.
+    """
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._features: dict[str, _Feature] = {}
-        self._records = 0
+        self.records = 0
 
     def add_record(self, values: dict[str, tuple[int, Any]], place: str) -> None:
-        self._records += 1
+        self.records += 1
         for name, (kind, items) in values.items():
             feature = self._feature(name)
             feature.records += kind != 0
             feature.add_value(kind, items, place, self._what)
 
     def add_lists(self, lists: dict[str, list[tuple[int, Any]]], place: str) -> None:
-        self._records += 1
+        self.records += 1
         for name, steps in lists.items():
             feature = self._feature(name)
             feature.records += 1
@@ -160,7 +161,7 @@ class _Seen:
 
     def _field(self, feature: _Feature) -> Field:
         kind = _KINDS[feature.kind]
-        optional = feature.records < self._records or kind == UNSET
+        optional = feature.records < self.records or kind == UNSET
         return Field(feature.name, kind, feature.shape, optional=optional, content=feature.content)
 
 

@@ -5,6 +5,7 @@ import re
 import sys
 from pathlib import Path
 from random import Random
+from threading import Event, Thread
 
 import numpy as np
 import pandas as pd
@@ -298,3 +299,38 @@ def test_all_records_that_a_row_is_made_of_are_named(shards):
     Path(shards[0]).rename(shards[0] + ".gone")
     assert errors[1].origin == f"record 4 of {shards[0]} and others"
     Path(shards[0] + ".gone").rename(shards[0])
+
+
+def test_each_thread_that_asks_is_told_where_a_row_came_from_also_while_another_looks_for_it():
+    is_looking, may_find, texts = Event(), Event(), []
+
+    def find(row: int, entry: int | None) -> str:
+        if not is_looking.is_set():
+            is_looking.set()
+            assert may_find.wait(60)
+        return f"record {row} of a"
+
+    error = InvalidArgumentError("no").of_row(3)
+    error.came_from(find)
+    other = Thread(target=lambda: texts.append(str(error)))
+    other.start()
+    assert is_looking.wait(60)
+    texts.append(str(error))
+    may_find.set()
+    other.join(60)
+    assert texts == ["no. It came from record 3 of a."] * 2
+
+
+def test_where_a_row_came_from_can_be_asked_again_after_ctrl_c():
+    interrupts = [KeyboardInterrupt]
+
+    def find(row: int, entry: int | None) -> str:
+        if interrupts:
+            raise interrupts.pop()
+        return f"record {row} of a"
+
+    error = InvalidArgumentError("no").of_row(3)
+    error.came_from(find)
+    with pytest.raises(KeyboardInterrupt):
+        str(error)
+    assert str(error) == "no. It came from record 3 of a."

@@ -170,9 +170,11 @@ class InvalidArgumentError(_Located, ValueError):
         It is looked for when it is first asked for: rows below a shuffle are read again for that, as for a state, so
         that the record in its file is named.
         """
-        find, self._find = self._find, None
+        find = self._find
         if find is not None:
+            # Other threads that ask meanwhile find the same.
             self._origin = find()
+            self._find = None
         return self._origin
 
     def of_row(self, row: int, entry: int | None = None) -> Self:

@@ -3,6 +3,7 @@
 import pickle
 import re
 import sys
+from itertools import count
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 
 import penstock as ps
-from penstock.errors import FunctionError, InvalidArgumentError, ShapeError
+from penstock.errors import ArgumentTypeError, FunctionError, InvalidArgumentError, ShapeError
 from penstock.testing.pipeline_calls import anything
 from penstock.tf.io import TFRecordWriter
 
@@ -103,15 +104,17 @@ def check_origins(ds, most=16):
             errors.append(error)
         except InvalidArgumentError:  # rows that cannot be batched
             continue
-    n_named = 0
-    for error in errors:
-        numbers = [int(n) for n in re.findall(r"-?\d+", str(error.__cause__)) if int(n) >= 0]
-        named = re.findall(r"record (\d+) of \S*(\d)\.tfrecord", error.origin)
-        found = [13 * int(file) + int(record) for record, file in named]
-        assert found in ([], numbers, numbers[:1]), error
-        assert len(found) in {0, len(numbers)} or f"and {len(numbers) - 1} more" in error.origin
-        n_named += bool(found)
-    return n_named, len(errors)
+    return sum(map(names_its_record, errors)), len(errors)
+
+
+def names_its_record(error):
+    """Whether a record is named, which is then the one that holds the numbers that `tell` was called with."""
+    numbers = [int(n) for n in re.findall(r"-?\d+", str(error.__cause__)) if int(n) >= 0]
+    named = re.findall(r"record (\d+) of \S*(\d)\.tfrecord", error.origin)
+    found = [13 * int(file) + int(record) for record, file in named]
+    assert found in ([], numbers, numbers[:1]), error
+    assert len(found) in {0, len(numbers)} or f"and {len(numbers) - 1} more" in error.origin
+    return bool(found)
 
 
 @pytest.mark.parametrize("reading", READINGS)
@@ -120,6 +123,26 @@ def test_the_record_of_a_row_is_named_in_every_pipeline(name, reading, shards):
     n_named, n = check_origins(KEEPING_NUMBERS[name](READINGS[reading](shards)))
     assert n
     assert n_named == n
+
+
+@pytest.mark.parametrize("at", [0, 2, 5])
+@pytest.mark.parametrize("name", KEEPING_NUMBERS)
+def test_the_record_of_a_row_is_named_on_which_reduce_fails(name, at, shards):
+    seen = count()
+
+    def total(n, row):
+        return tell(row) if next(seen) == at else n
+
+    with pytest.raises(FunctionError, match=f"reduce, row {at}: ") as found:
+        KEEPING_NUMBERS[name](READINGS["interleaved"](shards)).reduce(0, total)
+    assert names_its_record(found.value)
+
+
+def test_the_record_of_a_row_is_named_for_which_the_state_of_reduce_has_another_dtype(shards):
+    ds = READINGS["in order"](shards).shuffle(7, seed=5)
+    fifth = list(ds.take(5))[-1]
+    with pytest.raises(ArgumentTypeError, match=f"It came from record {fifth} of {shards[0]}"):
+        READINGS["in order"](shards).shuffle(7, seed=5).reduce(0, lambda n, x: 0.5 if x == fifth else n)
 
 
 def test_the_record_is_named_where_one_shuffle_is_used_several_times(shards):

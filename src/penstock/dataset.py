@@ -26,7 +26,6 @@ from penstock.errors import (
     ArgumentError,
     ArgumentTypeError,
     FailedPreconditionError,
-    FunctionError,
     InvalidArgumentError,
     OutOfRangeError,
     UnknownLengthError,
@@ -55,6 +54,7 @@ from penstock.graph.recipe import (
     text_of,
 )
 from penstock.nodes.arguments import whole_number
+from penstock.nodes.results import function_error
 from penstock.nodes.with_options import Options, most_threads_of, options_of
 from penstock.records.frames import Damage
 from penstock.records.schema import Schema
@@ -206,7 +206,7 @@ class Dataset(Methods):
 
         Raises:
             ArgumentTypeError: It returns a state of other dtypes or another structure.
-            FunctionError: It failed on a row; names it.
+            FunctionError: It failed on a row; names it, and the record of its file.
 
         >>> import penstock as ps
         >>> ps.Dataset.range(5).reduce(np.int64(0), lambda total, n: total + n)
@@ -214,13 +214,17 @@ class Dataset(Methods):
         """
         state = pack_row(initial_state)
         spec, kind = spec_of(state), type(state)
-        for i, row in enumerate(self):
+        rows = iter(self)
+        for i, row in enumerate(rows):
             try:
                 state = pack_row(reduce_func(state, row))
             except Exception as error:
-                raise FunctionError(f"{type(error).__name__}: {error}", node="reduce", row=i) from error
+                raise rows.located(function_error(error, "reduce", i)) from error
             if type(state) is not kind or not issubclass(kind, np.generic):
-                relax(spec, spec_of(state), where=f"reduce, row {i}")
+                try:
+                    relax(spec, spec_of(state), where=f"reduce, row {i}")
+                except ArgumentTypeError as error:
+                    raise rows.located(error.of_row(i)) from None
         return state
 
     def options(self) -> Options:

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from operator import length_hint
 from threading import RLock
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
 from penstock._native import keep_between_chunks
@@ -27,6 +27,7 @@ from penstock.graph.state import from_json
 from penstock.run.at_hand import NOTHING, at_hand
 from penstock.run.edge import Edge, Mark
 from penstock.run.later import Point, Unwritten
+from penstock.run.located import located
 from penstock.run.moved import goes_by_number, moved
 from penstock.run.opened_files import OpenedFiles, opened_in
 from penstock.run.passes import note_ended
@@ -39,6 +40,8 @@ from penstock.run.their_arguments import carried_over, plan_of
 from penstock.run.uncounted import Uncounted, uncounted_in
 
 __all__ = ["OptionalRow", "RowIterator"]
+
+_Error = TypeVar("_Error", bound=InvalidArgumentError)
 
 
 @frozen
@@ -167,6 +170,11 @@ class RowIterator(Iterator[Any]):
                 raise
             finally:
                 self._pulled_from = None
+
+    def located(self, error: _Error) -> _Error:
+        """The error about a row that was given since rows were last pulled, with what finds the row's origin."""
+        error.came_from(partial(located, self._plan, self._edge.mark(), again=True))
+        return error
 
     def _pass_over(self) -> None:
         """Pass over the rows that are to be skipped. An error counts as one; one that is not of a row is raised."""

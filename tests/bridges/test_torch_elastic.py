@@ -1,7 +1,9 @@
 """Positions of `ps.torch.IterableDataset` go on with other numbers of workers and ranks: every row once."""
 
 import json
+import sys
 import warnings
+from pathlib import Path
 
 import pytest
 from torch.utils.data import DataLoader
@@ -10,36 +12,10 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 import penstock as ps
 from penstock.errors import ArgumentError, ArgumentTypeError
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from torch_batches import BUFFERED, KINDS, SHUFFLED, SOURCE, N, first, flat, lists, of
+
 pytestmark = pytest.mark.filterwarnings("ignore:.*set_vital.*", "ignore:.*more than one thread.*")
-
-N = 53
-SOURCE = ps.Dataset.range(N)
-SHUFFLED = ps.Dataset.range(N).shuffle(N, seed=7)
-BUFFERED = ps.Dataset.range(N).shuffle(10, seed=7).filter(lambda n: n % 5 != 0)
-KINDS = {"plain": SOURCE, "shuffled": SHUFFLED, "buffered": BUFFERED}
-
-
-def of(ds, workers, every=1, batch_size=4, **options):
-    rows = ps.torch.IterableDataset(ds)
-    return StatefulDataLoader(
-        rows, batch_size=batch_size, num_workers=workers, snapshot_every_n_steps=every, **options
-    )
-
-
-def lists(batches):
-    return [batch.tolist() for batch in batches]
-
-
-def flat(batches):
-    return [row for batch in batches for row in batch]
-
-
-def first(loader, n):
-    """n batches of a loader, and its state after them."""
-    batches = iter(loader)
-    given = [next(batches).tolist() for _ in range(n)]
-    return given, json.loads(json.dumps(loader.state_dict()))
-
 
 ELASTIC = [(0, 2), (2, 0), (2, 3), (4, 1)]
 

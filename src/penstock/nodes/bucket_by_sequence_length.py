@@ -33,6 +33,7 @@ from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import flag, whole_numbers
 from penstock.nodes.batch import Batch
+from penstock.nodes.calls import CallsBySpec
 from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows
 from penstock.nodes.groups import Groups
 from penstock.nodes.inner import check_function
@@ -136,8 +137,8 @@ class BucketBySequenceLength(Node):
     to_boundary: bool = False
     no_padding: bool = False
     drop_remainder: bool = False
-    _lengths: dict[int, tuple[Spec, WholeNumbers]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
+    _lengths: CallsBySpec[WholeNumbers] = field(
+        default_factory=CallsBySpec, init=False, repr=False, compare=False
     )
 
     @property
@@ -147,13 +148,9 @@ class BucketBySequenceLength(Node):
     def lengths(self, rows: Spec) -> WholeNumbers:
         """The function over rows of a spec; traced once."""
         function = self.form.function(self.length_func)
-        _, lengths = self._lengths.get(id(rows)) or self._lengths.setdefault(
-            id(rows), (rows, WholeNumbers(_WHERE, function, rows, name="element_length_func"))
+        return self._lengths.of(
+            rows, lambda: WholeNumbers(_WHERE, function, rows, name="element_length_func")
         )
-        return lengths
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_lengths": {}}
 
     def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
         return {"length_func": self.lengths(rows)}

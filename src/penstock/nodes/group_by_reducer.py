@@ -142,20 +142,15 @@ class GroupByReducer(Node):
     form: ClassVar[Form] = ALONE
     key_func: Callable[..., Any]
     reducer: Reducer
-    _keys: dict[int, tuple[Spec, WholeNumbers]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
+    _keys: CallsBySpec[WholeNumbers] = field(
+        default_factory=CallsBySpec, init=False, repr=False, compare=False
     )
     _results: CallsBySpec[InOrder] = field(default_factory=CallsBySpec, init=False, repr=False, compare=False)
 
     def keys(self, rows: Spec) -> WholeNumbers:
         """The key function over rows of a spec; traced once."""
-        _, keys = self._keys.get(id(rows)) or self._keys.setdefault(
-            id(rows), (rows, WholeNumbers(_WHERE, self.form.function(self.key_func), rows))
-        )
-        return keys
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_keys": {}}
+        function = self.form.function(self.key_func)
+        return self._keys.of(rows, lambda: WholeNumbers(_WHERE, function, rows))
 
     def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
         return {"key_func": self.keys(rows)}

@@ -32,7 +32,7 @@ from penstock.graph.node import (
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import SeedPair, epoch_seeds, seed_pair
-from penstock.nodes.calls import pulled
+from penstock.nodes.calls import CallsBySpec, pulled
 from penstock.nodes.drawn import Seeded, is_whole
 from penstock.nodes.inner import check_function
 from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, with_places
@@ -139,20 +139,14 @@ class RejectionResample(Seeded):
     target: tuple[float, ...]
     initial: tuple[float, ...] | None
     pair: SeedPair
-    _classes: dict[int, tuple[Spec, WholeNumbers]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
+    _classes: CallsBySpec[WholeNumbers] = field(
+        default_factory=CallsBySpec, init=False, repr=False, compare=False
     )
 
     def classes(self, rows: Spec) -> WholeNumbers:
         """The class function over rows of a spec; traced once."""
         function = self.form.function(self.class_func)
-        _, classes = self._classes.get(id(rows)) or self._classes.setdefault(
-            id(rows), (rows, WholeNumbers(_WHERE, function, rows, name="class_func"))
-        )
-        return classes
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_classes": {}}
+        return self._classes.of(rows, lambda: WholeNumbers(_WHERE, function, rows, name="class_func"))
 
     def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
         return {"class_func": self.classes(rows)}

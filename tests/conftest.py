@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from penstock.graph.seeds import set_seed
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -26,6 +28,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # On a machine of many cores the threads of OpenBLAS would take what tests with a limit on memory leave to a program.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.fixture
+def no_global_seed() -> Iterator[None]:
+    """The seed that a test sets for all ends with it."""
+    yield
+    set_seed(None)
 
 
 @pytest.fixture(scope="session")

@@ -61,6 +61,17 @@ def golden_cases(folder: Path) -> dict[str, dict]:
     return json.loads((folder / "tfrecord" / "expected.json").read_text())
 
 
+def up_to_an_error(reader: FrameReader) -> tuple[list[str], DataLossError | None]:
+    """The records before the first error in hexadecimal digits, and that error; None where there is none."""
+    payloads: list[str] = []
+    try:
+        while frames := reader.read():
+            payloads += [payload.hex() for payload in frames.payloads()]
+    except DataLossError as error:
+        return payloads, error
+    return payloads, None
+
+
 PLAIN_GOLDEN = [
     "bad_2nd_data",
     "bad_data",
@@ -81,12 +92,7 @@ PLAIN_GOLDEN = [
 def test_golden_files_read_as_tensorflow_reads_them(golden, name):
     expected = golden_cases(golden)[f"{name}.tfrecord"]
     with FrameReader(golden / "tfrecord" / f"{name}.tfrecord", tf_compatible=True) as reader:
-        payloads, error = [], None
-        try:
-            while frames := reader.read():
-                payloads += [payload.hex() for payload in frames.payloads()]
-        except DataLossError as caught:
-            error = caught
+        payloads, error = up_to_an_error(reader)
         assert payloads == expected["records_hex"]
         assert (error is not None) == (expected["error_after_records"] is not None)
         assert error is None or reader.read() is None
@@ -96,12 +102,7 @@ def test_golden_files_read_as_tensorflow_reads_them(golden, name):
 def test_strict_reading_also_tells_cut_headers(golden, name):
     expected = golden_cases(golden)[f"{name}.tfrecord"]
     with FrameReader(golden / "tfrecord" / f"{name}.tfrecord") as reader:
-        payloads, error = [], None
-        try:
-            while frames := reader.read():
-                payloads += [payload.hex() for payload in frames.payloads()]
-        except DataLossError as caught:
-            error = caught
+        payloads, error = up_to_an_error(reader)
     assert payloads == expected["records_hex"]
     kinds = {
         "bad_2nd_data": "data checksum",

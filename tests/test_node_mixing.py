@@ -20,10 +20,7 @@ sample = Dataset.sample_from_datasets
 choose = Dataset.choose_from_datasets
 
 
-@pytest.fixture(autouse=True)
-def no_global_seed() -> Iterator[None]:
-    yield
-    set_seed(None)
+pytestmark = pytest.mark.usefixtures("no_global_seed")
 
 
 def numbers(dataset: Dataset) -> list[int]:

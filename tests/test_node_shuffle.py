@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
@@ -21,11 +21,7 @@ from penstock.run.edge import Edge
 from penstock.run.iterator import RowIterator
 from penstock.testing import Samples, check_laws
 
-
-@pytest.fixture(autouse=True)
-def no_global_seed() -> Iterator[None]:
-    yield
-    set_seed(None)
+pytestmark = pytest.mark.usefixtures("no_global_seed")
 
 
 def numbers(dataset: Dataset) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -17,11 +17,7 @@ from penstock.nodes.shuffle import Shuffle
 from penstock.nodes.shuffle_all import ShuffleAll
 from penstock.testing import Samples, check_laws
 
-
-@pytest.fixture(autouse=True)
-def no_global_seed() -> Iterator[None]:
-    yield
-    set_seed(None)
+pytestmark = pytest.mark.usefixtures("no_global_seed")
 
 
 def numbers(dataset: Dataset) -> list[int]:

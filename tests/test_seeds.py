@@ -18,11 +18,7 @@ from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError
 from penstock.graph.seeds import epoch_seeds, seed_pair, set_seed
 from penstock.store import cache_filler
 
-
-@pytest.fixture(autouse=True)
-def no_global_seed():
-    yield
-    set_seed(None)
+pytestmark = pytest.mark.usefixtures("no_global_seed")
 
 
 def shuffled(pair, n, buffer_size):

@@ -18,6 +18,7 @@ import pytest
 import penstock as ps
 from penstock.cores import usable_cores
 from penstock.errors import PenstockError
+from penstock.run.freed import made_here
 
 
 def later(x: Any) -> int:
@@ -33,14 +34,14 @@ def our_threads() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith("penstock")]
 
 
-def leave_early(make: Callable[[], ps.Dataset]) -> list[threading.Thread]:
-    """The threads that a run of a few rows had, once its iterator is dropped, without the garbage collector's help."""
+def leave_early(make: Callable[[], ps.Dataset], run: Callable[..., Any] = next) -> list[threading.Thread]:
+    """The threads that a run had, once its iterator is dropped, without the garbage collector's help."""
     before = set(our_threads())
     gc.collect()
     gc.disable()
     try:
         rows = iter(make())
-        next(rows)
+        run(rows)
         edge = weakref.ref(rows._edge)
         threads = [thread for thread in our_threads() if thread not in before]
         del rows
@@ -270,6 +271,31 @@ def test_after_an_error_the_rows_go_on(threads: int | None, depth: int):
     assert rows_and_errors(iter(ds.map(fails_at_three, threads).prefetch(depth))) == wanted
     ds = ds.filter(lambda x: fails_at_three(x) % 2 == 0).map(later, threads).prefetch(depth)
     assert rows_and_errors(iter(ds)) == [i for i in wanted if i == "error" or i % 2 == 0]
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+@pytest.mark.parametrize("workers", ["thread", "process"])
+def test_after_errors_of_other_threads_an_iterator_is_freed_at_once(workers: str, depth: int):
+    def make() -> ps.Dataset:
+        return ps.Dataset.range(9000).map(fails_at_three, 2, workers=workers).prefetch(depth)
+
+    for thread in leave_early(make, rows_and_errors):
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_an_error_is_made_anew_with_all_that_it_tells():
+    error = ps.FunctionError("no", node="map", row=3)
+    error.came_from("record {} of a, {}".format)
+    error.add_note("a note")
+    try:
+        raise error from KeyError("one")
+    except ps.FunctionError as raised:
+        made = made_here(raised)
+    assert made is not error
+    assert (type(made), str(made), made.row) == (ps.FunctionError, str(error), 3)
+    assert (made.__cause__, made.__traceback__) == (error.__cause__, error.__traceback__)
+    assert (made.__notes__, made.__suppress_context__) == (["a note"], True)
 
 
 def peak_mb(pipeline: str) -> int:

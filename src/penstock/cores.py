@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
+from typing import Final
 
-__all__ = ["usable_cores"]
+__all__ = ["has_lock", "usable_cores"]
+
+has_lock: Final[Callable[[], bool]] = getattr(sys, "_is_gil_enabled", lambda: True)
+"""Whether one thread at a time runs Python code, as in all Pythons but the free-threaded ones."""
 
 
 def usable_cores() -> int:

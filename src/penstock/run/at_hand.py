@@ -6,26 +6,24 @@ interpreter's lock. Where it has none that of a `deque` still does.
 
 from __future__ import annotations
 
-import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from penstock.column.chunk import Chunk
+from penstock.cores import has_lock
 
 __all__ = ["NOTHING", "AtHand", "at_hand"]
 
 AtHand: TypeAlias = tuple[Any, Iterator[tuple[int, Any]]]
 """What `length_hint` says the number of rows is of which are left, and these, each with its number."""
 
-_has_lock: Final[Callable[[], bool]] = getattr(sys, "_is_gil_enabled", lambda: True)
-
 NOTHING: Final[AtHand] = (iter(()), iter(()))
 
 
 def at_hand(rows: Chunk) -> AtHand:
     """The rows of a chunk, to be given to whoever comes."""
-    if _has_lock():
+    if has_lock():
         left = iter(range(len(rows)))
         return left, zip(left, rows)  # noqa: B905  (`left` first: a row that fails is counted)
     given = iter(deque(enumerate(rows)))

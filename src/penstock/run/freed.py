@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TypeVar
 
-__all__ = ["freed"]
+from penstock.cores import has_lock
+from penstock.errors import PenstockError
+
+__all__ = ["freed", "made_here"]
+
+_Error = TypeVar("_Error", bound=Exception)
 
 
 def freed(error: Exception) -> Exception:
@@ -19,4 +25,20 @@ def freed(error: Exception) -> Exception:
         with suppress(RuntimeError):  # it is running
             frame.clear()
         frame = frame.f_back
-    return error
+    return error if has_lock() else made_here(error)
+
+
+def made_here(error: _Error) -> _Error:
+    """The same error by this thread; as it is where it is none of penstock's.
+
+    Where Python has no lock, an object of another thread is freed once that goes on, or when the garbage collector
+    comes by: so long its traceback would keep the iterator, whose threads wait.
+    """
+    if not isinstance(error, PenstockError):
+        return error
+    made = type(error).__new__(type(error), *error.args)
+    made.args = error.args
+    vars(made).update(vars(error))
+    made.__cause__, made.__context__ = error.__cause__, error.__context__
+    made.__suppress_context__ = error.__suppress_context__
+    return made.with_traceback(error.__traceback__)

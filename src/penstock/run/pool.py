@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from threading import Event, Lock
 from typing import Any, TypeAlias
 
@@ -87,9 +88,13 @@ def _run(queue: _Queue) -> None:
 def _send_home(queue: _Queue, started: list[int], process: int) -> None:
     if process != os.getpid():
         return
-    while not queue.empty():  # work that nobody waits for any more
-        ticket = queue.get_nowait()
-        if ticket is not None:
-            ticket.leave()
-    for _ in range(started[0]):
+    n = started[0]
+    with suppress(Empty):  # threads may take what is there at the same time
+        while True:
+            ticket = queue.get_nowait()
+            if ticket is None:  # for one that was to end before
+                n += 1
+            else:
+                ticket.leave()  # nobody waits for it any more
+    for _ in range(n):
         queue.put(None)

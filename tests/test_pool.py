@@ -1,0 +1,35 @@
+"""Pools of threads: all that began end with their pool."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from threading import Event
+
+from penstock.run.pool import Pool
+
+
+def pool_threads() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "penstock-work"}
+
+
+def test_a_pool_that_is_left_while_threads_are_to_end_leaves_none():
+    before, may_end = pool_threads(), Event()
+    begun = [Event() for _ in range(4)]
+
+    def waits(i: int) -> None:
+        begun[i].set()
+        assert may_end.wait(60)
+
+    pool = Pool(4)
+    for i in range(4):
+        pool.submit(partial(waits, i))
+    assert all(one.wait(60) for one in begun)
+    threads = pool_threads() - before
+    pool.resize(1)  # three are to end, and cannot yet
+    del pool
+    may_end.set()
+    for thread in threads:
+        thread.join(10)
+    assert len(threads) == 4
+    assert not any(thread.is_alive() for thread in threads)

@@ -167,3 +167,11 @@ def test_the_spec_has_the_byte_order_of_the_rows(name):
     ds = SWAPPED[name]()
     for rows in (ds, ds.batch(2), ds.map(np.array), ds.shuffle(3, seed=1), ds.repeat(2)):
         assert {row.dtype.str for row in rows} == {rows.element_spec.dtype.str}
+
+
+def test_a_function_around_another_one_keeps_the_sizes_of_its_row():
+    rows = ps.Dataset.from_tensor_slices((np.zeros(4), np.zeros((4, 2), np.float32)))
+    inner = rows.flat_map(
+        lambda _, pair: ps.Dataset.range(2).flat_map(lambda i: ps.Dataset.from_tensors((i, pair)))
+    )
+    assert inner.element_spec == (ps.TensorSpec((), np.int64), ps.TensorSpec((2,), np.float32))

@@ -156,3 +156,9 @@ def test_a_size_of_a_ragged_value_that_some_rows_share_is_not_that_of_all() -> N
     ds = lists_and_places().map(lambda lists, *_: (lists[0], lists[:2], tf.reduce_sum(lists, 1)))
     assert [one.shape.as_list() for one in ds.element_spec] == [[None], [None, None], [None]]
     assert [row[2].numpy().tolist() for row in ds] == [[3, 2], [1], [12, 6]]
+
+
+def test_windows_of_ragged_rows_keep_the_sizes_within_them() -> None:
+    rows = tf.data.Dataset.from_tensors(tf.ragged.constant([[1], [2, 3], []])).repeat(4)
+    windows = rows.ragged_batch(2, drop_remainder=True).window(2).flat_map(lambda window: window.batch(2))
+    assert windows.element_spec.shape.as_list() == [None, 2, 3, None]

@@ -124,8 +124,7 @@ class Plan:
                 opened = None if sampled.opened is None else sampled.opened.spec_now
                 if opened is None:
                     return spec_of(row).loosened(known())
-                sizes = opened.structure if self._is_over_datasets() else known()
-                return _with_missing(spec_of(row), opened).loosened(sizes)
+                return _with_missing(spec_of(row), opened).loosened(self._sizes(opened, known))
         except FunctionError:
             zeros = self._spec_of_zeros(known)
             if zeros is None:
@@ -134,6 +133,13 @@ class Plan:
         if sampled.opened is not None:  # the datasets that functions returned have no rows
             return self._spec_of_opened(sampled.opened, known)
         return (self._spec_of_zeros(known) if self.inputs else None) or _wholly(known())
+
+    def _sizes(self, opened: Spec, known: Callable[[], Any]) -> Any:
+        """The sizes of rows of datasets: those that are known, else those of the one that was opened first, where its
+        spec is that of all.
+        """
+        told = known()
+        return opened.structure if _wholly(told) is None and self._is_over_datasets() else told
 
     def _is_over_datasets(self) -> bool:
         """Whether its rows are datasets: what a function makes of one has the spec of what it makes of another."""
@@ -156,7 +162,7 @@ class Plan:
     def _spec_of_opened(self, opened: Plan, known: Callable[[], Any]) -> Spec:
         """The spec of rows of datasets, of which one that had none was opened first."""
         spec = opened.spec
-        return spec.loosened(spec.structure if self._is_over_datasets() else known())
+        return spec.loosened(self._sizes(spec, known))
 
     @cached_property
     def cardinality(self) -> int:

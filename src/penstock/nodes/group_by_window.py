@@ -39,6 +39,7 @@ from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.nodes.arguments import whole_number
+from penstock.nodes.calls import CallsBySpec
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
@@ -139,19 +140,14 @@ class GroupByWindow(Opens):
     reduce_func: Callable[[Any, Any], Any]
     size: int | None = None
     size_func: Callable[[Any], Any] | None = None
-    _keys: dict[int, tuple[Spec, WholeNumbers]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
+    _keys: CallsBySpec[WholeNumbers] = field(
+        default_factory=CallsBySpec, init=False, repr=False, compare=False
     )
 
     def keys(self, rows: Spec) -> WholeNumbers:
         """The key function over rows of a spec; traced once."""
-        _, keys = self._keys.get(id(rows)) or self._keys.setdefault(
-            id(rows), (rows, WholeNumbers("group_by_window", self.form.function(self.key_func), rows))
-        )
-        return keys
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_keys": {}}
+        function = self.form.function(self.key_func)
+        return self._keys.of(rows, lambda: WholeNumbers("group_by_window", function, rows))
 
     @property
     def naming(self) -> tuple[Any, ...]:

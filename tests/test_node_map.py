@@ -283,3 +283,17 @@ def test_rows_of_very_many_parts_are_mapped_at_once():
     }  # part by part through all others, this takes half a minute
     [made] = Dataset.from_tensors(row).map(lambda row: {**row, "c0": row["c0"] + 5})
     assert made == {**row, "c0": 5}
+
+
+@pytest.mark.parametrize("workers", ["thread", "process"])
+def test_rows_that_a_function_writes_into_one_array_are_as_they_were_returned(workers):
+    buffer = np.zeros(2, np.int64)
+
+    def written(x):
+        buffer[:] = x if x >= 0 else -x
+        return {"view": buffer[:1], "all": buffer}
+
+    made = list(numbers(100).map(written, workers=workers))
+    assert [(row["view"].tolist(), row["all"].tolist()) for row in made] == [
+        ([i], [i, i]) for i in range(100)
+    ]

@@ -79,3 +79,30 @@ def test_states_of_keys_go_on_after_a_stop():
     assert [row.tolist() for row in rows] == [[247, 247], [260, 260]]
     rows.set_state(state)
     assert [row.tolist() for row in rows] == [[247, 247], [260, 260]]
+
+
+def test_states_and_rows_that_share_one_array_are_as_they_were_returned():
+    sums, row = np.zeros(1, np.int64), np.zeros(1, np.int64)
+
+    def added(total: Any, x: Any) -> Any:
+        sums[:], row[:] = total + x, total
+        return sums, row
+
+    rows = iter(N(50).scan(np.zeros(1, np.int64), added))
+    first = [next(rows).tolist() for _ in range(20)]
+    state = rows.get_state()
+    rest = [row.tolist() for row in rows]
+    assert first + rest == [[n * (n - 1) // 2] for n in range(50)]
+    rows.set_state(state)
+    assert [row.tolist() for row in rows] == rest
+
+
+def test_states_of_keys_that_share_one_array_are_as_they_were_returned():
+    sums = np.zeros(1, np.int64)
+
+    def added(total: Any, x: Any) -> Any:
+        sums[:] = total + x
+        return sums
+
+    reducer = ps.experimental.Reducer(lambda _: np.zeros(1, np.int64), added, lambda total: total)
+    assert [int(row[0]) for row in N(10).group_by_reducer(lambda x: x % 3, reducer)] == [18, 12, 15]

@@ -376,3 +376,30 @@ def test_a_sparse_row_that_is_missing_is_refused_by_name():
         InvalidArgumentError, match=r"row 1: found None, and rows of SparseSpec.*give one that holds nothing"
     ):
         next(rows)
+
+
+def test_rows_that_a_generator_reads_into_one_array_are_as_they_were_yielded():
+    def arrays():
+        buffer = np.zeros(2, np.int64)
+        for i in range(100):
+            buffer[:] = i
+            yield buffer
+
+    assert [row.tolist() for row in rows_of(from_generator(arrays))] == [[i, i] for i in range(100)]
+
+
+def test_dicts_lists_and_bytes_that_a_generator_changes_are_as_they_were_yielded():
+    def rows():
+        row, text = {"list": [0, 0], "arrays": (np.zeros(1), [np.zeros(1)])}, bytearray(b"0")
+        for i in range(9):
+            row["list"][1] = i
+            row["arrays"][0][0] = row["arrays"][1][0][0] = i
+            row["text"], text[0] = text, ord("0") + i
+            yield row
+
+    made = rows_of(from_generator(rows))
+    assert [row["list"].tolist() for row in made] == [[0, i] for i in range(9)]
+    assert [np.ravel(part).tolist() for row in made for part in row["arrays"]] == [
+        [i // 2] for i in range(18)
+    ]
+    assert [row["text"] for row in made] == [str(i).encode() for i in range(9)]

@@ -165,6 +165,20 @@ def test_an_iterator_of_unknown_length_is_cut_into_shards_in_order(tmp_path):
     assert not [name for name in names(tmp_path) if name.endswith("-tmp")]
 
 
+def test_rows_that_are_read_into_one_dict_and_array_are_written_as_they_came(tmp_path):
+    def rows():
+        row = {"read": np.zeros(2, np.int64), "name": bytearray(b"0")}
+        for i in range(9):
+            row["read"][:], row["name"][0], row["count"] = i, ord("0") + i, i
+            yield row
+
+    write(tmp_path / "a.tfrecord", rows())
+    written = [
+        (row["read"].tolist(), row["name"], row["count"]) for row in open_files(tmp_path / "a.tfrecord")
+    ]
+    assert written == [([i, i], str(i).encode(), i) for i in range(9)]
+
+
 def test_more_shards_than_rows_leave_empty_shards(tmp_path):
     written = write(tmp_path / "a", [{"x": 1}], shards=3)
     assert [len(open_files(path)) for path in written.paths] == [0, 0, 1]

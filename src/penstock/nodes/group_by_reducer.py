@@ -32,7 +32,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.recipe import recorded
 from penstock.nodes.calls import CallsBySpec, InOrder
 from penstock.nodes.inner import check_function
-from penstock.nodes.owned import owned
+from penstock.nodes.owned import as_given, owned
 from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, called_at, with_places
 from penstock.nodes.results import function_error, sampled
 from penstock.nodes.whole import WholeNumbers
@@ -80,7 +80,7 @@ class Reducer:
         Raises:
             ArgumentTypeError: It is of another structure or dtype.
         """
-        after = pack_row(run(self.reduce_func, owned(state), row))
+        after = as_given(pack_row(run(self.reduce_func, owned(state), row)))
         if type(after) is not type(state) or not isinstance(after, np.generic):
             relax(spec_of(state), spec_of(after), where=f"{_WHERE}, state")
         return after

@@ -12,6 +12,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result, spec_of
 from penstock.errors import ArgumentTypeError, FunctionError
 from penstock.graph.node import Failing
+from penstock.nodes.owned import UNCHANGING, as_given
 from penstock.spec import NoneSpec, Spec, map_structure
 
 __all__ = [
@@ -49,7 +50,10 @@ def called(
     while len(results) + len(errors) < len(chunk):
         try:
             with np.errstate(all="ignore"):  # as traced functions run
-                results.extend(call_all(function, rows))
+                results.extend(
+                    result if type(result) in UNCHANGING else as_given(result)
+                    for result in call_all(function, rows)
+                )
             if len(results) + len(errors) < len(chunk):
                 raise RuntimeError("the function raised StopIteration")
         except Exception as error:  # noqa: BLE001  (it becomes the error of its row)

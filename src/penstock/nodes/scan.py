@@ -16,7 +16,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.state import DREW_UNCOUNTED
 from penstock.nodes.calls import BY_ROW, CallsBySpec, InOrder, pulled
 from penstock.nodes.inner import check_function
-from penstock.nodes.owned import owned
+from penstock.nodes.owned import as_given, owned
 from penstock.nodes.places import at_places, with_places
 from penstock.nodes.results import function_error, results_of, sampled
 from penstock.nodes.sketched import sizes_in_order
@@ -127,7 +127,7 @@ class Scan(Node):
         for i, row in enumerate(chunk):
             try:
                 state, result = self.call(state, row)
-                results.append(normal_function_result(result))
+                results.append(as_given(normal_function_result(result)))
             except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
                 errors.append((i, function_error(error, "scan", first + i)))
         return state, results_of(calls.packed(results, errors, first), chunk)
@@ -141,7 +141,7 @@ class Scan(Node):
         made = self.called(owned(state), row)
         if not isinstance(made, tuple | list) or len(made) != 2:
             raise ArgumentTypeError("scan", "result of scan_func", got=made, want="a pair (state, row)")
-        after = pack_row(made[0])
+        after = as_given(pack_row(made[0]))
         relax(spec_of(state), spec_of(after), where="scan, state")
         return after, made[1]
 

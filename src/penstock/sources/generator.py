@@ -27,6 +27,7 @@ from penstock.errors import (
 from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Node, SpecUnknown, State, Step, source
 from penstock.nodes.arguments import signature
+from penstock.nodes.owned import UNCHANGING, as_given
 from penstock.sources.yielded import as_leaf, cast_row, refusal
 from penstock.spec import (
     LeafSpec,
@@ -309,7 +310,7 @@ class _Session:
         start = perf_counter()
         try:
             for row in islice(self._yielding, self._limit):
-                rows.append(row)
+                rows.append(row if type(row) in UNCHANGING else as_given(row))
                 if perf_counter() - start > _WAIT_SECONDS:
                     break
             else:

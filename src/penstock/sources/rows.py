@@ -9,6 +9,7 @@ from typing import Any, Final
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.nodes.owned import as_given
 from penstock.records.schema import Field, Schema
 from penstock.sources.table import Block, Fields, Table, decided, flattened, parts_of
 
@@ -30,7 +31,8 @@ def rows_table(rows: Iterable[Any], given: Mapping[str, Field] | None = None) ->
         ArgumentError: There are no rows, and no schema was given.
     """
     known = len(rows) if isinstance(rows, Sequence) else None
-    taken = iter(rows)
+    # Rows of a list are all there; what makes them one by one may fill one dict or array again for each.
+    taken = iter(rows) if known is not None else map(as_given, rows)
     first = list(islice(taken, _BLOCK_ROWS))
     if not first and given is None:
         raise ArgumentError("write", "data", got=rows, want="at least one row, or a schema=")

@@ -17,6 +17,16 @@ def test_each_value_comes_once_where_it_came_first():
     assert list(Dataset.from_tensor_slices(["b", "a", "b"]).unique()) == [b"b", b"a"]
 
 
+def test_a_structure_of_one_value_is_told_apart_by_it():
+    assert list(Dataset.range(6).map(lambda x: {"a": (x % 2,)}).unique()) == [{"a": (0,)}, {"a": (1,)}]
+    rows = Dataset.range(6).map(lambda x: (np.stack([x % 2, x % 2]),)).unique()
+    assert (
+        [row[0].tolist() for row in rows]
+        == [row[0].tolist() for row in plain_rows(rows.plan)]
+        == [[0, 0], [1, 1]]
+    )
+
+
 def test_arrays_are_equal_where_their_shapes_and_all_their_values_are():
     rows = Dataset.from_tensor_slices([[1, 2], [2, 1], [1, 2]]).unique()
     assert [row.tolist() for row in rows] == [[1, 2], [2, 1]]
@@ -40,7 +50,7 @@ def test_arrays_that_were_seen_are_remembered_by_a_mark_and_mean_the_same_plain(
     assert first + [row.tolist() for row in other] == want
 
 
-@pytest.mark.parametrize("rows", [[1.5], [[0.5, 2]], {"a": [1]}, ([1], [2])])
+@pytest.mark.parametrize("rows", [[1.5], [[0.5, 2]], {"a": [1], "b": [2]}, ([1], [2])])
 def test_rows_of_several_components_or_of_other_dtypes_are_refused(rows):
     with pytest.raises(ArgumentTypeError, match="unique"):
         list(Dataset.from_tensor_slices(rows).unique())

@@ -13,7 +13,7 @@ from penstock.column.bytes import BytesColumn
 from penstock.errors import ArgumentTypeError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, transform
-from penstock.spec import Spec, TensorSpec, string
+from penstock.spec import Spec, TensorSpec, flatten, string
 
 __all__ = ["Unique"]
 
@@ -25,8 +25,8 @@ _DTYPES = (np.dtype(np.int32), np.dtype(np.int64), string)
 class Unique(Node):
     """The rows that are not equal to an earlier one.
 
-    Rows are scalars or arrays of int32, int64 or bytes; arrays are equal where their shapes and all their values are.
-    All values seen are kept, in memory and in the state of an iterator: it grows with them.
+    Rows hold one scalar or array of int32, int64 or bytes each; arrays are equal where their shapes and all their
+    values are. All values seen are kept, in memory and in the state of an iterator: it grows with them.
 
     Raises:
         ArgumentTypeError: Rows of several components or of another dtype.
@@ -40,10 +40,12 @@ class Unique(Node):
     """
 
     def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
-        leaf = rows.structure
+        leaf = rows.leaves[0] if len(rows.leaves) == 1 else None
         if not isinstance(leaf, TensorSpec):
             want = "UniqueDataset only supports inputs with a single component."
-            raise ArgumentTypeError("unique", "row", got=leaf, want=f"one: {want} Choose one by map")
+            raise ArgumentTypeError(
+                "unique", "row", got=rows.structure, want=f"one: {want} Choose one by map"
+            )
         if leaf.dtype not in _DTYPES or leaf.optional:
             raise ArgumentTypeError("unique", "row", got=leaf, want="numbers of int32 or int64, or bytes")
         return rows
@@ -85,7 +87,8 @@ class Unique(Node):
         self.spec(rows.spec)
         seen = set()
         for row in rows:
-            value = row if row is None or _are_scalars(rows.spec) else _key(row)
+            [leaf] = flatten(row)
+            value = leaf if leaf is None or _are_scalars(rows.spec) else _key(leaf)
             if value is None:
                 raise _missing()
             if value not in seen:
@@ -101,7 +104,7 @@ class Unique(Node):
 
 
 def _are_scalars(rows: Spec) -> bool:
-    return bool(rows.structure.shape == ())
+    return bool(rows.leaves[0].shape == ())
 
 
 def _key(row: Any) -> bytes | None:

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import json
+import sys
 import threading
 import time
 
@@ -297,3 +298,19 @@ def test_rows_that_a_function_writes_into_one_array_are_as_they_were_returned(wo
     assert [(row["view"].tolist(), row["all"].tolist()) for row in made] == [
         ([i], [i, i]) for i in range(100)
     ]
+
+
+def leaving(x):
+    try:
+        return sys.exit(4) if x == 7 else x + len(str(float(x)))
+    except TypeError:
+        sys.exit(5)
+
+
+def test_a_function_that_would_end_the_program_on_other_rows_does_not_end_it():
+    assert (
+        list(numbers(3).map(leaving)) == list(numbers(3).scan(0, lambda n, x: (n, leaving(x)))) == [3, 4, 5]
+    )
+    assert list(numbers(2).flat_map(lambda x: numbers(leaving(x)).take(1))) == [0, 0]
+    with pytest.raises(SystemExit, match="4"):
+        list(numbers(9).map(leaving))

@@ -85,7 +85,7 @@ def _sizes(function: Callable[..., Any], rows: Spec) -> Any:
         with recording(), _called():
             plan = call(function, pack(rows.structure, leaves)).plan
             return None if recorder.has_stopped else plan.spec.structure
-    except Exception:  # noqa: BLE001  (a user's function is called: nothing is known then)
+    except (Exception, SystemExit):  # noqa: BLE001  (a user's function is called: nothing is known then)
         return None
 
 

@@ -43,7 +43,7 @@ def _sketch_of_ways(function: Callable[..., Any], spec: Spec, before: list[Any])
         recorder.ways = ways = Ways(waiting.pop(), _MOST_BRANCHES)
         try:
             result = recorded(function, spec, recorder)
-        except Exception:  # noqa: BLE001  (a user's function is called: nothing is known of its results then)
+        except (Exception, SystemExit):  # noqa: BLE001  (a user's function is called: nothing is known of its results)
             return None
         waiting += ways.others
         if recorder.has_stopped or len(sketches) + len(waiting) >= _MOST_WAYS or states(function) != before:

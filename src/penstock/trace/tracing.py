@@ -61,7 +61,7 @@ def trace(function: Callable[..., Any], spec: Spec) -> Trace:
     except Untraceable as error:
         known = sketch_without_draws(function, spec, before) if recorder.has_branched else None
         raise _given_up(recorder, error, known) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # one that ends the program on some rows may meet none of them
         if recorder.failure is not None:
             raise _given_up(recorder, recorder.failure) from error
         raise Untraceable(f"{type(error).__name__}: {error}", *line_of(error.__traceback__)) from error

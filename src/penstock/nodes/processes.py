@@ -379,7 +379,7 @@ def _named(exit_code: int | None) -> str:
 
 def _death(died: WorkerDied, where: str, row: int) -> FunctionError:
     made = FunctionError(
-        str(died),
+        f"{died}.",
         node=where,
         row=row,
         help="A crash in C code, too little memory and os._exit do this; the other rows go on in a new process.",

@@ -71,6 +71,33 @@ def test_a_value_of_a_row_that_decides_a_size_leaves_it_unknown() -> None:
     assert [len(row) for row in ds] == [1, 2, 3]
 
 
+COUNTED: dict[str, tuple[Callable[[Any], Any], list[int | None]]] = {
+    "range": (lambda r: tf.reshape(tf.range(r["n"], r["n"] * 2), [-1, 1]), [None, 1]),
+    "repeat": (lambda r: tf.repeat(r["x"], r["n"], axis=0), [None, 4]),
+    "repeat of all items": (lambda r: tf.repeat(r["x"], r["n"]), [None]),
+    "tile": (lambda r: tf.tile(r["x"], [r["n"], 2]), [None, 8]),
+    "pad": (lambda r: tf.pad(r["x"], [[r["n"], 0], [1, 2]]), [None, 7]),
+    "eye": (lambda r: tf.eye(r["n"], 2), [None, 2]),
+    "broadcast_to": (lambda r: tf.broadcast_to(r["x"], [r["n"], 3, 4]), [None, 3, 4]),
+    "a slice": (lambda r: r["x"][: r["n"], 1:3], [None, 2]),
+    "a slice behind a number": (lambda r: r["x"][0, r["n"] :], [None]),
+    "a slice of what is cut": (lambda r: r["x"][1:][:, tf.newaxis, : r["n"]], [2, 1, None]),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_sizes_beside_those_that_a_number_of_the_row_decides_are_known(name: str) -> None:
+    function, shape = COUNTED[name]
+    row = {"x": np.arange(36, dtype=np.float32).reshape(3, 3, 4), "n": [1, 2, 3]}
+    ds = tf.data.Dataset.from_tensor_slices(row).map(function)
+    assert "row by row" in str(ds.explain())
+    assert ds.element_spec.shape.as_list() == shape
+    singly = [
+        function({"x": tf.constant(x), "n": tf.constant(n)}) for x, n in zip(*row.values(), strict=True)
+    ]
+    assert all(np.array_equal(made, alone) for made, alone in zip(ds, singly, strict=True))
+
+
 FROM_PLACES_OF_ROWS: dict[str, Callable[[Any], Any]] = {
     "slice": lambda r: tf.slice(r["p"], [r["n"], r["n"], 0], [2, 2, -1]),
     "slice from a line of places": lambda r: tf.slice(r["p"], tf.stack([r["n"], 0, 1]), [2, 3, 1]),

@@ -149,10 +149,36 @@ def by_its_own_size(its: Any) -> Any:
     return parse
 
 
+def counted_by_the_row(its: Any) -> Any:
+    def parse(_: Any, h: Any, w: Any) -> Any:
+        numbers = its.range(h)
+        pairs = its.stack([numbers, numbers * 2], 1)
+        return {
+            "pairs": its.reshape(its.range(h * 2), [-1, 2]),
+            "hot": its.one_hot(numbers, 4),
+            "picked": its.gather(its.ones([9, 3]), numbers),
+            "tiled": its.tile(pairs[:2], [w, 2]),
+            "repeated": its.repeat(pairs, h, axis=1),
+            "broadcast": its.broadcast_to(its.constant([[1.0], [2.0]]), [h, 2, 3]),
+            "padded": its.pad(its.ones([2, 3]), [[0, h], [1, 1]]),
+            "eye": its.eye(h, 3),
+        }
+
+    return parse
+
+
+def cut_by_the_row(its: Any) -> Any:
+    def parse(raw: Any, h: Any, w: Any) -> Any:
+        image = pixels(its, raw, h, 9, 3)
+        return image[:, 1:h], image[: h - 1, its.newaxis], image[0, :h, 1], image[h:][:, :2], image[..., :h]
+
+    return parse
+
+
 FUNCTIONS = (
     *(one_size, two_sizes, sizes_stacked, sizes_cast, sizes_of_a_feature, the_rest_follows, said_sizes),
     *(of_python, of_numpy, python_reshaped, looked_at, branching, of_no_size),
-    *(drawn, filled_up, by_its_own_size),
+    *(drawn, filled_up, by_its_own_size, counted_by_the_row, cut_by_the_row),
 )
 
 
@@ -170,6 +196,17 @@ def test_specs_and_rows_are_tensorflows(function: Any):
         rows[3],
         rows[0],
     ]
+
+
+def test_rows_counted_by_a_number_of_theirs_are_as_ragged_in_a_batch_as_tensorflows():
+    made = [
+        its.data.Dataset.range(5)
+        .map(lambda n, its=its: its.reshape(its.range(n * 2), [-1, 2]))
+        .ragged_batch(3)
+        for its in (tf, ptf)
+    ]
+    theirs, mine = ([(rows.ragged_rank, rows.to_list()) for rows in ds] for ds in made)
+    assert mine == theirs
 
 
 def _numpy(row: Any) -> Any:

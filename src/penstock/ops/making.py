@@ -15,7 +15,7 @@ from penstock.ops.operands import dtype_of, is_text, numbers, tensor
 from penstock.spec import TensorSpec, string
 from penstock.trace.value import sizes_told, told
 
-__all__ = ["fill", "one_hot", "ones", "ones_like", "zeros", "zeros_like"]
+__all__ = ["fill", "of_row_sizes", "one_hot", "ones", "ones_like", "zeros", "zeros_like"]
 
 
 @face
@@ -26,7 +26,7 @@ def zeros(shape: Sequence[int] | int, dtype: DTypeLike = np.float32) -> Any:
     array([0, 0])
     """
     wanted = dtype_of("zeros", "dtype", dtype)
-    if (known := _of_row_sizes("zeros", shape, wanted)) is not None:
+    if (known := of_row_sizes("zeros", shape, wanted)) is not None:
         return known
     sizes = _sizes(shape)
     return np.full(sizes, b"", object) if wanted == string else np.zeros(sizes, wanted)[()]
@@ -44,7 +44,7 @@ def ones(shape: Sequence[int] | int, dtype: DTypeLike = np.float32) -> Any:
     array([1., 1.], dtype=float32)
     """
     wanted = dtype_of("ones", "dtype", dtype)
-    known = _of_row_sizes("ones", shape, wanted)
+    known = of_row_sizes("ones", shape, wanted)
     return np.ones(_sizes(shape), wanted)[()] if known is None else known
 
 
@@ -58,11 +58,11 @@ def fill(dims: Sequence[int], value: Any) -> Any:
     single = tensor("fill", "value", value)
     if single.ndim:
         raise ArgumentError("fill", "value", got=value, want="a value without axes")
-    known = _of_row_sizes("fill", dims, string if is_text(single) else single.dtype)
+    known = of_row_sizes("fill", dims, string if is_text(single) else single.dtype)
     return np.copy(np.broadcast_to(single, tuple(dims))) if known is None else known
 
 
-def _of_row_sizes(where: str, sizes: Any, dtype: np.dtype[Any]) -> Any:
+def of_row_sizes(where: str, sizes: Any, dtype: np.dtype[Any]) -> Any:
     """What is known of a value whose sizes are a row's; None where they are the same for all."""
     found = sizes_told(sizes)
     if found is None:

@@ -13,8 +13,9 @@ from penstock.errors import ArgumentError
 from penstock.ops.face import face
 from penstock.ops.operands import axes_of, dtype_of, is_text
 from penstock.ops.operands import tensor as tensor_of
+from penstock.spec import TensorSpec, string
 from penstock.trace.steps import parts
-from penstock.trace.value import Traced, counted
+from penstock.trace.value import Traced, counted, is_of_rows, told
 
 __all__ = [
     "expand_dims",
@@ -155,6 +156,11 @@ def tile(input: Any, multiples: Sequence[int]) -> Any:
         raise ArgumentError(
             "tile", "multiples", got=multiples, want=f"{value.ndim} numbers, one for each axis"
         )
+    if (of_row := next(filter(is_of_rows, counts), None)) is not None:
+        pairs = zip(value.shape, counts, strict=True)
+        sizes = tuple(None if _holds_traced(pair) else pair[0] * int(pair[1]) for pair in pairs)
+        kind = string if is_text(value) else value.dtype
+        return told(of_row, "calls tile with numbers of a row", TensorSpec(sizes, kind))
     if any(count < 0 for count in counts):
         raise ArgumentError("tile", "multiples", got=multiples, want="numbers from 0 on")
     return _value(np.tile(value, counts))
@@ -202,6 +208,13 @@ def _padded_text(value: Any, widths: Any, filling: Any) -> Any:
 
 def _padded_by_sizes(value: Any, paddings: Any, mode: str, constant_values: Any) -> Any:
     """As `pad`, where sizes of values say how many to add; they are checked as rows are run."""
+    if (of_row := next(filter(is_of_rows, parts(paddings, Traced)), None)) is not None:
+        sizes = [
+            None if _holds_traced((size, *pair)) else size + int(sum(pair))
+            for size, pair in zip(value.shape, paddings, strict=True)
+        ]
+        kind = string if is_text(value) else value.dtype
+        return told(of_row, "calls pad with numbers of a row", TensorSpec(tuple(sizes), kind))
     if isinstance(value, Traced) and not is_text(value) and str(mode).upper() == "CONSTANT":
         return np.pad(value, paddings, "constant", constant_values=constant_values)
     traced = next(parts(paddings, Traced))

@@ -8,12 +8,14 @@ import numpy as np
 
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.math.reductions import reduce_sum
-from penstock.ops.operands import axis_of, is_known, pair
+from penstock.ops.making import of_row_sizes
+from penstock.ops.operands import axis_of, is_known, is_text, pair
 from penstock.ops.operands import tensor as tensor_of
+from penstock.spec import TensorSpec, string
 from penstock.tf.dtypes import as_dtype
 from penstock.tf.tensors import require_matrices
 from penstock.trace.sized import sized
-from penstock.trace.value import Traced
+from penstock.trace.value import Traced, is_of_rows, told
 
 __all__ = [
     "add_n",
@@ -51,7 +53,10 @@ def broadcast_to(input: Any, shape: Any) -> Any:  # noqa: A002
     >>> broadcast_to(np.array([1, 2]), (2, 2)).tolist()
     [[1, 2], [1, 2]]
     """
-    return np.broadcast_to(tensor_of("broadcast_to", "input", input), tuple(shape))
+    value = tensor_of("broadcast_to", "input", input)
+    if isinstance(shape, list | tuple) and any(map(is_of_rows, shape)):
+        return of_row_sizes("tf.broadcast_to", shape, string if is_text(value) else value.dtype)
+    return np.broadcast_to(value, tuple(shape))
 
 
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
@@ -73,7 +78,14 @@ def repeat(input: Any, repeats: Any, axis: int | None = None) -> Any:  # noqa: A
     >>> repeat(np.array([1, 2]), 2).tolist()
     [1, 1, 2, 2]
     """
-    return np.repeat(tensor_of("repeat", "input", input), repeats, axis)
+    value = tensor_of("repeat", "input", input)
+    if not is_of_rows(repeats):
+        return np.repeat(value, repeats, axis)
+    sizes = [None if isinstance(size, Traced) else size for size in (() if axis is None else value.shape)]
+    sizes = sizes or [None]
+    sizes[axis or 0] = None
+    kind = string if is_text(value) else value.dtype
+    return told(repeats, "calls tf.repeat with numbers of a row", TensorSpec(tuple(sizes), kind))
 
 
 def reverse(tensor: Any, axis: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from penstock.column.packing import pack_value
 from penstock.errors import ArgumentError, ArgumentTypeError
+from penstock.ops.making import of_row_sizes
 from penstock.ops.operands import tensor as tensor_of
 from penstock.spec import TensorSpec
 from penstock.tf.dtypes import as_dtype
@@ -88,7 +89,9 @@ def eye(num_rows: int, num_columns: int | None = None, dtype: Any = np.float32) 
     >>> eye(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    return np.eye(int(num_rows), num_columns, dtype=as_dtype(dtype).dtype)
+    kind = as_dtype(dtype).dtype
+    known = of_row_sizes("tf.eye", (num_rows, num_rows if num_columns is None else num_columns), kind)
+    return np.eye(int(num_rows), num_columns, dtype=kind) if known is None else known
 
 
 @sized("tf.bitcast", "type")

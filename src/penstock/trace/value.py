@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from penstock.spec import LeafSpec
-from penstock.trace.form import COUNT, UTF8, Kind
+from penstock.spec import LeafSpec, TensorSpec
+from penstock.trace.form import COUNT, UTF8, Form, Kind
 from penstock.trace.functions import METHODS, name_of_function
 from penstock.trace.operations import is_registered
 from penstock.trace.recorder import Recorder
@@ -21,6 +21,7 @@ __all__ = [
     "counted",
     "in_utf8",
     "is_known",
+    "is_of_rows",
     "is_string",
     "record",
     "sizes_told",
@@ -124,6 +125,38 @@ def value_of(recorder: Recorder, index: int) -> Any:
         return Traced(recorder, index)
     several = [value_of(recorder, recorder.part(index, i)) for i in range(len(form.sample))]
     return several if isinstance(form.sample, list) else tuple(several)
+
+
+def _entries(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _is_cut(entry: Any) -> bool:
+    """Whether it is a slice of which a row holds where it begins or ends."""
+    return isinstance(entry, slice) and any(map(is_of_rows, (entry.start, entry.stop, entry.step)))
+
+
+def _cut(value: Traced, entries: tuple[Any, ...]) -> Traced:
+    """What is known of slices that differ in size from row to row."""
+    forms, shapes = value.recorder.forms, []
+    for i in range(2):  # of sample rows that differ in their unknown sizes
+        try:
+            place = _sample_place(entries, forms, i)
+            shapes.append(np.shape(forms[value.index].samples[i][place]))
+        except (IndexError, TypeError) as error:
+            raise value.recorder.fail(f"getitem: {error}") from error
+    sizes = tuple(one if one == other else None for one, other in zip(*shapes, strict=True))
+    reason = "takes a slice whose size differs from row to row"
+    return told(value, reason, TensorSpec(sizes, forms[value.index].spec.dtype))
+
+
+def _sample_place(entries: tuple[Any, ...], forms: list[Form], i: int) -> tuple[Any, ...]:
+    """An index in sample rows; slices whose ends rows hold are of another size in each of them."""
+
+    def sample(one: Traced) -> Any:
+        return forms[one.index].samples[i]
+
+    return tuple(slice(0, i) if _is_cut(entry) else fill(entry, Traced, sample) for entry in entries)
 
 
 class Traced:
@@ -233,6 +266,8 @@ class Traced:
         return lambda *args, **kwargs: record(operation, (self, *args), kwargs)
 
     def __getitem__(self, index: Any) -> Any:
+        if self._kind in (Kind.ROWS, Kind.TEXTS) and any(map(_is_cut, _entries(index))):
+            return _cut(self, _entries(index))
         if self._kind is Kind.TEXTS:
             return record("texts.getitem", (self, index), {})
         if self._kind is Kind.STRINGS and not isinstance(index, slice):

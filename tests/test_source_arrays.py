@@ -232,6 +232,16 @@ def test_from_list_keeps_the_laws(elements):
     check_laws(lambda _: Plan(from_list(elements)))
 
 
+def test_rows_of_a_list_cannot_be_written_to():
+    rows = from_list([{"a": [i, i], "b": Ragged(np.arange(i), [0, i]), "c": np.arange(i)} for i in range(3)])
+    ds = Dataset(Plan(rows))
+    for row in ds:
+        for array in (row["a"], row["b"].values, row["c"]):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 1
+    assert [row["a"].tolist() for row in ds] == [[0, 0], [1, 1], [2, 2]]
+
+
 def test_what_is_no_list_of_equal_rows_is_refused():
     with pytest.raises(ArgumentError, match="`elements` should not be empty"):
         from_list([])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -77,6 +78,19 @@ class Column(ABC):
     def row(self, i: int) -> Any:
         """The value of one row, i in [0, n)."""
         return self.slice(i, i + 1).to_list()[0]
+
+    def read_only(self) -> Self:
+        """The same memory, in rows that cannot be written to: for rows that are kept, and given out again."""
+        parts = {field.name: _read_only(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        return replace(self, **parts)  # type: ignore[type-var]
+
+
+def _read_only(part: Any) -> Any:
+    if isinstance(part, np.ndarray):
+        part = part.view()
+        part.flags.writeable = False
+        return part
+    return part.read_only() if hasattr(part, "read_only") else part  # of a column, or of the rows of datasets
 
 
 def in_one_piece(parts: Sequence[NDArray[Any]]) -> NDArray[Any] | None:

@@ -86,6 +86,10 @@ class Chunk:
         columns = tuple(column.gather(rows) for column in self.columns)
         return self._like(columns, len(rows), None if self.origins is None else self.origins.gather(rows))
 
+    def read_only(self) -> Self:
+        """The same rows, which cannot be written to; they share memory."""
+        return self._like(tuple(column.read_only() for column in self.columns), len(self), self.origins)
+
     def grouped(self, size: int) -> Self:
         """Rows in groups of `size`, each group one row; the number of rows is a multiple of `size`."""
         columns = tuple(column.grouped(size) for column in self.columns)

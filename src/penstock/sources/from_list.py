@@ -96,7 +96,7 @@ def _column(values: list[Any], path: str) -> Column:
             return array_column(pack_value(values))
         packed = [pack_value(value) for value in values]
         specs = dict.fromkeys(map(spec_of, packed))
-        return column_of(packed, reduce(partial(relax, where="from_list"), specs).structure)
+        return column_of(packed, reduce(partial(relax, where="from_list"), specs).structure).read_only()
     except ArgumentError as error:
         error.add_note(f"In from_list, {f'component {path!r}' if path else 'an element'}.")
         raise

@@ -106,3 +106,24 @@ def test_states_of_keys_that_share_one_array_are_as_they_were_returned():
 
     reducer = ps.experimental.Reducer(lambda _: np.zeros(1, np.int64), added, lambda total: total)
     assert [int(row[0]) for row in N(10).group_by_reducer(lambda x: x % 3, reducer)] == [18, 12, 15]
+
+
+def test_functions_may_change_the_arrays_of_a_row_in_place_and_no_other_pass_sees_it():
+    def grown(total: Any, x: Any) -> Any:
+        x += 1
+        return total + x, x
+
+    result, rows = np.zeros(2, np.int64), np.arange(8).reshape(4, 2)
+
+    def filled(total: Any) -> Any:
+        result[:] = total
+        return result
+
+    reducer = ps.experimental.Reducer(lambda _: np.zeros(2, np.int64), lambda s, x: grown(s, x)[0], filled)
+    ds = ps.Dataset.from_tensor_slices(rows)
+    for _ in range(2):
+        scanned = ds.scan(np.zeros(2, np.int64), grown)
+        assert [row.tolist() for row in scanned] == [[1, 2], [3, 4], [5, 6], [7, 8]]
+        summed = ds.group_by_reducer(lambda x: x[0] // 2 % 2, reducer)
+        assert [row.tolist() for row in summed] == [[6, 8], [10, 12]]
+    assert rows.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]

@@ -34,7 +34,7 @@ from penstock.nodes.calls import CallsBySpec, InOrder
 from penstock.nodes.inner import check_function
 from penstock.nodes.owned import as_given, owned
 from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, called_at, with_places
-from penstock.nodes.results import function_error, sampled
+from penstock.nodes.results import function_error, sampled, writable
 from penstock.nodes.whole import WholeNumbers
 from penstock.spec import Spec, relax
 from penstock.trace import call
@@ -87,7 +87,7 @@ class Reducer:
 
     def last(self, state: Any, run: _Run) -> Any:
         """The row of a key, packed."""
-        return normal_function_result(run(call, self.finalize_func, owned(state)))
+        return as_given(normal_function_result(run(call, self.finalize_func, owned(state))))
 
 
 @method("group_by_reducer")
@@ -207,7 +207,7 @@ class GroupByReducer(Node):
         keys, errors = self.keys(rows).numbers(chunk, first)
         failed = dict(errors)
         states = dict(states)
-        for i, (key, row) in enumerate(zip(keys.tolist(), chunk, strict=True)):
+        for i, (key, row) in enumerate(zip(keys.tolist(), writable(chunk), strict=True)):
             if i in failed:
                 continue
             try:

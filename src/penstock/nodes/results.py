@@ -24,6 +24,7 @@ __all__ = [
     "result_spec",
     "results_of",
     "sampled",
+    "writable",
 ]
 
 # After so many rows on which a function has failed, no more are tried for the spec of its results.
@@ -43,9 +44,7 @@ def called(
     """What a function returns for every row, and the errors of rows for which it failed, with their places."""
     results: list[Any] = []
     errors: list[tuple[int, Exception]] = []
-    if any(leaf.shape != () for leaf in chunk.spec.leaves):
-        chunk = chunk.gather(np.arange(len(chunk)))  # the function may write into its arrays
-    rows = iter(chunk)
+    rows = iter(writable(chunk))
     call_all = starmap if type(chunk.template) is tuple else map
     while len(results) + len(errors) < len(chunk):
         try:
@@ -60,6 +59,13 @@ def called(
             place = len(results) + len(errors)
             errors.append((place, function_error(error, where, first + place)))
     return results, errors
+
+
+def writable(chunk: Chunk) -> Chunk:
+    """The rows with arrays of their own, which a function may write into: others hold, or keep, those that came."""
+    if all(leaf.shape == () for leaf in chunk.spec.leaves):
+        return chunk
+    return chunk.gather(np.arange(len(chunk)))
 
 
 def results_of(made: Chunk | Failing, rows: Chunk) -> Chunk | Failing:

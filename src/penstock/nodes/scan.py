@@ -18,7 +18,7 @@ from penstock.nodes.calls import BY_ROW, CallsBySpec, InOrder, pulled
 from penstock.nodes.inner import check_function
 from penstock.nodes.owned import as_given, owned
 from penstock.nodes.places import at_places, with_places
-from penstock.nodes.results import function_error, results_of, sampled
+from penstock.nodes.results import function_error, results_of, sampled, writable
 from penstock.nodes.sketched import sizes_in_order
 from penstock.spec import Spec, flatten, pack, relax
 
@@ -124,7 +124,7 @@ class Scan(Node):
         """The user's state after the rows of a chunk, and what came of them."""
         results: list[Any] = []
         errors: list[tuple[int, Exception]] = []
-        for i, row in enumerate(chunk):
+        for i, row in enumerate(writable(chunk)):
             try:
                 state, result = self.call(state, row)
                 results.append(as_given(normal_function_result(result)))

@@ -319,6 +319,34 @@ def test_batches_and_the_rows_in_them_are_skipped():
         assert [row.tolist() for row in other] == rest
 
 
+SKIPPED = """
+import resource
+import penstock as ps
+
+rows = iter(ps.Dataset.counter().shuffle(1000, seed=1))
+first, state = next(rows), rows.get_state()
+rows.set_state(state)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+rows.set_state(state.skip(rows=20_000_000))
+assert 20_000_001 - 40_000 < next(rows) < 20_001_002
+assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10, "kibibytes, on Linux"
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of memory differs")
+def test_rows_that_are_skipped_behind_a_shuffle_take_no_memory():
+    subprocess.run([sys.executable, "-c", SKIPPED], check=True, timeout=60)
+
+
+def test_rows_are_skipped_behind_a_shuffle_in_pieces_as_at_once():
+    ds = N(2_200_000).shuffle(300, seed=1)
+    rows = np.concatenate(list(ds.batch(100_000))).tolist()
+    for skipped in (2**20 - 1, 2**20, 2**20 + 1, 2_199_990):
+        it = iter(N(2_200_000).shuffle(300, seed=1))
+        it.set_state(it.get_state().skip(rows=skipped))
+        assert list(islice(it, 9)) == rows[skipped : skipped + 9]
+
+
 def test_rows_are_skipped_and_the_end_is_where_it_was():
     rows = iter(N(9).shuffle(3, seed=1))
     rows.set_state(rows.get_state().skip(rows=100))

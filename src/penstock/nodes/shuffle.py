@@ -38,6 +38,8 @@ from penstock.spec import Spec
 __all__ = ["Shuffle", "shuffle"]
 
 _EVERYTHING: Final = 1 << 62
+_MOST_DRAWN: Final = 1 << 20
+"""Rows that are passed over at once: their positions take memory."""
 
 
 @method("shuffle")
@@ -213,18 +215,24 @@ class Shuffle(Seeded):
         ended: bool,
     ) -> tuple[IntArray, int]:
         """The buffer, and how many rows were drawn, after the next `incoming` positions."""
-        out, ring, _ = _native.shuffle_ring(
-            seeds[0],
-            seeds[1],
-            drawn,
-            ring,
-            first,
-            incoming,
-            buffer_size=self._size,
-            ended=ended,
-            limit=limit,
-        )
-        return ring, drawn + len(out)
+        while True:
+            most = min(limit, max(_MOST_DRAWN, len(ring)))
+            come = min(incoming, max(0, most + self._size - 1 - len(ring)))
+            out, ring, taken = _native.shuffle_ring(
+                seeds[0],
+                seeds[1],
+                drawn,
+                ring,
+                first,
+                come,
+                buffer_size=self._size,
+                ended=ended and come == incoming,
+                limit=most,
+            )
+            first, incoming = first + taken, incoming - taken
+            drawn, limit = drawn + len(out), limit - len(out)
+            if not limit or not (incoming or len(out)):
+                return ring, drawn
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         drawn = numbers(self.seeds(self.pair, rows.epoch))

@@ -1,5 +1,7 @@
 """padded_batch and sparse_batch: rows of different lengths in one array."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -138,3 +140,17 @@ def test_sparse_batches_are_of_arrays():
 def test_missing_strings_stay_missing():
     rows = ps.Dataset(Plan(Samples(5))).padded_batch(5)
     assert next(iter(rows))["text"].tolist() == [b"0", b"1", b"2", b"3", None]
+
+
+@pytest.mark.parametrize("filler", [float("nan"), np.float64("nan")], ids=["python", "numpy"])
+def test_a_state_goes_on_where_rows_are_filled_up_by_nan(filler):
+    lists = ps.Dataset.range(6).map(np.ones)
+    for ds in (
+        lists.padded_batch(2, padding_values=filler),
+        lists.bucket_by_sequence_length(len, [3], [2, 2], padding_values=filler),
+    ):
+        rows = iter(ds)
+        next(rows)
+        state, rest = json.loads(json.dumps(rows.get_state())), [row.tolist() for row in rows]
+        rows.set_state(state, strict=True)
+        assert str([row.tolist() for row in rows]) == str(rest)

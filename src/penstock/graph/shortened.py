@@ -6,6 +6,7 @@ was: a file by four bytes of the digest of its blocks, besides its size and two 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -39,7 +40,15 @@ def shortened(pipeline: list[Any]) -> list[Any]:
 def is_alike(argument: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
     """Whether an argument of a node in a fingerprint, which may be shortened, is that of a node in one that is not."""
     other = theirs.get(argument)
-    return bool(other == ours.get(argument)) or (argument in ours and bool(other == _short(argument, ours)))
+    return _is_same(other, ours.get(argument)) or (
+        argument in ours and _is_same(other, _short(argument, ours))
+    )
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other):
+        return True  # as a padding value may be, which is not equal to itself
+    return bool(one == other)
 
 
 def _short(argument: str, arguments: Mapping[str, Any]) -> Any:

@@ -1,5 +1,6 @@
 """States of `scan` and `group_by_reducer` that functions change in place."""
 
+import json
 from itertools import islice
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 import penstock as ps
 from penstock.errors import FunctionError
+from penstock.testing.laws import same
 
 N = ps.Dataset.range
 
@@ -127,3 +129,27 @@ def test_functions_may_change_the_arrays_of_a_row_in_place_and_no_other_pass_see
         summed = ds.group_by_reducer(lambda x: x[0] // 2 % 2, reducer)
         assert [row.tolist() for row in summed] == [[6, 8], [10, 12]]
     assert rows.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
+
+
+STATES = {
+    "NaN": np.float64("nan"),
+    "a masked array": np.ma.masked_array([1, 64], [False, True]),
+    "a ragged value": ps.Ragged(np.arange(3), [0, 1, 3]),
+    "a sparse value": ps.Sparse([[1]], [2.0], [3]),
+    "dates": np.array(["2020", "NaT"], "M8[D]"),
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_states_of_every_kind_of_value_go_on_by_way_of_json(name: str):
+    first = STATES[name]
+    reducer = ps.experimental.Reducer(lambda _: first, lambda state, _: state, lambda state: state)
+    for ds in (
+        N(5).scan(first, lambda state, x: (state, (x, state))),
+        N(6).group_by_reducer(lambda x: x % 3, reducer),
+    ):
+        rows = iter(ds)
+        next(rows)
+        state, rest = json.loads(json.dumps(rows.get_state())), list(rows)
+        rows.set_state(state)
+        assert same(list(rows), rest)

@@ -12,7 +12,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.column.values import Ragged, Sparse
 from penstock.errors import ArgumentError
+from penstock.spec.small_dtypes import small_dtype
 
 __all__ = [
     "DREW_UNCOUNTED",
@@ -91,21 +93,34 @@ def to_json(value: Any, written: Written | None = None) -> Any:
         return [to_json(part, written) for part in value]
     if isinstance(value, dict):
         return {"dict": [[to_json(key), to_json(part, written)] for key, part in value.items()]}
-    if isinstance(value, bytes):
-        return {"bytes": _text(value)}
     if isinstance(value, np.ndarray):
         return _array(value) if written is None or value.size < _LONG else written.array(value)
+    return _leaf(value, written)
+
+
+def _leaf(value: Any, written: Written | None) -> Any:
+    if isinstance(value, bytes):
+        return {"bytes": _text(value)}
     if isinstance(value, np.generic):
         return {"scalar": _array(np.asarray(value))}
+    if isinstance(value, Ragged):
+        return {"ragged": [to_json(value.values, written), to_json(value.row_splits, written)]}
+    if isinstance(value, Sparse):
+        parts = (value.indices, value.values, value.dense_shape)
+        return {"sparse": [to_json(part, written) for part in parts]}
     return value
 
 
 def _array(values: NDArray[Any]) -> dict[str, Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        return {"masked": [_array(np.ma.getdata(values)), _array(np.ma.getmaskarray(values))]}
     if values.dtype == object:
         return {"objects": [list(values.shape), [to_json(part) for part in values.reshape(-1).tolist()]]}
     if values.dtype.kind in "iu" and values.size and (packed := _packed(values)) is not None:
         return packed
-    return {"array": [values.dtype.str, list(values.shape), _text(np.ascontiguousarray(values).tobytes())]}
+    # Of a dtype of another package, such as bfloat16, `str` tells the width alone.
+    name = values.dtype.name if values.dtype.kind == "V" else values.dtype.str
+    return {"array": [name, list(values.shape), _text(np.ascontiguousarray(values).tobytes())]}
 
 
 def _packed(values: NDArray[Any]) -> dict[str, Any] | None:
@@ -295,7 +310,10 @@ def _read_ints(part: list[Any]) -> NDArray[Any]:
 
 
 def _plain_dtype(name: str) -> np.dtype[Any]:
-    dtype = np.dtype(name)
+    try:
+        dtype = np.dtype(name)
+    except TypeError:
+        dtype = small_dtype(name)
     if dtype.hasobject:
         raise ValueError("an array of objects is not written this way")
     return dtype
@@ -309,4 +327,7 @@ _READERS: Final[dict[str, Callable[[_Reading, Any], Any]]] = {
     "steps": _Reading.steps,
     "objects": _Reading.objects,
     "scalar": lambda reading, part: reading.value(part)[()],
+    "masked": lambda reading, part: np.ma.masked_array(*map(reading.value, part)),
+    "ragged": lambda reading, part: Ragged(*map(reading.value, part)),
+    "sparse": lambda reading, part: Sparse(*map(reading.value, part)),
 }

@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import penstock as ps
@@ -317,3 +318,12 @@ def test_a_state_of_the_pass_with_errors_raises_them_again_where_the_rows_are_ke
     assert with_errors(iter(ds)) == [0, 2, 3, 5]
     rows.set_state(state)
     assert with_errors(rows) == whole == [0, "E", 2, 3, "E", 5]
+
+
+def test_rows_of_a_cache_cannot_be_written_to_not_even_in_the_pass_that_fills_it():
+    ds = ps.Dataset.range(4).map(lambda x: x * np.ones(2)).cache()
+    for _ in range(2):
+        for row in ds:
+            with pytest.raises(ValueError, match="read-only"):
+                row[...] = 7
+    assert [row.tolist() for row in ds] == [[0, 0], [1, 1], [2, 2], [3, 3]]

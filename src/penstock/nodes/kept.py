@@ -224,6 +224,7 @@ class Keeping(Node):
             return (given, read + passed, origin, *reading.place()), None
         after = (given, read, origin, _COMPLETE, *reading.place()[1:])
         if chunk is not END:
+            chunk = chunk.read_only()  # no change in place of a row is to reach the kept ones
             n = given + len(chunk)
             after = (n, n, origin, *reading.place())
         try:

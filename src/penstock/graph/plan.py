@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from operator import itemgetter
@@ -25,7 +26,18 @@ from penstock.graph.pass_numbers import EpochsOfPass, epochs_of_passes
 from penstock.graph.placed import count_alone, note_unnoted, unnoted
 from penstock.graph.plain import PlainPasses
 from penstock.graph.seeds import seeds_of_process
-from penstock.spec import DatasetSpec, NoneSpec, Spec, UnrankedSpec, pack, paths
+from penstock.spec import (
+    DatasetSpec,
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    SparseSpec,
+    Spec,
+    TensorSpec,
+    UnrankedSpec,
+    pack,
+    paths,
+)
 from penstock.spec.lacking import as_noted
 
 __all__ = ["DEEPER", "AsOne", "Plan", "plan_of"]
@@ -124,7 +136,7 @@ class Plan:
                 opened = None if sampled.opened is None else sampled.opened.spec_now
                 if opened is None:
                     return spec_of(row).loosened(known())
-                return _with_missing(spec_of(row), opened).loosened(self._sizes(opened, known))
+                return self._sized(_with_missing(spec_of(row), opened), opened, known())
         except FunctionError:
             zeros = self._spec_of_zeros(known)
             if zeros is None:
@@ -134,12 +146,14 @@ class Plan:
             return self._spec_of_opened(sampled.opened, known)
         return (self._spec_of_zeros(known) if self.inputs else None) or _wholly(known())
 
-    def _sizes(self, opened: Spec, known: Callable[[], Any]) -> Any:
-        """The sizes of rows of datasets: those that are known, else those of the one that was opened first, where its
-        spec is that of all.
+    def _sized(self, seen: Spec, opened: Spec, known: Any) -> Spec:
+        """The spec of rows of datasets, with the sizes that are known and those of the one that was opened first, where
+        its spec is that of all.
         """
-        told = known()
-        return opened.structure if _wholly(told) is None and self._is_over_datasets() else told
+        if not self._is_over_datasets():
+            return seen.loosened(known)
+        of_all = seen.loosened(opened.structure)
+        return of_all if _wholly(known) is None else _with_sizes(of_all, seen.loosened(known))
 
     def _is_over_datasets(self) -> bool:
         """Whether its rows are datasets: what a function makes of one has the spec of what it makes of another."""
@@ -162,7 +176,7 @@ class Plan:
     def _spec_of_opened(self, opened: Plan, known: Callable[[], Any]) -> Spec:
         """The spec of rows of datasets, of which one that had none was opened first."""
         spec = opened.spec
-        return spec.loosened(self._sizes(spec, known))
+        return self._sized(spec, spec, known())
 
     @cached_property
     def cardinality(self) -> int:
@@ -460,6 +474,19 @@ def plan_of(dataset: Any, where: str, name: str = "dataset") -> Plan:
     if not isinstance(plan, Plan):
         raise ArgumentTypeError(where, name, got=dataset, want="a Dataset")
     return plan
+
+
+def _with_sizes(spec: Spec, other: Spec) -> Spec:
+    """A spec with the sizes that another one of the same rows knows besides."""
+    leaves = [_with_sizes_of(*pair) for pair in zip(spec.leaves, other.leaves, strict=True)]
+    return Spec(pack(spec.structure, leaves))
+
+
+def _with_sizes_of(leaf: LeafSpec, other: LeafSpec) -> LeafSpec:
+    if not isinstance(leaf, TensorSpec | RaggedSpec | SparseSpec) or type(leaf) is not type(other):
+        return leaf
+    sizes = tuple(b if a is None else a for a, b in zip(leaf.shape, other.shape, strict=True))
+    return as_noted(replace(leaf, shape=sizes), leaf)
 
 
 def _with_missing(seen: Spec, opened: Spec) -> Spec:

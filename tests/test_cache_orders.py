@@ -94,6 +94,57 @@ def test_a_pass_goes_on_from_every_row_where_nothing_is_kept(n, name, case):
         next(rows, None)
 
 
+def kept_rows(n=4):
+    return Dataset.range(n).shuffle(9, seed=1).cache()
+
+
+TAKEN_UP = {
+    "by itself": kept_rows,
+    "in many chunks": lambda: kept_rows(20_000).batch(2_500).map(lambda rows: rows[-1]),
+    "repeated": lambda: kept_rows().repeat(2),
+    "beside itself": lambda: both(*[kept_rows()] * 2),
+    "before its shuffle": lambda: made(4, lambda s, c: c.concatenate(s)),
+    "named": lambda: opened_twice(kept_rows()),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN_UP)
+def test_passes_after_one_that_was_taken_up_elsewhere_have_the_kept_rows(name):
+    ds = TAKEN_UP[name]()
+    first, second, third = (texts(ds) for _ in range(3))
+    ds = TAKEN_UP[name]()
+    assert texts(ds) == first
+    rows = iter(ds)
+    states = [rows.get_state(), *(rows.get_state() for _ in rows), rows.get_state()]
+    for state in map(json.dumps, states):
+        again = TAKEN_UP[name]()
+        rest = iter(again)
+        rest.set_state(json.loads(state))
+        assert second.endswith(texts(rest))
+        assert texts(again) == third
+
+
+def test_what_failed_in_the_kept_pass_is_left_out_of_those_after_one_that_was_taken_up():
+    def build():
+        return Dataset.range(3).map(fails_on_1).shuffle(9, seed=1).cache()
+
+    ds = build()
+    assert texts(ds.ignore_errors()) == texts(ds) == "02"
+    rows = iter(ds)
+    assert list(rows) == [0, 2]
+    again = build()
+    rest = iter(again)
+    rest.set_state(json.loads(json.dumps(rows.get_state())))
+    assert [*rest] == []
+    assert texts(again) == "02"
+
+
+def fails_on_1(x):
+    if int(x) == 1:
+        raise ValueError(int(x))
+    return int(x)
+
+
 def test_a_shuffle_and_its_cache_side_by_side_are_those_of_tensorflow():
     shuffled = Dataset.range(4).shuffle(9, seed=1)
     ds = Dataset.zip((shuffled.cache(), shuffled)).map(lambda a, b: 10 * a + b).repeat(3)

@@ -243,6 +243,10 @@ class Node(ABC):
         """Of a cache, where the rows that it has kept here begin in the input, as states have it; None of all else."""
         return None
 
+    def note_kept(self, origin: Any) -> None:
+        """Of a cache, take note of where the rows of later passes begin: one that was taken up here has ended."""
+        return
+
     def kept_after(self, state: State) -> KeptFrom:
         """What `caches` have kept after a pass that ended in a state; nothing of those for which it is too short."""
         return ()

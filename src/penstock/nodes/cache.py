@@ -48,10 +48,12 @@ class _Store:
         kept: The rows.
         is_published: Whether the last of them was asked for. Until then they may have been read ahead, and a pass that
             begins is not over these: its order would hang on how far that came.
+        origin: Where those begin that another process had kept, of which a pass was taken up here; None of no such.
     """
 
     kept: _Rows | None = None
     is_published = False
+    origin: Any = None
 
     def __reduce__(self) -> tuple[type[_Store], tuple[()]]:
         return _Store, ()
@@ -103,7 +105,10 @@ class Cache(Keeping):
 
     def kept_origin(self) -> Any:
         kept = self._store.kept if self._store.is_published else None
-        return None if kept is None else of_all(kept.origin, kept.failed)
+        return self._store.origin if kept is None else of_all(kept.origin, kept.failed)
+
+    def note_kept(self, origin: Any) -> None:
+        self._store.origin = origin
 
     @classmethod
     def examples(cls) -> list[Node]:

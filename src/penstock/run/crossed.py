@@ -18,6 +18,7 @@ __all__ = [
     "begun_anew",
     "begun_behind",
     "ended",
+    "kept_at",
     "next_epochs",
     "noted",
     "raised",
@@ -27,6 +28,7 @@ __all__ = [
 
 _Marks: TypeAlias = tuple[Mark, ...]
 _Next: TypeAlias = dict[int, tuple[Plan, int]]
+_KeptAt: TypeAlias = dict[int, tuple[Plan, Any]]
 _NOTE: Final = 3
 _FULL: Final = 1
 """In place of the epoch of a cache, which has none: it has kept all rows."""
@@ -222,10 +224,15 @@ def _is_full(state: Any, cache: Plan) -> bool:
 
 def _kept(mark: Mark, plan: Plan) -> dict[int, Any]:
     """The origins of what caches have kept, by the ids of their plans."""
+    return {key: origin for key, (_, origin) in kept_at(mark, plan).items()}
+
+
+def kept_at(mark: Mark, plan: Plan) -> _KeptAt:
+    """The caches that have kept rows by a settled mark, and the origins of these, by the ids of their plans."""
     caches, kept = plan.node.caches(plan), plan.node.kept_after(mark[1])
-    found = {id(of): origin for of, origin in zip(caches, kept, strict=False) if origin is not None}
+    found = {id(of): (of, origin) for of, origin in zip(caches, kept, strict=False) if origin is not None}
     for below, part in zip(mark[4], plan.inputs, strict=True):
-        found = _kept(below, part) | found
+        found = kept_at(below, part) | found
     return found
 
 

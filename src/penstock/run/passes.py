@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from penstock.graph.begins import NEVER_BEFORE, Begins
 from penstock.graph.in_turn import begin
 from penstock.graph.plan import Plan
-from penstock.run.crossed import next_epochs, raised
+from penstock.run.crossed import kept_at, next_epochs, raised, settled
 
 __all__ = [
     "Passes",
@@ -163,7 +163,10 @@ def _are_told_by_others() -> bool:
 
 
 def note_ended(plan: Plan, mark: Any) -> None:
-    """Take note of the epochs that a pass has taken, which has come to its end at a mark."""
+    """Take note of the epochs that a pass has taken, which has come to its end at a mark, and of what it has kept."""
+    for cache, origin in kept_at(settled(mark, plan), plan).values():
+        if cache.is_shuffled:  # else all passes over it have the same rows
+            cache.node.note_kept(origin)
     if not plan.begins_in_turn:
         _note_ended(plan, mark, 0)
         return

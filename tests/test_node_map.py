@@ -314,3 +314,22 @@ def test_a_function_that_would_end_the_program_on_other_rows_does_not_end_it():
     assert list(numbers(2).flat_map(lambda x: numbers(leaving(x)).take(1))) == [0, 0]
     with pytest.raises(SystemExit, match="4"):
         list(numbers(9).map(leaving))
+
+
+class Wordless(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("how", [{}, {"num_parallel_calls": 2}])
+def test_rows_come_after_an_error_that_cannot_say_what_it_is(how):
+    def fails_on_1(x):
+        if int(x) == 1:
+            raise Wordless
+        return x
+
+    rows = iter(Dataset.range(4).map(fails_on_1, **how))
+    assert next(rows) == 0
+    with pytest.raises(FunctionError, match="map, row 1: Wordless, whose text cannot be made"):
+        next(rows)
+    assert list(rows) == [2, 3]

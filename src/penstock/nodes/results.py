@@ -24,6 +24,7 @@ __all__ = [
     "result_spec",
     "results_of",
     "sampled",
+    "text_of",
     "writable",
 ]
 
@@ -33,9 +34,17 @@ _MOST_TRIED: Final = 4096
 
 def function_error(error: Exception, where: str, row: int) -> FunctionError:
     """The error for a row on which a user's function failed, with its own as the cause."""
-    made = FunctionError(f"{type(error).__name__}: {error}", node=where, row=row)
+    made = FunctionError(text_of(error), node=where, row=row)
     made.__cause__ = error
     return made
+
+
+def text_of(error: Exception) -> str:
+    """What an error of a user's function says; its class may not be able to say it."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001  (rows that follow are not lost for it)
+        return f"{type(error).__name__}, whose text cannot be made"
 
 
 def called(

@@ -28,6 +28,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Node, SpecUnknown, State, Step, source
 from penstock.nodes.arguments import signature
 from penstock.nodes.owned import UNCHANGING, as_given
+from penstock.nodes.results import text_of
 from penstock.sources.yielded import as_leaf, cast_row, refusal
 from penstock.spec import (
     LeafSpec,
@@ -249,7 +250,7 @@ def _with_dtypes(leaves: Any, dtypes: Any) -> Any:
 
 def _failed(error: Exception, row: int) -> FunctionError:
     help = "The generator may go on; what it raised is the cause of this error."
-    return FunctionError(f"{type(error).__name__}: {error}.", node="from_generator", row=row, help=help)
+    return FunctionError(f"{text_of(error)}.", node="from_generator", row=row, help=help)
 
 
 def _close(rows: Any) -> None:

@@ -6,6 +6,7 @@ The orders are those of TensorFlow 2.21, with `map_parallelization` and `inject_
 import json
 import random
 import time
+from itertools import islice
 
 import pytest
 
@@ -284,3 +285,15 @@ def test_compositions_go_on_from_every_row_where_nothing_is_kept(seed):
         again.set_state(json.loads(json.dumps(rows.get_state())))
         assert [int(x) for x in again] == whole[cut:], cut
         next(rows, None)
+
+
+def test_a_cache_is_known_to_be_full_while_a_node_above_gives_out_what_it_holds():
+    def make():
+        rows = Dataset.range(30_000).filter(lambda x: x != 1).shuffle(99, seed=1).cache()
+        return rows.group_by_window(lambda x: x % 2, lambda _, window: window, window_size=90_000).repeat(2)
+
+    rows = iter(make())
+    list(islice(rows, 20_000))
+    again = iter(make())
+    again.set_state(json.loads(json.dumps(rows.get_state())))
+    assert list(rows) == list(again)

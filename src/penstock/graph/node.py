@@ -296,6 +296,10 @@ class Node(ABC):
         """
         return state
 
+    def known_full(self, state: State, later: State) -> State:
+        """A state of a cache of which it is known by a later one that it is full; the same of all others."""
+        return state
+
     def filled(self, state: State, *marks: Any) -> State:
         """Of a cache, a state with the marks of its inputs, once it is full; the same of all others."""
         return state

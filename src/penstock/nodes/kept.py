@@ -135,6 +135,14 @@ class Keeping(Node):
         is_last = state[2] is not None and state[0] + given == inputs[0].cardinality
         return (*state[:3], _COMPLETE, *state[4:]) if is_last else state
 
+    def known_full(self, state: State, later: State) -> State:
+        [origin] = self.kept_after(later)
+        if (
+            origin is None or len(origin) > 1
+        ):  # rows that failed have positions in this pass, and none in the next
+            return state
+        return (*state[:2], origin, *state[3:])
+
     def filled(self, state: State, *marks: Any) -> State:
         origin = marks[0] if state[2] is None else state[2]  # a pass begins where its input stands
         return (*state[:2], origin, _COMPLETE, *state[4:])

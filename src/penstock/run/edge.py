@@ -166,8 +166,9 @@ class Edge(Giving):
         here = (self._before, given) if can_fetch else None
         position, state, given, inputs = self._held.base
         given += self.position - position
+        before, below = self._before
+        state = self._plan.node.known_full(state, before)
         if self._plan.crosses_epochs:
-            before, below = self._before
             inputs = noted(inputs, self._plan.inputs, reached_by(before, self._given, below, self._plan))
         return (
             self._epoch,

@@ -164,7 +164,8 @@ def _are_told_by_others() -> bool:
 
 def note_ended(plan: Plan, mark: Any) -> None:
     """Take note of the epochs that a pass has taken, which has come to its end at a mark, and of what it has kept."""
-    for cache, origin in kept_at(settled(mark, plan), plan).values():
+    kept = kept_at(settled(mark, plan), plan) if plan.is_shuffled else {}
+    for cache, origin in kept.values():
         if cache.is_shuffled:  # else all passes over it have the same rows
             cache.node.note_kept(origin)
     if not plan.begins_in_turn:

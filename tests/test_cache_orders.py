@@ -157,12 +157,22 @@ def named_behind(shuffled):
     return shuffled.concatenate(Dataset.range(2).flat_map(lambda _: shuffled))
 
 
+def named_before(shuffled):
+    return Dataset.range(2).flat_map(lambda _: shuffled).concatenate(shuffled)
+
+
+def named_before_by_some(shuffled):
+    return Dataset.range(6).filter(lambda x: x < 2).flat_map(lambda _: shuffled).concatenate(shuffled)
+
+
 def named_alone(shuffled):
     return Dataset.range(2).flat_map(lambda _: shuffled)
 
 
 NAMED = {
     named_alone: ["03122310", "3012", "02132103", "2103"],
+    named_before: ["031223103012", "0213", "210321030213", "3021"],
+    named_before_by_some: ["031223103012", "0213", "210321030213", "3021"],
     named_behind: ["031223103012", "0213", "210321030213", "3021"],
 }
 

@@ -161,6 +161,9 @@ def _next(epochs: Epochs, mark: Mark, plan: Plan) -> _Next:
         found = {key: (of, known[key]) for key, (of, _) in found.items()}
     if counts(plan):
         _merge(found, {id(plan): (plan, epochs[0] + 1)})
+    if named := plan.node.named:
+        after = epochs[0] + plan.epochs_taken(mark[1], mark[4])
+        _merge(found, {id(of): (of, after) for of in named})
     return found
 
 

@@ -62,7 +62,7 @@ class Edge(Giving):
         """
         super().__init__(plan)
         self._shared = Shared() if shared is None else shared
-        self._passes = self._shared.passes
+        self._passes, self._keeps_rows = self._shared.passes, plan.node.keeps_rows
         self._open_first = open_edge
         self._branch_readers = self._shared.readers
         self._group_rows = 1
@@ -167,7 +167,8 @@ class Edge(Giving):
         position, state, given, inputs = self._held.base
         given += self.position - position
         before, below = self._before
-        state = self._plan.node.known_full(state, before)
+        if self._keeps_rows:
+            state = self._plan.node.known_full(state, before)
         if self._plan.crosses_epochs:
             inputs = noted(inputs, self._plan.inputs, reached_by(before, self._given, below, self._plan))
         return (

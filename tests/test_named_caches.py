@@ -89,6 +89,12 @@ def repeated_within():
     return Dataset.range(3).flat_map(lambda _: rows.repeat(2))
 
 
+def side_by_side():
+    rows = kept(4)
+    pairs = Dataset.zip((rows, rows)).map(lambda x, y: x * 10 + y)
+    return Dataset.range(3).flat_map(lambda _: pairs)
+
+
 def rows_of_datasets():
     rows = kept()
     return Dataset.range(3).map(lambda _: rows).flat_map(lambda inner: inner)
@@ -107,6 +113,7 @@ ORDERS = {
     within: ["120120120120120120"] * 2,
     windows: ["120120120120120120"] * 2,
     several: ["13 20 1 13 20 2 11 20 3", "11 20 2 12 21 0 12 23 0"],
+    side_by_side: ["2 33 11 20 0 33 11 22 0 33 11 22", "0 33 11 22 0 33 11 22 0 33 11 22"],
     repeated_within: ["120120120120120120"] * 2,
     rows_of_datasets: ["120120120"] * 2,
 }

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from penstock.frozen import frozen
 
-__all__ = ["NEVER_BEFORE", "Begins", "KeptFrom"]
+if TYPE_CHECKING:
+    from penstock.graph.plan import Plan
+
+__all__ = ["NEVER_BEFORE", "Begins", "KeptFrom", "kept_at"]
 
 KeptFrom: TypeAlias = tuple[Any, ...]
 """Of each cache in a row of them the origin from which it has kept rows, as its states have it, or None."""
@@ -43,3 +46,15 @@ class Begins:
 
 NEVER_BEFORE: Final = Begins()
 """Of a dataset that has begun nowhere before, and whose caches have kept nothing."""
+
+
+def kept_at(mark: tuple[Any, ...], plan: Plan) -> dict[int, tuple[Plan, Any]]:
+    """The caches that have kept rows by a mark, and the origins of these, by the ids of their plans.
+
+    Of one that has kept rows in several places it is the origin of the first.
+    """
+    caches, kept = plan.node.caches(plan), plan.node.kept_after(mark[1])
+    found = {id(of): (of, origin) for of, origin in zip(caches, kept, strict=False) if origin is not None}
+    for below, part in zip(mark[4], plan.inputs, strict=True):
+        found = kept_at(below, part) | found
+    return found

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, ClassVar
 
 from penstock.frozen import frozen
-from penstock.graph.begins import Begins, KeptFrom
+from penstock.graph.begins import Begins, KeptFrom, kept_at
 from penstock.graph.named import Named
 from penstock.graph.node import Branch, Node, State
 from penstock.graph.plan import Plan
@@ -95,7 +94,9 @@ class Opens(Node):
         """
         if None not in begins.kept:
             return kept
-        found, known = dict(_kept_in(ended.plan, ended.mark())), _padded(kept, len(begins.caches))
+        by_id = kept_at(ended.mark(), ended.plan).items()
+        found = {key: origin for key, (cache, origin) in by_id if is_told_of(cache, origin)}
+        known = _padded(kept, len(begins.caches))
         now = tuple(
             next(filter(None, map(found.get, ids)), None) if origin is None else origin
             for ids, origin in zip(begins.caches, known, strict=True)
@@ -123,14 +124,3 @@ def _told(caches: tuple[Plan, ...], kept: KeptFrom) -> KeptFrom:
         origin if origin is not None and is_told_of(cache, origin) else None
         for cache, origin in zip(caches, kept, strict=False)
     )
-
-
-def _kept_in(plan: Plan, mark: Any) -> Iterator[tuple[int, Any]]:
-    """The ids of caches in a dataset that has ended at a mark, and the origins of what they have kept."""
-    node = plan.node
-    caches = node.caches(plan)
-    for cache, origin in zip(caches, _told(caches, node.kept_after(mark[1])), strict=False):
-        if origin is not None:
-            yield id(cache), origin
-    for part, below in zip(plan.inputs, mark[4], strict=True):
-        yield from _kept_in(part, below)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeAlias
 
+from penstock.graph.begins import kept_at
 from penstock.graph.in_turn import WAITS, Begun, begin, begin_only, counts, next_from
 from penstock.graph.plan import Plan
 from penstock.run.marks import NO_NOTES, Epochs, Mark
@@ -18,7 +19,6 @@ __all__ = [
     "begun_anew",
     "begun_behind",
     "ended",
-    "kept_at",
     "next_epochs",
     "noted",
     "raised",
@@ -28,7 +28,6 @@ __all__ = [
 
 _Marks: TypeAlias = tuple[Mark, ...]
 _Next: TypeAlias = dict[int, tuple[Plan, int]]
-_KeptAt: TypeAlias = dict[int, tuple[Plan, Any]]
 _NOTE: Final = 3
 _FULL: Final = 1
 """In place of the epoch of a cache, which has none: it has kept all rows."""
@@ -228,15 +227,6 @@ def _is_full(state: Any, cache: Plan) -> bool:
 def _kept(mark: Mark, plan: Plan) -> dict[int, Any]:
     """The origins of what caches have kept, by the ids of their plans."""
     return {key: origin for key, (_, origin) in kept_at(mark, plan).items()}
-
-
-def kept_at(mark: Mark, plan: Plan) -> _KeptAt:
-    """The caches that have kept rows by a settled mark, and the origins of these, by the ids of their plans."""
-    caches, kept = plan.node.caches(plan), plan.node.kept_after(mark[1])
-    found = {id(of): (of, origin) for of, origin in zip(caches, kept, strict=False) if origin is not None}
-    for below, part in zip(mark[4], plan.inputs, strict=True):
-        found = kept_at(below, part) | found
-    return found
 
 
 def _lowest(mark: Mark, plan: Plan) -> dict[int, int]:

@@ -9,10 +9,10 @@ from functools import partial
 from threading import local
 from typing import Any, Final, TypeAlias, TypeVar
 
-from penstock.graph.begins import NEVER_BEFORE, Begins
+from penstock.graph.begins import NEVER_BEFORE, Begins, kept_at
 from penstock.graph.in_turn import begin
 from penstock.graph.plan import Plan
-from penstock.run.crossed import kept_at, next_epochs, raised, settled
+from penstock.run.crossed import next_epochs, raised, settled
 
 __all__ = [
     "Passes",

@@ -145,9 +145,8 @@ def _plan_of(value: Any) -> Plan | None:
     """The plan of a dataset; None for all else. Nothing of a foreign object is asked for."""
     if not any(kind.__module__.partition(".")[0] == "penstock" for kind in type(value).__mro__):
         return None
-    if (
-        inspect.getattr_static(value, "plan", None) is None
-    ):  # a traced value gives up where it is asked for more
+    # A traced value gives up where it is asked for what it has not.
+    if inspect.getattr_static(value, "plan", None) is None:
         return None
     plan = value.plan
     return plan if isinstance(plan, Plan) else None

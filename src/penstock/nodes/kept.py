@@ -133,7 +133,7 @@ class Keeping(Node):
 
     def reached(self, state: State, given: int, *inputs: Plan) -> State:
         is_last = state[2] is not None and state[0] + given == inputs[0].cardinality
-        return (*state[:3], _COMPLETE, *state[4:]) if is_last else state
+        return self.filled(state) if is_last else state
 
     def known_full(self, state: State, later: State) -> State:
         [origin] = self.kept_after(later)

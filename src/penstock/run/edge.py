@@ -27,7 +27,7 @@ from penstock.graph.in_turn import Begun
 from penstock.graph.node import AUTOTUNE, END, RowSource
 from penstock.graph.plan import Plan
 from penstock.graph.share import rows_left
-from penstock.run.crossed import begun_anew, begun_behind, ended, next_epochs, noted, reached_by
+from penstock.run.crossed import begun_anew, begun_behind, ended, next_epochs, reaching
 from penstock.run.failed import is_among, rows_by_name
 from penstock.run.giving import WORTH_FETCHING, Giving
 from penstock.run.held import Base, Held
@@ -62,7 +62,7 @@ class Edge(Giving):
         """
         super().__init__(plan)
         self._shared = Shared() if shared is None else shared
-        self._passes, self._keeps_rows = self._shared.passes, plan.node.keeps_rows
+        self._passes = self._shared.passes
         self._open_first = open_edge
         self._branch_readers = self._shared.readers
         self._group_rows = 1
@@ -166,11 +166,8 @@ class Edge(Giving):
         here = (self._before, given) if can_fetch else None
         position, state, given, inputs = self._held.base
         given += self.position - position
-        before, below = self._before
-        if self._keeps_rows:
-            state = self._plan.node.known_full(state, before)
-        if self._plan.crosses_epochs:
-            inputs = noted(inputs, self._plan.inputs, reached_by(before, self._given, below, self._plan))
+        if self._plan.has_epochs:
+            state, inputs = reaching((state, inputs), self._before, self._given, self._plan)
         return (
             self._epoch,
             state,

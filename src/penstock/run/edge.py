@@ -166,7 +166,7 @@ class Edge(Giving):
         here = (self._before, given) if can_fetch else None
         position, state, given, inputs = self._held.base
         given += self.position - position
-        if self._plan.has_epochs:
+        if self._plan.has_epochs or self._plan.has_caches:
             state, inputs = reaching((state, inputs), self._before, self._given, self._plan)
         return (
             self._epoch,

@@ -296,14 +296,8 @@ class Node(ABC):
         """
         return state
 
-    def filled(self, state: State, marks: Sequence[Any] = (), *failed: IntArray) -> State:
-        """Of a cache, a state that says what is known from later rows: that it is full. The same of all others.
-
-        Args:
-            state: From which its rows go on as they do without.
-            marks: Of its inputs.
-            *failed: int64[k] rising, the positions of rows that have failed in the pass, where some have.
-        """
+    def filled(self, state: State, *marks: Any) -> State:
+        """Of a cache, a state with the marks of its inputs, once it is full; the same of all others."""
         return state
 
     def kept_by(self, state: State, kept: KeptFrom) -> State:

@@ -262,11 +262,6 @@ class Plan:
         """Whether its rows are of several epochs of a shuffled plan below, or of a cache that the last one fills."""
         return self.is_shuffled and any(map(_begins_several, self.parts))
 
-    @cached_property
-    def has_caches(self) -> bool:
-        """Whether its rows may fill a cache: of a pass in which rows failed the next one has only the others."""
-        return any(part.node.keeps_rows for part in self.parts)
-
     @property
     def repeats_shuffled(self) -> bool:
         """Whether its node gives epochs of a shuffled plan below."""

@@ -7,7 +7,7 @@ something else, is kept: the rows are then made again from there.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, ClassVar, Final, Literal, Protocol
 
@@ -18,13 +18,12 @@ from penstock.column.chunk import Chunk
 from penstock.errors import DataLossError, InvalidArgumentError, LimitError
 from penstock.graph.begins import KeptFrom
 from penstock.graph.node import END, Branch, Broken, Node, PlainRows, Rows, RowSource, State, Step
-from penstock.graph.plain_values import alike, are_rising
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.nodes.arguments import is_count
 from penstock.spec import Spec
 
-__all__ = ["NONE_FAILED", "Keeper", "Keeping", "Kept", "is_origin", "is_told_of", "of_all"]
+__all__ = ["NONE_FAILED", "Keeper", "Keeping", "Kept", "alike", "is_origin", "of_all"]
 
 # In place of the mark of the input, of which there is nothing more to read.
 _COMPLETE: Final = ()
@@ -82,9 +81,9 @@ class Keeping(Node):
     The state: rows given, rows read, and the marks of the input where the pass began and where it was read to; then
     the positions in the input of rows that have failed in the pass, where some have and are not kept. The input edge
     itself stays where it is. An origin stands within a tuple where all rows from there on were kept once, followed by
-    the positions of those that had failed: a pass over these that is broken off is followed by one over the same. Such
-    an origin comes last where a pass is to raise errors again of which later rows tell that it was kept. What a pass
-    does next follows from its state alone, never from what is kept: otherwise a restored one would go on differently.
+    the positions of those that had failed: a pass over these that is broken off is followed by one over the same. What
+    a pass does next follows from its state alone, never from what is kept: otherwise a restored one would go on
+    differently.
     """
 
     keeps_rows: ClassVar[bool] = True
@@ -136,21 +135,14 @@ class Keeping(Node):
         is_last = state[2] is not None and state[0] + given == inputs[0].cardinality
         return self.filled(state) if is_last else state
 
-    def filled(self, state: State, marks: Sequence[Any] = (), *failed: IntArray) -> State:
-        if _is_of_all(state[2]):
-            return state
-        origin = of_all(
-            marks[0] if state[2] is None else state[2], *failed
-        )  # a pass begins where its input stands
-        if len(origin) > 1:  # rows that failed have positions in this pass, and none in the next
-            return (*state[:4], *_failed_and_known(state)[0], origin)
-        return (*state[:2], origin, *state[3:])
+    def filled(self, state: State, *marks: Any) -> State:
+        origin = marks[0] if state[2] is None else state[2]  # a pass begins where its input stands
+        return (*state[:2], origin, _COMPLETE, *state[4:])
 
     def kept_after(self, state: State) -> KeptFrom:
-        failed, known = _failed_and_known(state)
-        if known or _is_of_all(state[2]):
-            return known or (state[2],)
-        return (of_all(state[2], *failed),) if state[3] == _COMPLETE else _NOT_KEPT
+        if state[3] == _COMPLETE and not _is_of_all(state[2]):
+            return (of_all(state[2], *state[4:]),)
+        return (state[2],) if _is_of_all(state[2]) else _NOT_KEPT
 
     def kept_by(self, state: State, kept: KeptFrom) -> State:
         # Whichever has come to its end has kept its rows, and all others read them from their next pass on.
@@ -158,21 +150,19 @@ class Keeping(Node):
 
     def knows(self, state: State) -> bool:
         if not (
-            isinstance(state, tuple) and 4 <= len(state) <= 6 and is_count(state[1]) and is_count(state[0])
+            isinstance(state, tuple) and 4 <= len(state) <= 5 and is_count(state[1]) and is_count(state[0])
         ):
             return False
         origin, mark = state[2:4]
-        failed, known = _failed_and_known(state)
-        if len(failed) > 1 or not all(map(are_rising, failed)) or not all(map(is_origin, known)):
-            return False
-        return (origin is None or is_origin(origin)) and (mark in (None, _COMPLETE) or _is_mark(mark))
+        is_known = (origin is None or is_origin(origin)) and all(map(_are_rising, state[4:]))
+        return is_known and (mark in (None, _COMPLETE) or _is_mark(mark))
 
     def step(self, state: State, rows: Rows) -> Step:
         origin, mark = state[2:4]
         if mark == _COMPLETE:
             return state, END
         if origin is None:
-            return (0, 0, rows.again().mark(), None, *state[4:]), None
+            return (0, 0, rows.again().mark(), None), None
         if "reading" not in rows.scratch:
             found = self._from_kept(state, rows)
             if found is not None:
@@ -260,10 +250,8 @@ class Keeping(Node):
             is_kept = follows and "is lost" not in rows.scratch
             keeper = self.keeper(rows.plan, origin, kept) if is_kept else None
             branch = rows.again(origin if mark is None else mark)
-            failed, known = _failed_and_known(state)
-            are_left_out = _is_of_all(beginning)
-            [rows_failed] = (beginning[1:] if are_left_out else failed) or (NONE_FAILED,)
-            found = _Reading(branch, keeper, rows_failed, known, are_left_out=are_left_out)
+            failed = beginning[1:] if _is_of_all(beginning) else state[4:]
+            found = _Reading(branch, keeper, *(failed or (NONE_FAILED,)), are_left_out=_is_of_all(beginning))
             rows.scratch["reading"] = found
         return found
 
@@ -300,21 +288,17 @@ class _Reading:
     """
 
     def __init__(
-        self, branch: Branch, keeper: Keeper | None, failed: IntArray, known: KeptFrom, *, are_left_out: bool
+        self, branch: Branch, keeper: Keeper | None, failed: IntArray, *, are_left_out: bool
     ) -> None:
-        """With `are_left_out` the rows that failed did so when the others were kept, and are passed over now.
-
-        A state goes on to say what is `known` of the pass.
-        """
-        self.keeper, self.failed, self._known = keeper, failed, known
+        """With `are_left_out` the rows that failed did so when the others were kept, and are passed over now."""
+        self.keeper, self.failed = keeper, failed
         self._branch, self._are_left_out = branch, are_left_out
         self._room = failed
 
     def place(self) -> tuple[Any, ...]:
-        """The end of a state: the mark of the input, where rows have failed so far, and what is known."""
+        """The end of a state: the mark of the input, and where rows have failed so far."""
         mark = self._branch.mark()
-        is_told = len(self.failed) and not self._are_left_out
-        return (mark, self.failed, *self._known) if is_told else (mark, *self._known)
+        return (mark, self.failed) if len(self.failed) and not self._are_left_out else (mark,)
 
     def next(self, more: int, most: int) -> tuple[int, Chunk | Literal[_End.END] | None]:
         """How many of `more` rows it passes over; where they are none, the rows that come next, at most so many."""
@@ -350,13 +334,6 @@ def _rows_to_last(given: int, n: int) -> int:
     return n - 1 - given if given < n - 1 else 1 if given == n - 1 else _ANY
 
 
-def _failed_and_known(state: State) -> tuple[tuple[IntArray, ...], KeptFrom]:
-    """The last parts of a state: which rows have failed, and the origin of the pass where it is known to be kept."""
-    further = state[4:]
-    known = further[-1:] if further and _is_of_all(further[-1]) else ()
-    return further[: len(further) - len(known)], known
-
-
 def of_all(origin: Any, failed: IntArray = NONE_FAILED) -> Any:
     """An origin as a state has it where all rows from there on were kept once, but for some that had failed."""
     if _is_of_all(origin):
@@ -367,13 +344,8 @@ def of_all(origin: Any, failed: IntArray = NONE_FAILED) -> Any:
 def is_origin(value: Any) -> bool:
     """Whether a value that was read from somewhere is an origin as a state has it."""
     if _is_of_all(value):
-        return _is_mark(value[0]) and all(map(are_rising, value[1:]))
+        return _is_mark(value[0]) and all(map(_are_rising, value[1:]))
     return _is_mark(value)
-
-
-def is_told_of(cache: Plan, origin: Any) -> bool:
-    """Whether other rows would be made again elsewhere, where states did not say from which origin they are."""
-    return cache.is_shuffled or (_is_of_all(origin) and len(origin) > 1)
 
 
 def _is_of_all(origin: Any) -> bool:
@@ -384,5 +356,27 @@ def _mark_of(origin: Any) -> Any:
     return origin[0] if _is_of_all(origin) else origin
 
 
+def _are_rising(value: Any) -> bool:
+    if not (isinstance(value, np.ndarray) and value.dtype == np.int64 and value.ndim == 1):
+        return False
+    return not (value < 0).any() and not (np.diff(value) <= 0).any()
+
+
 def _is_mark(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 6
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two plain values are equal."""
+    if isinstance(one, tuple | list):
+        same_size = isinstance(other, tuple | list) and len(one) == len(other)
+        return same_size and all(map(alike, one, other))
+    if isinstance(one, dict):
+        return (
+            isinstance(other, dict)
+            and one.keys() == other.keys()
+            and all(alike(one[k], other[k]) for k in one)
+        )
+    if isinstance(one, np.ndarray):
+        return isinstance(other, np.ndarray) and np.array_equal(one, other)
+    return bool(one == other)

@@ -7,11 +7,11 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from penstock.frozen import frozen
-from penstock.graph.begins import Begins, KeptFrom, kept_at
+from penstock.graph.begins import Begins, KeptFrom, is_told_of, kept_at
 from penstock.graph.named import Named
 from penstock.graph.node import Branch, Node, State
 from penstock.graph.plan import Plan
-from penstock.nodes.kept import is_origin, is_told_of
+from penstock.nodes.kept import is_origin
 from penstock.nodes.same_form import is_first
 
 __all__ = ["Opens", "are_further", "is_kept"]

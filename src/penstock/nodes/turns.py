@@ -62,7 +62,7 @@ class Turns:
 
     def take(self, limit: int) -> Chunk | Failing | Literal[_End.END] | None:
         """Rows, about as many as wanted; END where no more come, None where it only takes longer."""
-        error = None
+        error, kept = None, self._kept
         try:
             while self._total < limit and self._pulls < _MOST_PULLS and self._goes_on(limit):
                 pass
@@ -72,7 +72,9 @@ class Turns:
         self._settle()
         if error is not None:
             return Failing(chunk, [(self._total, error)])
-        if chunk is None and is_over(self.state()):
+        if (
+            chunk is None and self._kept is kept and is_over(self.state())
+        ):  # the place before the end says what is kept
             return END
         return chunk
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeAlias
 
-from penstock.column.base import IntArray
 from penstock.graph.begins import kept_at
 from penstock.graph.in_turn import WAITS, Begun, begin, begin_only, counts, next_from
-from penstock.graph.plain_values import alike
 from penstock.graph.plan import Plan
 from penstock.run.marks import NO_NOTES, Epochs, Mark
 
@@ -25,17 +23,14 @@ __all__ = [
     "noted",
     "raised",
     "reached_by",
-    "reaching",
     "settled",
 ]
 
 _Marks: TypeAlias = tuple[Mark, ...]
-_Place: TypeAlias = tuple[Any, _Marks]
-"""The state of a node, and the marks of its inputs."""
 _Next: TypeAlias = dict[int, tuple[Plan, int]]
 _NOTE: Final = 3
 _FULL: Final = 1
-"""In place of the epoch of a cache, which has none: it has kept all rows. Then those that failed may come last."""
+"""In place of the epoch of a cache, which has none: it has kept all rows."""
 
 
 def noted(marks: _Marks, plans: Sequence[Plan], reached: Sequence[Epochs]) -> _Marks:
@@ -50,41 +45,9 @@ def noted(marks: _Marks, plans: Sequence[Plan], reached: Sequence[Epochs]) -> _M
 
 
 def _noted(mark: Mark, plan: Plan, reached: Epochs) -> Mark:
-    if alike(reached, _reached(mark, plan)):
+    if reached == _reached(mark, plan):
         return mark
     return (*mark[:5], (*(mark[5] or NO_NOTES)[:_NOTE], reached))
-
-
-def reaching(place: _Place, later: _Place, given: int, plan: Plan) -> _Place:
-    """A place from which rows are made again, which says what they have reached.
-
-    Args:
-        place: The place.
-        later: One further on.
-        given: How many rows were given after that.
-        plan: That of the rows.
-    """
-    reached = _reached((0, later[0], given, 0, later[1], ()), plan)
-    state, marks = _filled(*place, reached, plan)
-    return state, noted(marks, plan.inputs, reached[1])
-
-
-def _filled(state: Any, marks: _Marks, reached: Epochs, plan: Plan) -> _Place:
-    """A place whose caches say that they are full, where later rows have reached that: elsewhere the same rows may be
-    made again without asking for more, as all that tells it here.
-    """
-    epoch, below, *failed = reached
-    places = (
-        _filled(mark[1], mark[4], one, part)
-        for mark, one, part in zip(marks, below, plan.inputs, strict=True)
-    )
-    marks = tuple(
-        (*mark[:1], state, *mark[2:4], inputs, *mark[5:])
-        for mark, (state, inputs) in zip(marks, places, strict=True)
-    )
-    if plan.node.keeps_rows and epoch == _FULL:
-        state = plan.node.filled(state, marks, *failed)
-    return state, marks
 
 
 def raised(given: int, marks: _Marks, plans: Sequence[Plan]) -> _Marks:
@@ -101,7 +64,7 @@ def raised(given: int, marks: _Marks, plans: Sequence[Plan]) -> _Marks:
     )
 
 
-def ended(mark: Mark, plan: Plan) -> _Place:
+def ended(mark: Mark, plan: Plan) -> tuple[Any, _Marks]:
     """The place in a mark as it is for what comes after a pass that ends there: it says what rows given since have
     reached.
     """
@@ -125,22 +88,19 @@ def begun_again(marks: _Marks, plans: Sequence[Plan]) -> _Marks:
 
 
 def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
-    epoch, below, *failed = epochs
+    epoch, below = epochs
     begun = plan.node.begins_after(mark[1], *plan.inputs)
     parts = zip(below, mark[4], plan.inputs, range(len(below)), strict=True)
     inner = tuple(_further(one, of, part) if i < begun else one for one, of, part, i in parts)
-    return (epoch + 1 if counts(plan) else epoch), inner, *failed
+    return (epoch + 1 if counts(plan) else epoch), inner
 
 
 def _reached(mark: Mark, plan: Plan) -> Epochs:
     """The epochs that the rows which an edge has given have reached, below as well; `WAITS` of what has not begun."""
     epoch, state, given, _, inputs, _ = mark
-    failed: tuple[IntArray, ...] = ()
     if plan.node.keeps_rows:
-        after = plan.node.reached(state, given, *plan.inputs)
-        epoch = _FULL if _is_full(after, plan) else 0
-        failed = plan.node.kept_after(after)[0][1:] if epoch else ()
-    return epoch, reached_by(state, given, inputs, plan), *failed
+        epoch = _FULL if _is_full(plan.node.reached(state, given, *plan.inputs), plan) else 0
+    return epoch, reached_by(state, given, inputs, plan)
 
 
 def reached_by(state: Any, given: int, marks: _Marks, plan: Plan) -> tuple[Epochs, ...]:
@@ -170,12 +130,12 @@ def _waiting(epochs: Epochs) -> Epochs:
 def _in_epochs(mark: Mark, epochs: Epochs, plan: Plan) -> Mark:
     """A mark in later epochs."""
     epoch, state, given, position, inputs, notes = mark
-    later, below, *failed = epochs
+    later, below = epochs
     inputs = tuple(map(_in_epochs, inputs, below, plan.inputs))
     if not plan.node.keeps_rows:
         epoch = max(epoch, later)
     elif later == _FULL:
-        state = plan.node.filled(state, inputs, *failed)
+        state = plan.node.filled(state, *inputs)
     return (epoch, state, given, position, inputs, notes[:_NOTE])
 
 

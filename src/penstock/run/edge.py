@@ -27,12 +27,12 @@ from penstock.graph.in_turn import Begun
 from penstock.graph.node import AUTOTUNE, END, RowSource
 from penstock.graph.plan import Plan
 from penstock.graph.share import rows_left
-from penstock.run.crossed import begun_anew, begun_behind, ended, next_epochs, reaching
+from penstock.run.crossed import begun_anew, begun_behind, ended, next_epochs, noted, reached_by
 from penstock.run.failed import is_among, rows_by_name
 from penstock.run.giving import WORTH_FETCHING, Giving
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
-from penstock.run.marks import NO_NOTES, Mark, checked
+from penstock.run.marks import AT_END, NO_NOTES, Mark, checked
 from penstock.run.passes import PassesFrom, told_by_others, when_taken
 from penstock.run.readers import Readers
 from penstock.run.shared import Shared
@@ -163,11 +163,12 @@ class Edge(Giving):
             notes = self._failed.notes(self.position - given, None)
             return (self._epoch, state, given, self.position, inputs, notes)
         can_fetch = not self._failed.n and self.by_number is not None
-        here = (self._before, given) if can_fetch else None
+        here = (self._before, given) if can_fetch else AT_END if self._maker.is_at_end else None
         position, state, given, inputs = self._held.base
         given += self.position - position
-        if self._plan.has_epochs or self._plan.has_caches:
-            state, inputs = reaching((state, inputs), self._before, self._given, self._plan)
+        before, below = self._before
+        if self._plan.crosses_epochs:
+            inputs = noted(inputs, self._plan.inputs, reached_by(before, self._given, below, self._plan))
         return (
             self._epoch,
             state,
@@ -189,7 +190,7 @@ class Edge(Giving):
         self._passes.note(self._plan, epoch)
         wanted = np.zeros(0, np.int64) if held is None else np.sort(held)
         first = position - given
-        is_worth = here is not None and given >= WORTH_FETCHING and _finds_rows(self._plan, here[0], given)
+        is_worth = bool(here) and given >= WORTH_FETCHING and _finds_rows(self._plan, here[0], given)
         rows = self.by_number if is_worth else None
         if rows is not None:
             place, given = here
@@ -201,6 +202,8 @@ class Edge(Giving):
         known = {name: first + rows for name, rows in rows_by_name(failed).items()}
         while given and (passed := self._pass_again(given, wanted if rows is None else wanted[:0], known)):
             given -= passed
+        if here == AT_END and not given:
+            self._ready()  # what caches have kept is known at the end, of which no node above may ask again
         self._failed.n = n_errors
         if given or not self._held.has_all(wanted):
             raise FailedPreconditionError(

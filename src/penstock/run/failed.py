@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from penstock.column.base import IntArray
-from penstock.graph.plain_values import are_rising
 
 __all__ = [
     "Failed",
@@ -41,7 +40,7 @@ class Failed:
     def __init__(self) -> None:
         self.n = 0
         self._positions: dict[str, array[int]] = {}
-        self._known: tuple[int, tuple[int, FailedRows, None]] | None = None
+        self._known: tuple[int, tuple[int, FailedRows, tuple[()] | None]] | None = None
 
     def add(self, position: int, error: Exception) -> None:
         """Take note of an error at a position behind all others."""
@@ -61,14 +60,15 @@ class Failed:
 
         Args:
             first: The position.
-            here: Where the rows stand that come next, where that is apart from it: not where a row has failed.
+            here: Where the rows stand that come next, where that is apart from it: not where a row has failed. Empty
+                at the end.
         """
-        if here is not None:
+        if here:
             return (0, (), here)
-        if not self.n:
+        if not self.n and here is None:
             return ()
-        if self._known is None or self._known[0] != first:
-            self._known = first, (self.n, tuple(self._rows_from(first)), None)
+        if self._known is None or (self._known[0], self._known[1][2]) != (first, here):
+            self._known = first, (self.n, tuple(self._rows_from(first)), here)
         return self._known[1]
 
     def _rows_from(self, first: int) -> Iterator[tuple[str, IntArray]]:
@@ -98,7 +98,9 @@ def _is_entry(entry: Any) -> bool:
     if not (isinstance(entry, tuple) and len(entry) == 2):
         return False
     name, rows = entry
-    return type(name) is str and are_rising(rows) and (not len(rows) or bool(rows[-1] <= _MOST))
+    if not (type(name) is str and isinstance(rows, np.ndarray) and rows.dtype == np.int64 and rows.ndim == 1):
+        return False
+    return not len(rows) or bool(rows[0] >= 0 and rows[-1] <= _MOST and (rows[1:] > rows[:-1]).all())
 
 
 def rows_by_name(failed: Any) -> dict[str, IntArray]:

@@ -110,6 +110,11 @@ class Maker:
             self._end = before, END
         return before, made
 
+    @property
+    def is_at_end(self) -> bool:
+        """Whether END was given."""
+        return self._end is not None
+
     def _fill(self, pool: Pool | Readers) -> None:
         """Hand out work until every thread has some; a line that has reached the end goes no further."""
         while len(self._line) <= self._width and not (self._line and self._line[-1][0][1] is END):

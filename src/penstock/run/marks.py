@@ -8,24 +8,25 @@ from typing import Any, Final, TypeAlias
 from penstock.errors import ArgumentError
 from penstock.graph.in_turn import WAITS
 from penstock.graph.node import Node
-from penstock.graph.plain_values import are_rising
 from penstock.graph.plan import Plan
 from penstock.run.failed import are_failed_rows
 from penstock.run.told import Told
 
-__all__ = ["NO_NOTES", "Epochs", "Mark", "checked", "held_rows", "is_mark", "latest_epoch"]
+__all__ = ["AT_END", "NO_NOTES", "Epochs", "Mark", "checked", "held_rows", "is_mark", "latest_epoch"]
 
 Mark: TypeAlias = tuple[Any, ...]
 """(epoch, state of the node, rows given since, position, marks of its inputs, notes); a plain value.
 
 Notes are empty, or (errors raised in this epoch, the rows that failed since the state, the place and the rows given
-since of what comes next where that may be apart from rows on hold, or None). The mark of an input may have a fourth:
-the epochs that the rows of the next step reach, where that is one that it is not in yet.
+since of what comes next where that may be apart from rows on hold, or `AT_END`, or None). The mark of an input may have
+a fourth: the epochs that the rows of the next step reach, where that is one that it is not in yet.
 """
 
-Epochs: TypeAlias = tuple[Any, ...]
-"""(the epoch of a plan, or `WAITS`, those of its inputs in the same way, the rows that failed in what a cache has kept)
-"""
+Epochs: TypeAlias = tuple[int, tuple[Any, ...]]
+"""The epoch of a plan, or `WAITS`, and those of its inputs in the same way."""
+
+AT_END: Final = ()
+"""Nothing comes next."""
 
 NO_NOTES: Final[Mark] = (0, (), None)
 
@@ -88,14 +89,16 @@ def _are_notes(notes: Any, plan: Plan) -> bool:
 
 
 def _is_next(here: Any, plan: Plan) -> bool:
-    return isinstance(here, tuple) and len(here) == 2 and _is_place(here[0], plan) and _is_count(here[1])
+    if not isinstance(here, tuple):
+        return False
+    return not here or (len(here) == 2 and _is_place(here[0], plan) and _is_count(here[1]))
 
 
 def _are_epochs(value: Any, plan: Plan) -> bool:
-    if not (isinstance(value, tuple) and 2 <= len(value) <= 3 and _is_count(value[0], WAITS)):
+    if not (isinstance(value, tuple) and len(value) == 2 and _is_count(value[0], WAITS)):
         return False
-    _, below, *failed = value
-    if not (isinstance(below, tuple) and len(below) == len(plan.inputs) and all(map(are_rising, failed))):
+    below = value[1]
+    if not (isinstance(below, tuple) and len(below) == len(plan.inputs)):
         return False
     return all(map(_are_epochs, below, plan.inputs))
 

@@ -9,7 +9,7 @@ from functools import partial
 from threading import local
 from typing import Any, Final, TypeAlias, TypeVar
 
-from penstock.graph.begins import NEVER_BEFORE, Begins, kept_at
+from penstock.graph.begins import NEVER_BEFORE, Begins, is_told_of, kept_at
 from penstock.graph.in_turn import begin
 from penstock.graph.plan import Plan
 from penstock.run.crossed import next_epochs, raised, settled
@@ -164,9 +164,8 @@ def _are_told_by_others() -> bool:
 
 def note_ended(plan: Plan, mark: Any) -> None:
     """Take note of the epochs that a pass has taken, which has come to its end at a mark, and of what it has kept."""
-    kept = kept_at(settled(mark, plan), plan) if plan.is_shuffled else {}
-    for cache, origin in kept.values():
-        if cache.is_shuffled:  # else all passes over it have the same rows
+    for cache, origin in kept_at(settled(mark, plan), plan).values():
+        if is_told_of(cache, origin):
             cache.node.note_kept(origin)
     if not plan.begins_in_turn:
         _note_ended(plan, mark, 0)

@@ -6,7 +6,6 @@ The orders are those of TensorFlow 2.21, with `map_parallelization` and `inject_
 import json
 import random
 import time
-from itertools import islice
 
 import pytest
 
@@ -295,63 +294,3 @@ def test_compositions_go_on_from_every_row_where_nothing_is_kept(seed):
         again.set_state(json.loads(json.dumps(rows.get_state())))
         assert [int(x) for x in again] == whole[cut:], cut
         next(rows, None)
-
-
-@pytest.mark.parametrize(
-    "between",
-    [
-        lambda rows: rows,
-        lambda rows: rows.map(lambda x: x + 1),
-        lambda rows: rows.prefetch(2),
-        lambda rows: Dataset.zip((rows, rows)).map(lambda x, _: x),
-    ],
-)
-def test_a_cache_is_known_to_be_full_while_a_node_above_gives_out_what_it_holds(between):
-    def make():
-        rows = between(Dataset.range(30_000).filter(lambda x: x != 1).shuffle(99, seed=1).cache())
-        return rows.group_by_window(lambda x: x % 2, lambda _, window: window, window_size=90_000).repeat(2)
-
-    rows = iter(make())
-    list(islice(rows, 20_000))
-    assert list(gone_on(rows, make)) == list(rows)
-
-
-@pytest.mark.parametrize("wrong", [lambda x: x == 4, lambda x: x % 4 == 1])
-@pytest.mark.parametrize("shuffled", [lambda rows: rows, lambda rows: rows.shuffle(9, seed=0)])
-@pytest.mark.parametrize("between", [lambda rows: rows, lambda rows: rows.map(lambda x: x + 1)])
-def test_rows_that_failed_in_a_kept_pass_are_left_out_behind_a_node_that_gives_out_what_it_holds(
-    wrong, shuffled, between
-):
-    def checked(x):
-        if wrong(x):
-            raise ValueError(x)
-        return x
-
-    def make():
-        rows = between(shuffled(Dataset.range(9).map(checked)).cache())
-        windows = rows.group_by_window(
-            lambda x: x % 3, lambda *_: Dataset.range(3).map(checked), window_size=3
-        )
-        return windows.repeat(2)
-
-    whole = list(with_errors(iter(make())))
-    for taken in range(len(whole) + 1):
-        rows = iter(make())
-        list(islice(with_errors(rows), taken))
-        assert list(with_errors(gone_on(rows, make))) == whole[taken:], taken
-
-
-def gone_on(rows, make):
-    again = iter(make())
-    again.set_state(json.loads(json.dumps(rows.get_state())))
-    return again
-
-
-def with_errors(rows):
-    while True:
-        try:
-            yield int(next(rows))
-        except StopIteration:
-            return
-        except ps.FunctionError:
-            yield "failed"

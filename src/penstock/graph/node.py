@@ -296,8 +296,10 @@ class Node(ABC):
         """
         return state
 
-    def filled(self, state: State, *marks: Any) -> State:
-        """Of a cache, a state with the marks of its inputs, once it is full; the same of all others."""
+    def filled(self, state: State, marks: Sequence[Any], *failed: IntArray) -> State:
+        """Of a cache, a state with the marks of its inputs, once it is full but for rows that failed, at these rising
+        positions, where some have; the same of all others.
+        """
         return state
 
     def kept_by(self, state: State, kept: KeptFrom) -> State:

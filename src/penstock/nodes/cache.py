@@ -12,6 +12,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.frozen import frozen
 from penstock.graph.node import Node, transform
+from penstock.graph.plain_values import alike
 from penstock.graph.plan import Plan
 from penstock.nodes.kept import Keeper, Keeping, Kept, of_all
 
@@ -80,8 +81,9 @@ class _Keeper:
 
     def publish(self) -> None:
         """Those that are asked for first stay."""
-        if not self._store.is_published:
-            self._store.kept, self._store.is_published = self._made, True
+        store = self._store
+        if not store.is_published and (store.origin is None or alike(store.origin[0], self._origin)):
+            store.kept, store.is_published = self._made, True
 
 
 @transform("cache")
@@ -108,7 +110,8 @@ class Cache(Keeping):
         return self._store.origin if kept is None else of_all(kept.origin, kept.failed)
 
     def note_kept(self, origin: Any) -> None:
-        self._store.origin = origin
+        if self._store.origin is None:
+            self._store.origin = origin
 
     @classmethod
     def examples(cls) -> list[Node]:

@@ -7,8 +7,9 @@ something else, is kept: the rows are then made again from there.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, ClassVar, Final, Literal, Protocol
 
 import numpy as np
@@ -18,12 +19,13 @@ from penstock.column.chunk import Chunk
 from penstock.errors import DataLossError, InvalidArgumentError, LimitError
 from penstock.graph.begins import KeptFrom
 from penstock.graph.node import END, Branch, Broken, Node, PlainRows, Rows, RowSource, State, Step
+from penstock.graph.plain_values import alike, are_rising
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.nodes.arguments import is_count
 from penstock.spec import Spec
 
-__all__ = ["NONE_FAILED", "Keeper", "Keeping", "Kept", "alike", "is_origin", "of_all"]
+__all__ = ["NONE_FAILED", "Keeper", "Keeping", "Kept", "is_origin", "of_all"]
 
 # In place of the mark of the input, of which there is nothing more to read.
 _COMPLETE: Final = ()
@@ -133,11 +135,11 @@ class Keeping(Node):
 
     def reached(self, state: State, given: int, *inputs: Plan) -> State:
         is_last = state[2] is not None and state[0] + given == inputs[0].cardinality
-        return self.filled(state) if is_last else state
+        return self.filled(state, (), *state[4:]) if is_last else state
 
-    def filled(self, state: State, *marks: Any) -> State:
+    def filled(self, state: State, marks: Sequence[Any], *failed: IntArray) -> State:
         origin = marks[0] if state[2] is None else state[2]  # a pass begins where its input stands
-        return (*state[:2], origin, _COMPLETE, *state[4:])
+        return (*state[:2], origin, _COMPLETE, *failed)
 
     def kept_after(self, state: State) -> KeptFrom:
         if state[3] == _COMPLETE and not _is_of_all(state[2]):
@@ -154,7 +156,7 @@ class Keeping(Node):
         ):
             return False
         origin, mark = state[2:4]
-        is_known = (origin is None or is_origin(origin)) and all(map(_are_rising, state[4:]))
+        is_known = (origin is None or is_origin(origin)) and all(map(are_rising, state[4:]))
         return is_known and (mark in (None, _COMPLETE) or _is_mark(mark))
 
     def step(self, state: State, rows: Rows) -> Step:
@@ -228,13 +230,16 @@ class Keeping(Node):
             n = given + len(chunk)
             after = (n, n, origin, *reading.place())
         try:
+            is_last = chunk is END or after[0] == rows.plan.cardinality
             if (keeper := reading.keeper) is not None and keeper.rows == given:
                 if chunk is not END:
                     keeper.add(chunk, after[3])
-                if chunk is END or after[0] == rows.plan.cardinality:
+                if is_last:
                     reading.keeper = None
                     keeper.finish(reading.failed)
                     rows.when_taken(keeper.publish)
+            elif is_last:  # a pass that was taken up here
+                rows.when_taken(partial(self.note_kept, of_all(origin, reading.failed)))
         except (LimitError, InvalidArgumentError, OSError) as error:
             raise _not_kept(error, state, rows) from None
         return after, None if chunk is END else chunk
@@ -344,7 +349,7 @@ def of_all(origin: Any, failed: IntArray = NONE_FAILED) -> Any:
 def is_origin(value: Any) -> bool:
     """Whether a value that was read from somewhere is an origin as a state has it."""
     if _is_of_all(value):
-        return _is_mark(value[0]) and all(map(_are_rising, value[1:]))
+        return _is_mark(value[0]) and all(map(are_rising, value[1:]))
     return _is_mark(value)
 
 
@@ -356,27 +361,5 @@ def _mark_of(origin: Any) -> Any:
     return origin[0] if _is_of_all(origin) else origin
 
 
-def _are_rising(value: Any) -> bool:
-    if not (isinstance(value, np.ndarray) and value.dtype == np.int64 and value.ndim == 1):
-        return False
-    return not (value < 0).any() and not (np.diff(value) <= 0).any()
-
-
 def _is_mark(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 6
-
-
-def alike(one: Any, other: Any) -> bool:
-    """Whether two plain values are equal."""
-    if isinstance(one, tuple | list):
-        same_size = isinstance(other, tuple | list) and len(one) == len(other)
-        return same_size and all(map(alike, one, other))
-    if isinstance(one, dict):
-        return (
-            isinstance(other, dict)
-            and one.keys() == other.keys()
-            and all(alike(one[k], other[k]) for k in one)
-        )
-    if isinstance(one, np.ndarray):
-        return isinstance(other, np.ndarray) and np.array_equal(one, other)
-    return bool(one == other)

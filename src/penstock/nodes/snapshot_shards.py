@@ -18,12 +18,12 @@ from penstock.errors import FailedPreconditionError
 from penstock.frozen import frozen
 from penstock.graph.node import END, Branch, Broken, Function, Node, PlainRows, Rows, RowSource, State, Step
 from penstock.graph.placed import is_placed
+from penstock.graph.plain_values import alike
 from penstock.graph.plan import Plan
 from penstock.graph.recipe import dataset_of
 from penstock.nodes.arguments import is_count
 from penstock.nodes.cache_on_disk import CacheOnDisk
 from penstock.nodes.calls import Calls, CallsBySpec
-from penstock.nodes.kept import alike
 from penstock.nodes.places import Places, at_places
 from penstock.nodes.shard_numbers import shard_numbers
 from penstock.nodes.snapshot_wait import Waiting

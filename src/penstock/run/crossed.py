@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeAlias
 
+from penstock.column.base import IntArray
 from penstock.graph.begins import kept_at
 from penstock.graph.in_turn import WAITS, Begun, begin, begin_only, counts, next_from
+from penstock.graph.plain_values import alike
 from penstock.graph.plan import Plan
 from penstock.run.marks import NO_NOTES, Epochs, Mark
 
@@ -30,7 +32,7 @@ _Marks: TypeAlias = tuple[Mark, ...]
 _Next: TypeAlias = dict[int, tuple[Plan, int]]
 _NOTE: Final = 3
 _FULL: Final = 1
-"""In place of the epoch of a cache, which has none: it has kept all rows."""
+"""In place of the epoch of a cache, which has none: it has kept all rows, but for those whose positions come last."""
 
 
 def noted(marks: _Marks, plans: Sequence[Plan], reached: Sequence[Epochs]) -> _Marks:
@@ -45,7 +47,7 @@ def noted(marks: _Marks, plans: Sequence[Plan], reached: Sequence[Epochs]) -> _M
 
 
 def _noted(mark: Mark, plan: Plan, reached: Epochs) -> Mark:
-    if reached == _reached(mark, plan):
+    if alike(reached, _reached(mark, plan)):
         return mark
     return (*mark[:5], (*(mark[5] or NO_NOTES)[:_NOTE], reached))
 
@@ -88,19 +90,22 @@ def begun_again(marks: _Marks, plans: Sequence[Plan]) -> _Marks:
 
 
 def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
-    epoch, below = epochs
+    epoch, below, *failed = epochs
     begun = plan.node.begins_after(mark[1], *plan.inputs)
     parts = zip(below, mark[4], plan.inputs, range(len(below)), strict=True)
     inner = tuple(_further(one, of, part) if i < begun else one for one, of, part, i in parts)
-    return (epoch + 1 if counts(plan) else epoch), inner
+    return (epoch + 1 if counts(plan) else epoch), inner, *failed
 
 
 def _reached(mark: Mark, plan: Plan) -> Epochs:
     """The epochs that the rows which an edge has given have reached, below as well; `WAITS` of what has not begun."""
     epoch, state, given, _, inputs, _ = mark
+    failed: tuple[IntArray, ...] = ()
     if plan.node.keeps_rows:
-        epoch = _FULL if _is_full(plan.node.reached(state, given, *plan.inputs), plan) else 0
-    return epoch, reached_by(state, given, inputs, plan)
+        after = plan.node.reached(state, given, *plan.inputs)
+        epoch = _FULL if _is_full(after, plan) else 0
+        failed = plan.node.kept_after(after)[0][1:] if epoch else ()
+    return epoch, reached_by(state, given, inputs, plan), *failed
 
 
 def reached_by(state: Any, given: int, marks: _Marks, plan: Plan) -> tuple[Epochs, ...]:
@@ -130,12 +135,12 @@ def _waiting(epochs: Epochs) -> Epochs:
 def _in_epochs(mark: Mark, epochs: Epochs, plan: Plan) -> Mark:
     """A mark in later epochs."""
     epoch, state, given, position, inputs, notes = mark
-    later, below = epochs
+    later, below, *failed = epochs
     inputs = tuple(map(_in_epochs, inputs, below, plan.inputs))
     if not plan.node.keeps_rows:
         epoch = max(epoch, later)
     elif later == _FULL:
-        state = plan.node.filled(state, *inputs)
+        state = plan.node.filled(state, inputs, *failed)
     return (epoch, state, given, position, inputs, notes[:_NOTE])
 
 

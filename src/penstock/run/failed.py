@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from penstock.column.base import IntArray
+from penstock.graph.plain_values import are_rising
 
 __all__ = [
     "Failed",
@@ -98,9 +99,7 @@ def _is_entry(entry: Any) -> bool:
     if not (isinstance(entry, tuple) and len(entry) == 2):
         return False
     name, rows = entry
-    if not (type(name) is str and isinstance(rows, np.ndarray) and rows.dtype == np.int64 and rows.ndim == 1):
-        return False
-    return not len(rows) or bool(rows[0] >= 0 and rows[-1] <= _MOST and (rows[1:] > rows[:-1]).all())
+    return type(name) is str and are_rising(rows) and (not len(rows) or bool(rows[-1] <= _MOST))
 
 
 def rows_by_name(failed: Any) -> dict[str, IntArray]:

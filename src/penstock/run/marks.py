@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from penstock.errors import ArgumentError
 from penstock.graph.in_turn import WAITS
 from penstock.graph.node import Node
+from penstock.graph.plain_values import are_rising
 from penstock.graph.plan import Plan
 from penstock.run.failed import are_failed_rows
 from penstock.run.told import Told
@@ -22,8 +23,10 @@ since of what comes next where that may be apart from rows on hold, or `AT_END`,
 a fourth: the epochs that the rows of the next step reach, where that is one that it is not in yet.
 """
 
-Epochs: TypeAlias = tuple[int, tuple[Any, ...]]
-"""The epoch of a plan, or `WAITS`, and those of its inputs in the same way."""
+Epochs: TypeAlias = tuple[Any, ...]
+"""(the epoch of a plan, or `WAITS`, those of its inputs in the same way); of a cache that has kept all rows but some
+that failed, the positions of these come last.
+"""
 
 AT_END: Final = ()
 """Nothing comes next."""
@@ -95,10 +98,10 @@ def _is_next(here: Any, plan: Plan) -> bool:
 
 
 def _are_epochs(value: Any, plan: Plan) -> bool:
-    if not (isinstance(value, tuple) and len(value) == 2 and _is_count(value[0], WAITS)):
+    if not (isinstance(value, tuple) and 2 <= len(value) <= 3 and _is_count(value[0], WAITS)):
         return False
-    below = value[1]
-    if not (isinstance(below, tuple) and len(below) == len(plan.inputs)):
+    _, below, *failed = value
+    if not (isinstance(below, tuple) and len(below) == len(plan.inputs) and all(map(are_rising, failed))):
         return False
     return all(map(_are_epochs, below, plan.inputs))
 

@@ -363,9 +363,12 @@ class _Reading:
 
     def take(self, limit: int) -> Chunk | Failing | Literal[_End.END] | None:
         """Rows, about as many as wanted; None where it only takes longer."""
+        may_fill = self._node.may_fill(self._kept)
         try:
             for _ in range(_MOST_PULLS):
                 if self.number == len(self._full) or sum(map(len, self._pieces)) >= limit:
+                    break
+                if self._pieces and may_fill and not (self._branch and self._branch[0].at_hand):
                     break
                 if not self._pull():
                     break

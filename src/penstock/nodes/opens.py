@@ -81,6 +81,14 @@ class Opens(Node):
         caches = tuple((id(plan),) for plan in self.caches(made))
         return Begins(made.first_epochs(number, self._named.since), caches, _padded(kept, len(caches)))
 
+    def may_fill(self, kept: KeptFrom) -> bool:
+        """Whether rows of what it opens may fill a cache, where `kept` is kept: they are made once they are wanted."""
+        caches = self._named.caches(*self.naming)
+        return any(
+            origin is None and cache.is_shuffled
+            for cache, origin in zip(caches, _padded(kept, len(caches)), strict=True)
+        )
+
     def kept_with(self, begins: Begins, kept: KeptFrom, ended: Branch) -> KeptFrom:
         """What is kept once a dataset has come to its end.
 

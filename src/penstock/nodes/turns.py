@@ -50,6 +50,7 @@ class Turns:
         self._epoch = epoch_in(state)  # states of before have none
         self._first: First = next(filter(is_first, state[4:]), ())
         self._kept = node.kept_after(state)
+        self._may_fill = node.may_fill(self._kept)
         self._places: list[tuple[int, Any] | None] = list(places)
         self._branches: dict[int, tuple[Branch, Begins]] = rows.scratch.setdefault("branches", {})
         self._begins = "rows_at_once" not in rows.scratch
@@ -91,6 +92,8 @@ class Turns:
             return True
         left = self._left(self._turn)
         if not left:
+            if self._total and self._may_fill and not self._at_hand(self._turn):
+                return False
             return self._pull()
         n = min(left, self._node.block_length - self._given, limit - self._total)
         self._add(self._turn, n)
@@ -121,6 +124,10 @@ class Turns:
         """Rows pulled for a place and not yet used."""
         piece = self._piece_of.get(place)
         return 0 if piece is None else len(self._pieces[piece]) - self._used[piece]
+
+    def _at_hand(self, place: int) -> int:
+        """Rows of its dataset that need not be made."""
+        return self._branches[place][0].at_hand if place in self._branches else 0
 
     def _pull(self) -> bool:
         """Have rows of the dataset whose turn it is, or close it; False where caches have kept others since."""

@@ -45,7 +45,7 @@ USES = {
     ),
     "named": lambda c: Dataset.range(2).flat_map(lambda _: c),
     "named side by side": lambda c: Dataset.range(2).interleave(lambda _: c, cycle_length=2),
-    "named twice": lambda c: Dataset.range(2).interleave(lambda _: c.concatenate(c), cycle_length=2),
+    "named twice": lambda c: Dataset.range(2).flat_map(lambda _: c.concatenate(c)),
     "named by windows": lambda c: Dataset.range(2).group_by_window(lambda x: x, lambda *_: c, window_size=1),
 }
 

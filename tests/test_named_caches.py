@@ -95,6 +95,21 @@ def side_by_side():
     return Dataset.range(3).flat_map(lambda _: pairs)
 
 
+def all_are_taken():
+    rows = kept()
+    return Dataset.range(3).flat_map(lambda _: rows.take(3))
+
+
+def all_are_taken_within():
+    rows = kept()
+    return Dataset.range(2).flat_map(lambda _: Dataset.range(2).flat_map(lambda _: rows.take(3)))
+
+
+def some_are_taken():
+    rows = kept()
+    return Dataset.range(1).flat_map(lambda _: rows).take(2).repeat(3)
+
+
 def rows_of_datasets():
     rows = kept()
     return Dataset.range(3).map(lambda _: rows).flat_map(lambda inner: inner)
@@ -115,6 +130,9 @@ ORDERS = {
     several: ["13 20 1 13 20 2 11 20 3", "11 20 2 12 21 0 12 23 0"],
     side_by_side: ["2 33 11 20 0 33 11 22 0 33 11 22", "0 33 11 22 0 33 11 22 0 33 11 22"],
     repeated_within: ["120120120120120120"] * 2,
+    all_are_taken: ["120120120"] * 2,
+    all_are_taken_within: ["120120120120"] * 2,
+    some_are_taken: ["121001", "020201"],
     rows_of_datasets: ["120120120"] * 2,
 }
 

@@ -193,9 +193,9 @@ class Rows(Protocol):
         All branches of an iterator share the threads that make rows ahead in them, or `threads` those of this edge.
         """
 
-    def when_taken(self, note: Callable[[], None]) -> None:
+    def when_taken(self, note: Callable[[], None], *, is_first: bool = False) -> None:
         """Have note taken of something once the rows that are made now are taken; at once, but where they are made
-        ahead.
+        ahead. With `is_first` not where they were taken before and are made again: in which order is nobody's choice.
         """
 
     def again(self, mark: Any = None) -> Branch:
@@ -207,6 +207,9 @@ class Branch(Rows, Protocol):
 
     def mark(self) -> Any:
         """Where it stands; a plain value, to be kept in the node's state."""
+
+    def kept(self) -> dict[int, tuple[Plan, Any]]:
+        """The caches that have kept rows once those that it has given are taken, as `kept_at` has them."""
 
 
 @dataclass

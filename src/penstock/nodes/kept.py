@@ -239,7 +239,7 @@ class Keeping(Node):
                     keeper.finish(reading.failed)
                     rows.when_taken(keeper.publish)
             elif is_last:  # a pass that was taken up here
-                rows.when_taken(partial(self.note_kept, of_all(origin, reading.failed)))
+                rows.when_taken(partial(self.note_kept, of_all(origin, reading.failed)), is_first=True)
         except (LimitError, InvalidArgumentError, OSError) as error:
             raise _not_kept(error, state, rows) from None
         return after, None if chunk is END else chunk

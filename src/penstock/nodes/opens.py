@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from penstock.frozen import frozen
-from penstock.graph.begins import Begins, KeptFrom, is_told_of, kept_at
+from penstock.graph.begins import Begins, KeptFrom, is_told_of
 from penstock.graph.named import Named
 from penstock.graph.node import Branch, Node, State
 from penstock.graph.plan import Plan
@@ -102,8 +102,7 @@ class Opens(Node):
         """
         if None not in begins.kept:
             return kept
-        by_id = kept_at(ended.mark(), ended.plan).items()
-        found = {key: origin for key, (cache, origin) in by_id if is_told_of(cache, origin)}
+        found = {key: origin for key, (cache, origin) in ended.kept().items() if is_told_of(cache, origin)}
         known = _padded(kept, len(begins.caches))
         now = tuple(
             next(filter(None, map(found.get, ids)), None) if origin is None else origin

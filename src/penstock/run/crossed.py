@@ -21,6 +21,7 @@ __all__ = [
     "begun_anew",
     "begun_behind",
     "ended",
+    "kept_with",
     "next_epochs",
     "noted",
     "raised",
@@ -79,6 +80,11 @@ def settled(mark: Mark, plan: Plan) -> Mark:
     epoch, _, given, position, _, notes = mark
     state, inputs = ended(mark, plan)
     return (epoch, state, given, position, tuple(map(settled, inputs, plan.inputs)), notes)
+
+
+def kept_with(mark: Mark, plan: Plan) -> dict[int, tuple[Plan, Any]]:
+    """The caches that have kept rows once all those before a mark are taken, as `kept_at` has them."""
+    return kept_at(settled(mark, plan), plan)
 
 
 def begun_again(marks: _Marks, plans: Sequence[Plan]) -> _Marks:

@@ -27,13 +27,13 @@ from penstock.graph.in_turn import Begun
 from penstock.graph.node import AUTOTUNE, END, RowSource
 from penstock.graph.plan import Plan
 from penstock.graph.share import rows_left
-from penstock.run.crossed import begun_anew, begun_behind, ended, next_epochs, noted, reached_by
+from penstock.run.crossed import begun_anew, begun_behind, ended, kept_with, next_epochs, noted, reached_by
 from penstock.run.failed import is_among, rows_by_name
 from penstock.run.giving import WORTH_FETCHING, Giving
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
 from penstock.run.marks import AT_END, NO_NOTES, Mark, checked
-from penstock.run.passes import PassesFrom, told_by_others, when_taken
+from penstock.run.passes import PassesFrom, are_made_again, made_again, told_by_others, when_taken
 from penstock.run.readers import Readers
 from penstock.run.shared import Shared
 from penstock.run.steps import OpenEdge
@@ -178,6 +178,10 @@ class Edge(Giving):
             self._failed.notes(self.position - given, here),
         )
 
+    def kept(self) -> dict[int, tuple[Plan, Any]]:
+        """The caches that have kept rows once those that it has given are taken, as `kept_at` has them."""
+        return kept_with(self.mark(), self._plan)
+
     def rewind(self, mark: Mark, held: IntArray | None = None) -> None:
         """Stand again where `mark` was taken, with the rows at the positions `held` on hold.
 
@@ -200,10 +204,13 @@ class Edge(Giving):
             self._begin(epoch, (state, inputs))
         self.position = position - given
         known = {name: first + rows for name, rows in rows_by_name(failed).items()}
-        while given and (passed := self._pass_again(given, wanted if rows is None else wanted[:0], known)):
-            given -= passed
-        if here == AT_END and not given:
-            self._ready()  # what caches have kept is known at the end, of which no node above may ask again
+        with made_again():
+            while given and (
+                passed := self._pass_again(given, wanted if rows is None else wanted[:0], known)
+            ):
+                given -= passed
+            if here == AT_END and not given:
+                self._ready()  # what caches have kept is known at the end, of which no node above may ask again
         self._failed.n = n_errors
         if given or not self._held.has_all(wanted):
             raise FailedPreconditionError(
@@ -258,9 +265,9 @@ class Edge(Giving):
         shared = replace(known, meter=None, passes=PassesFrom(begins), readers=self._branch_readers)
         return (known.kind or Edge)(plan, checked(mark, plan), shared=shared)
 
-    def when_taken(self, note: Callable[[], None]) -> None:
-        """Have note taken of something once the rows that are made now are taken."""
-        when_taken(note)
+    def when_taken(self, note: Callable[[], None], *, is_first: bool = False) -> None:
+        """Have note taken of something once the rows that are made now are taken; see `Rows`."""
+        when_taken((lambda: None if are_made_again() else note()) if is_first else note)
 
     def again(self, mark: Mark | None = None) -> Edge:
         """The rows of this edge's own plan, from a mark or from where it stands."""

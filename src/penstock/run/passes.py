@@ -9,16 +9,18 @@ from functools import partial
 from threading import local
 from typing import Any, Final, TypeAlias, TypeVar
 
-from penstock.graph.begins import NEVER_BEFORE, Begins, is_told_of, kept_at
+from penstock.graph.begins import NEVER_BEFORE, Begins, is_told_of
 from penstock.graph.in_turn import begin
 from penstock.graph.plan import Plan
-from penstock.run.crossed import next_epochs, raised, settled
+from penstock.run.crossed import kept_with, next_epochs, raised
 
 __all__ = [
     "Passes",
     "PassesAlone",
     "PassesFrom",
     "Reached",
+    "are_made_again",
+    "made_again",
     "made_ahead",
     "note_ended",
     "note_reached",
@@ -148,6 +150,22 @@ def note_reached(reached: Iterable[Reached]) -> None:
 
 
 @contextmanager
+def made_again() -> Iterator[None]:
+    """In here rows are made that were taken before."""
+    before = are_made_again()
+    _HERE.made_again = True
+    try:
+        yield
+    finally:
+        _HERE.made_again = before
+
+
+def are_made_again() -> bool:
+    """Whether what is taken now was taken before."""
+    return getattr(_HERE, "made_again", False)
+
+
+@contextmanager
 def told_by_others() -> Iterator[None]:
     """In here no epoch is noted as reached: whoever has begun all of them knows which have begun."""
     before = _are_told_by_others()
@@ -164,7 +182,7 @@ def _are_told_by_others() -> bool:
 
 def note_ended(plan: Plan, mark: Any) -> None:
     """Take note of the epochs that a pass has taken, which has come to its end at a mark, and of what it has kept."""
-    for cache, origin in kept_at(settled(mark, plan), plan).values():
+    for cache, origin in kept_with(mark, plan).values():
         if is_told_of(cache, origin):
             cache.node.note_kept(origin)
     if not plan.begins_in_turn:

@@ -110,6 +110,14 @@ def some_are_taken():
     return Dataset.range(1).flat_map(lambda _: rows).take(2).repeat(3)
 
 
+def cut_behind_a_function():
+    return bare().map(lambda x: x + 0).take(5).repeat(3)
+
+
+def cut_behind_epochs():
+    return bare().repeat(2).map(lambda x: x + 0).take(5).skip(1).repeat(3)
+
+
 def rows_of_datasets():
     rows = kept()
     return Dataset.range(3).map(lambda _: rows).flat_map(lambda inner: inner)
@@ -132,6 +140,8 @@ ORDERS = {
     repeated_within: ["120120120120120120"] * 2,
     all_are_taken: ["120120120"] * 2,
     all_are_taken_within: ["120120120120"] * 2,
+    cut_behind_a_function: ["120121201212012"] * 2,
+    cut_behind_epochs: ["201220122012"] * 2,
     some_are_taken: ["121001", "020201"],
     rows_of_datasets: ["120120120"] * 2,
 }

@@ -11,7 +11,7 @@ from penstock.frozen import frozen
 if TYPE_CHECKING:
     from penstock.graph.plan import Plan
 
-__all__ = ["NEVER_BEFORE", "Begins", "KeptFrom", "is_told_of", "kept_at"]
+__all__ = ["NEVER_BEFORE", "Begins", "KeptFrom", "kept_at"]
 
 KeptFrom: TypeAlias = tuple[Any, ...]
 """Of each cache in a row of them the origin from which it has kept rows, as its states have it, or None."""
@@ -58,10 +58,3 @@ def kept_at(mark: tuple[Any, ...], plan: Plan) -> dict[int, tuple[Plan, Any]]:
     for below, part in zip(mark[4], plan.inputs, strict=True):
         found = kept_at(below, part) | found
     return found
-
-
-def is_told_of(cache: Plan, origin: Any) -> bool:
-    """Whether elsewhere other rows would be made again, where no state told from which origin a cache has kept some."""
-    return (
-        cache.is_shuffled or len(origin) > 1
-    )  # all passes over others have the same rows, unless some failed

@@ -411,7 +411,7 @@ def _keeps_shuffled(plan: Plan) -> bool:
 
 
 def _begins_several(plan: Plan) -> bool:
-    return plan.node.repeats or _may_wait(plan)
+    return plan.node.repeats or _may_wait(plan) or any(cache.is_shuffled for cache in plan.node.caches(plan))
 
 
 @frozen

@@ -12,9 +12,10 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.frozen import frozen
 from penstock.graph.node import Node, transform
+from penstock.graph.origins import of_all
 from penstock.graph.plain_values import alike
 from penstock.graph.plan import Plan
-from penstock.nodes.kept import Keeper, Keeping, Kept, of_all
+from penstock.nodes.kept import Keeper, Keeping, Kept
 
 __all__ = ["Cache"]
 

@@ -35,6 +35,7 @@ from penstock.graph.node import (
     method,
     transform,
 )
+from penstock.graph.origins import are_origins
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
@@ -43,7 +44,7 @@ from penstock.nodes.calls import CallsBySpec
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
-from penstock.nodes.opens import Opens, are_further, is_kept
+from penstock.nodes.opens import Opens, are_further
 from penstock.nodes.places import (
     ALONE,
     AT_PLACES,
@@ -352,7 +353,7 @@ class _Reading:
         """`before` windows were opened before the full ones; `further` are the parts that not all states have."""
         self._node, self._full, self._rows, self._before = node, full, rows, before
         self._first: First = next(filter(is_first, further), ())
-        self._kept: KeptFrom = next(filter(is_kept, further), ())
+        self._kept: KeptFrom = next(filter(are_origins, further), ())
         self.number, self.mark = number, mark
         self._branch: tuple[Branch, Begins] | None = rows.scratch.get("branch")
         self._pieces: list[Chunk] = []

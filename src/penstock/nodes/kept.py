@@ -19,18 +19,18 @@ from penstock.column.chunk import Chunk
 from penstock.errors import DataLossError, InvalidArgumentError, LimitError
 from penstock.graph.begins import KeptFrom
 from penstock.graph.node import END, Branch, Broken, Node, PlainRows, Rows, RowSource, State, Step
+from penstock.graph.origins import NONE_FAILED, is_of_all, is_origin, mark_of, of_all
 from penstock.graph.plain_values import alike, are_rising
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.nodes.arguments import is_count
 from penstock.spec import Spec
 
-__all__ = ["NONE_FAILED", "Keeper", "Keeping", "Kept", "is_origin", "of_all"]
+__all__ = ["Keeper", "Keeping", "Kept"]
 
 # In place of the mark of the input, of which there is nothing more to read.
 _COMPLETE: Final = ()
 _NOT_KEPT: Final = (None,)
-NONE_FAILED: Final = np.zeros(0, np.int64)
 _LEAST_ROOM: Final = 16
 _ANY: Final = 1 << 62
 
@@ -142,9 +142,9 @@ class Keeping(Node):
         return (*state[:2], origin, _COMPLETE, *failed)
 
     def kept_after(self, state: State) -> KeptFrom:
-        if state[3] == _COMPLETE and not _is_of_all(state[2]):
+        if state[3] == _COMPLETE and not is_of_all(state[2]):
             return (of_all(state[2], *state[4:]),)
-        return (state[2],) if _is_of_all(state[2]) else _NOT_KEPT
+        return (state[2],) if is_of_all(state[2]) else _NOT_KEPT
 
     def kept_by(self, state: State, kept: KeptFrom) -> State:
         # Whichever has come to its end has kept its rows, and all others read them from their next pass on.
@@ -157,7 +157,7 @@ class Keeping(Node):
             return False
         origin, mark = state[2:4]
         is_known = (origin is None or is_origin(origin)) and all(map(are_rising, state[4:]))
-        return is_known and (mark in (None, _COMPLETE) or _is_mark(mark))
+        return is_known and (mark in (None, _COMPLETE) or (isinstance(mark, tuple) and len(mark) == 6))
 
     def step(self, state: State, rows: Rows) -> Step:
         origin, mark = state[2:4]
@@ -177,7 +177,7 @@ class Keeping(Node):
         kept = rows.scratch.get("kept") or self._known(rows, origin)
         if kept is None:
             return None
-        if rows.plan.is_shuffled and kept.is_complete and (given, read) == (0, 0) and not _is_of_all(origin):
+        if rows.plan.is_shuffled and kept.is_complete and (given, read) == (0, 0) and not is_of_all(origin):
             return (0, 0, of_all(origin), None), None
         try:
             chunk = kept.from_row(given)
@@ -201,9 +201,9 @@ class Keeping(Node):
             return None
         kept = self.kept(rows.plan)
         # Where epochs are alike it does not matter of which one the rows are.
-        if kept is None or (rows.plan.is_shuffled and not alike(_mark_of(origin), kept.origin)):
+        if kept is None or (rows.plan.is_shuffled and not alike(mark_of(origin), kept.origin)):
             return None
-        if len(kept.failed) and not _is_of_all(origin):  # a pass that is to raise the errors of these
+        if len(kept.failed) and not is_of_all(origin):  # a pass that is to raise the errors of these
             return None
         rows.scratch["kept"] = kept
         return kept
@@ -247,7 +247,7 @@ class Keeping(Node):
     def _reading(self, state: State, rows: Rows) -> _Reading:
         """The rows of the input that come next, and what keeps them."""
         given, read, beginning, mark = state[:4]
-        origin = _mark_of(beginning)
+        origin = mark_of(beginning)
         found: _Reading | None = rows.scratch.get("reading")
         if found is None:
             kept: Kept | None = rows.scratch.pop("kept", None)
@@ -255,8 +255,8 @@ class Keeping(Node):
             is_kept = follows and "is lost" not in rows.scratch
             keeper = self.keeper(rows.plan, origin, kept) if is_kept else None
             branch = rows.again(origin if mark is None else mark)
-            failed = beginning[1:] if _is_of_all(beginning) else state[4:]
-            found = _Reading(branch, keeper, *(failed or (NONE_FAILED,)), are_left_out=_is_of_all(beginning))
+            failed = beginning[1:] if is_of_all(beginning) else state[4:]
+            found = _Reading(branch, keeper, *(failed or (NONE_FAILED,)), are_left_out=is_of_all(beginning))
             rows.scratch["reading"] = found
         return found
 
@@ -337,29 +337,3 @@ class _Reading:
 def _rows_to_last(given: int, n: int) -> int:
     """The most rows to take at once of n, or of an unknown number: the last comes alone, since it fills the cache."""
     return n - 1 - given if given < n - 1 else 1 if given == n - 1 else _ANY
-
-
-def of_all(origin: Any, failed: IntArray = NONE_FAILED) -> Any:
-    """An origin as a state has it where all rows from there on were kept once, but for some that had failed."""
-    if _is_of_all(origin):
-        return origin
-    return (origin, failed) if len(failed) else (origin,)
-
-
-def is_origin(value: Any) -> bool:
-    """Whether a value that was read from somewhere is an origin as a state has it."""
-    if _is_of_all(value):
-        return _is_mark(value[0]) and all(map(are_rising, value[1:]))
-    return _is_mark(value)
-
-
-def _is_of_all(origin: Any) -> bool:
-    return isinstance(origin, tuple) and 1 <= len(origin) <= 2
-
-
-def _mark_of(origin: Any) -> Any:
-    return origin[0] if _is_of_all(origin) else origin
-
-
-def _is_mark(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 6

@@ -7,14 +7,14 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from penstock.frozen import frozen
-from penstock.graph.begins import Begins, KeptFrom, is_told_of
+from penstock.graph.begins import Begins, KeptFrom
 from penstock.graph.named import Named
 from penstock.graph.node import Branch, Node, State
+from penstock.graph.origins import are_origins, is_told_of
 from penstock.graph.plan import Plan
-from penstock.nodes.kept import is_origin
 from penstock.nodes.same_form import is_first
 
-__all__ = ["Opens", "are_further", "is_kept"]
+__all__ = ["Opens", "are_further"]
 
 
 @frozen
@@ -59,7 +59,7 @@ class Opens(Node):
         return self.start_with(epoch, self.kept_after(state))
 
     def kept_after(self, state: State) -> KeptFrom:
-        return next(filter(is_kept, state[self.n_parts :]), ())
+        return next(filter(are_origins, state[self.n_parts :]), ())
 
     def kept_by(self, state: State, kept: KeptFrom) -> State:
         known = _padded(self.kept_after(state), len(kept))
@@ -67,7 +67,7 @@ class Opens(Node):
         now = tuple(one if one is not None else other for one, other in zip(known, told, strict=True))
         if now.count(None) == known.count(None) or len(state) < self.n_parts:  # states of before are shorter
             return state
-        others = (part for part in state[self.n_parts :] if not is_kept(part))
+        others = (part for part in state[self.n_parts :] if not are_origins(part))
         return (*state[: self.n_parts], *others, now)
 
     def begins(self, made: Plan, number: int, kept: KeptFrom) -> Begins:
@@ -113,13 +113,8 @@ class Opens(Node):
 
 def are_further(parts: tuple[Any, ...]) -> bool:
     """Whether parts of a state may be what not all states have: what the first rows are, and what is said of caches."""
-    n_first, n_kept = sum(map(is_first, parts)), sum(map(is_kept, parts))
+    n_first, n_kept = sum(map(is_first, parts)), sum(map(are_origins, parts))
     return n_first <= 1 and n_kept <= 1 and n_first + n_kept == len(parts)
-
-
-def is_kept(value: Any) -> bool:
-    """Whether a part of a state may be what is said of caches."""
-    return isinstance(value, tuple) and bool(value) and all(part is None or is_origin(part) for part in value)
 
 
 def _padded(kept: KeptFrom, n: int) -> KeptFrom:

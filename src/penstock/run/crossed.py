@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeAlias
 
-from penstock.column.base import IntArray
 from penstock.graph.begins import kept_at
 from penstock.graph.in_turn import WAITS, Begun, begin, begin_only, counts, next_from
 from penstock.graph.plain_values import alike
@@ -33,7 +32,7 @@ _Marks: TypeAlias = tuple[Mark, ...]
 _Next: TypeAlias = dict[int, tuple[Plan, int]]
 _NOTE: Final = 3
 _FULL: Final = 1
-"""In place of the epoch of a cache, which has none: it has kept all rows, but for those whose positions come last."""
+"""In place of the epoch of a cache, which has none: it has kept all rows."""
 
 
 def noted(marks: _Marks, plans: Sequence[Plan], reached: Sequence[Epochs]) -> _Marks:
@@ -96,22 +95,24 @@ def begun_again(marks: _Marks, plans: Sequence[Plan]) -> _Marks:
 
 
 def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
-    epoch, below, *failed = epochs
+    epoch, below, *told = epochs
     begun = plan.node.begins_after(mark[1], *plan.inputs)
     parts = zip(below, mark[4], plan.inputs, range(len(below)), strict=True)
     inner = tuple(_further(one, of, part) if i < begun else one for one, of, part, i in parts)
-    return (epoch + 1 if counts(plan) else epoch), inner, *failed
+    return (epoch + 1 if counts(plan) else epoch), inner, *told
 
 
 def _reached(mark: Mark, plan: Plan) -> Epochs:
     """The epochs that the rows which an edge has given have reached, below as well; `WAITS` of what has not begun."""
     epoch, state, given, _, inputs, _ = mark
-    failed: tuple[IntArray, ...] = ()
+    after = plan.node.reached(state, given, *plan.inputs)
+    told: tuple[Any, ...] = ()
     if plan.node.keeps_rows:
-        after = plan.node.reached(state, given, *plan.inputs)
         epoch = _FULL if _is_full(after, plan) else 0
-        failed = plan.node.kept_after(after)[0][1:] if epoch else ()
-    return epoch, reached_by(state, given, inputs, plan), *failed
+        told = plan.node.kept_after(after)[0][1:] if epoch else ()
+    elif any(kept := plan.node.kept_after(after)):
+        told = (kept,)
+    return epoch, reached_by(state, given, inputs, plan), *told
 
 
 def reached_by(state: Any, given: int, marks: _Marks, plan: Plan) -> tuple[Epochs, ...]:
@@ -141,12 +142,13 @@ def _waiting(epochs: Epochs) -> Epochs:
 def _in_epochs(mark: Mark, epochs: Epochs, plan: Plan) -> Mark:
     """A mark in later epochs."""
     epoch, state, given, position, inputs, notes = mark
-    later, below, *failed = epochs
+    later, below, *told = epochs
     inputs = tuple(map(_in_epochs, inputs, below, plan.inputs))
     if not plan.node.keeps_rows:
         epoch = max(epoch, later)
+        state = plan.node.kept_by(state, *told) if told else state
     elif later == _FULL:
-        state = plan.node.filled(state, inputs, *failed)
+        state = plan.node.filled(state, inputs, *told)
     return (epoch, state, given, position, inputs, notes[:_NOTE])
 
 

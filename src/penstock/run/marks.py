@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from penstock.errors import ArgumentError
 from penstock.graph.in_turn import WAITS
 from penstock.graph.node import Node
+from penstock.graph.origins import are_origins
 from penstock.graph.plain_values import are_rising
 from penstock.graph.plan import Plan
 from penstock.run.failed import are_failed_rows
@@ -24,8 +25,8 @@ a fourth: the epochs that the rows of the next step reach, where that is one tha
 """
 
 Epochs: TypeAlias = tuple[Any, ...]
-"""(the epoch of a plan, or `WAITS`, those of its inputs in the same way); of a cache that has kept all rows but some
-that failed, the positions of these come last.
+"""(the epoch of a plan, or `WAITS`, those of its inputs in the same way). Of a cache that has kept all rows, but for
+some that failed, their positions come last; of a node whose functions name caches, what these have kept.
 """
 
 AT_END: Final = ()
@@ -100,8 +101,10 @@ def _is_next(here: Any, plan: Plan) -> bool:
 def _are_epochs(value: Any, plan: Plan) -> bool:
     if not (isinstance(value, tuple) and 2 <= len(value) <= 3 and _is_count(value[0], WAITS)):
         return False
-    _, below, *failed = value
-    if not (isinstance(below, tuple) and len(below) == len(plan.inputs) and all(map(are_rising, failed))):
+    _, below, *told = value
+    if not (isinstance(below, tuple) and len(below) == len(plan.inputs)):
+        return False
+    if not all(map(are_rising if plan.node.keeps_rows else are_origins, told)):
         return False
     return all(map(_are_epochs, below, plan.inputs))
 

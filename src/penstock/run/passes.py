@@ -9,8 +9,9 @@ from functools import partial
 from threading import local
 from typing import Any, Final, TypeAlias, TypeVar
 
-from penstock.graph.begins import NEVER_BEFORE, Begins, is_told_of
+from penstock.graph.begins import NEVER_BEFORE, Begins
 from penstock.graph.in_turn import begin
+from penstock.graph.origins import is_told_of
 from penstock.graph.plan import Plan
 from penstock.run.crossed import kept_with, next_epochs, raised
 

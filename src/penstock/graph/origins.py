@@ -40,9 +40,8 @@ def mark_of(origin: Any) -> Any:
 
 def is_told_of(cache: Plan, origin: Any) -> bool:
     """Whether elsewhere other rows would be made again, where no state told from which origin a cache has kept some."""
-    return (
-        cache.is_shuffled or len(origin) > 1
-    )  # all passes over others have the same rows, unless some failed
+    # All passes over others have the same rows, unless some failed.
+    return cache.is_shuffled or len(origin) > 1
 
 
 def is_origin(value: Any) -> bool:

@@ -73,9 +73,8 @@ class Turns:
         self._settle()
         if error is not None:
             return Failing(chunk, [(self._total, error)])
-        if (
-            chunk is None and self._kept is kept and is_over(self.state())
-        ):  # the place before the end says what is kept
+        # The place before the end says what is kept.
+        if chunk is None and self._kept is kept and is_over(self.state()):
             return END
         return chunk
 

@@ -204,10 +204,9 @@ class Edge(Giving):
             self._begin(epoch, (state, inputs))
         self.position = position - given
         known = {name: first + rows for name, rows in rows_by_name(failed).items()}
+        to_hold = wanted if rows is None else wanted[:0]
         with made_again():
-            while given and (
-                passed := self._pass_again(given, wanted if rows is None else wanted[:0], known)
-            ):
+            while given and (passed := self._pass_again(given, to_hold, known)):
                 given -= passed
             if here == AT_END and not given:
                 self._ready()  # what caches have kept is known at the end, of which no node above may ask again

@@ -178,6 +178,35 @@ def test_an_error_names_its_row_and_brings_its_traceback():
     assert [int(row) for row in rows] == [4, 5]
 
 
+def test_the_origin_of_an_error_is_looked_for_in_its_process_alone(tmp_path: Path):
+    begun = tmp_path / "processes"
+
+    def noted(x: Any) -> int:
+        with begun.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        return other_than(x, 3)
+
+    ds = ps.Dataset.range(7).map(noted, workers="process", num_parallel_calls=1).filter(lambda x: x != 1)
+    rows = iter(ds.map(lambda x: other_than(x, 5)))
+    told = [row for row in (next_or_error(rows) for _ in range(6)) if isinstance(row, str)]
+    assert [text.rpartition("It came from ")[2][:14] for text in told] == ["row 3 of Range", "row 5 of Range"]
+    workers = {int(line) for line in begun.read_text().split()} - {os.getpid()}
+    assert len(workers) == 2  # one for the rows, and one as they are made again
+
+
+def other_than(x: Any, wrong: int) -> int:
+    if int(x) == wrong:
+        raise ValueError(f"it is {wrong}")
+    return int(x)
+
+
+def next_or_error(rows: Any) -> Any:
+    try:
+        return next(rows)
+    except FunctionError as error:
+        return str(error)  # which forks workers while an error is being handled
+
+
 def test_an_error_that_cannot_be_pickled_still_tells_what_it_was():
     class LocalError(Exception):
         pass

@@ -35,6 +35,7 @@ four parts: where, what was found, what was wanted, the way out. Positions are a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Self, TypeAlias
@@ -162,6 +163,7 @@ class InvalidArgumentError(_Located, ValueError):
     _row: tuple[int, int | None] | None = None
     _origin: str | None = None
     _find: Callable[[], str] | None = None
+    _found_in: int | None = None
 
     @property
     def origin(self) -> str | None:
@@ -171,7 +173,8 @@ class InvalidArgumentError(_Located, ValueError):
         that the record in its file is named.
         """
         find = self._find
-        if find is not None:
+        # A forked process tells this error as the context of its own ones, and would run the pipeline for each.
+        if find is not None and self._found_in == os.getpid():
             # Other threads that ask meanwhile find the same.
             self._origin = find()
             self._find = None
@@ -190,7 +193,7 @@ class InvalidArgumentError(_Located, ValueError):
     def came_from(self, find: FindOrigin) -> None:
         """Have the origin found once it is asked for, where it is not known yet."""
         if self._origin is None and self._find is None:
-            self._find = self._found_by(find)
+            self._find, self._found_in = self._found_by(find), os.getpid()
 
     def _found_by(self, find: FindOrigin) -> Callable[[], str] | None:
         return None if self._row is None else partial(find, *self._row)

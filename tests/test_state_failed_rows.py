@@ -166,3 +166,29 @@ def test_failed_rows_of_both_forms_are_the_same(failed: Any):
     assert rows_of(failed).tolist() == [1, 4, 7]
     assert [(name, rows.tolist()) for name, rows in rows_before(failed, 4)] == [("A", [1])]
     assert rows_of(()).tolist() == []
+
+
+def two_fails(x: Any) -> Any:
+    if int(x) == 2:
+        raise ValueError("two")
+    return int(x)
+
+
+SKIPPED: dict[str, tuple[Callable[[], ps.Dataset], int]] = {
+    "a cache leaves it out of later passes": (
+        lambda: ps.Dataset.range(4).map(two_fails).cache().repeat(3),
+        10,
+    ),
+    "a shuffle has it on hold": (lambda: ps.Dataset.range(9).map(two_fails).shuffle(7, seed=1), 5),
+}
+
+
+@pytest.mark.parametrize("name", SKIPPED)
+def test_behind_rows_that_are_skipped_and_one_that_fails_come_those_that_follow(name: str):
+    make, most = SKIPPED[name]
+    want = given(iter(make()), 99)
+    assert want.count("FunctionError") == 1
+    for n in range(most + 1):
+        rows = iter(make())
+        rows.set_state(rows.get_state().skip(rows=n))
+        assert given(rows, 99) == want[n:], n

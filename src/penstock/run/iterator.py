@@ -105,8 +105,8 @@ class RowIterator(Iterator[Any]):
             found = "iter: the pipeline has so many nodes in a row that Python's limit of calls in each other is met."
             raise LimitError(found, help=DEEPER) from error
 
-    def _open_expecting(self, opened: OpenedFiles, mark: Mark | None, plan: Plan) -> Edge:
-        before, self._uncounted.opened = self._uncounted.opened, opened
+    def _open_expecting(self, mark: Mark | None, plan: Plan, expected: Mapping[bytes, bytes] | None) -> Edge:
+        before, self._uncounted.opened = self._uncounted.opened, OpenedFiles(plan, expected)
         try:
             return self._open(mark, plan)
         except BaseException:
@@ -332,19 +332,36 @@ class RowIterator(Iterator[Any]):
             mark, rows, skip = standing = standing_of(theirs, standings)
             if theirs is not plan:
                 mark, skip = carried_over(with_skipped(standing), theirs, plan), 0
-            by_number = skip or goes_by_number(mark, plan)
-            further = moved(mark, plan, skip) if by_number else None
-            if further is not None:
-                rows -= skip - (further[3] - mark[3])  # fewer where the rows end before
-                mark, skip = further, 0
             expected = None if strict is False else opened_files
-            edge = self._open_expecting(OpenedFiles(plan, expected), mark, plan)
+            open_at = partial(self._open_expecting, plan=plan, expected=expected)
+            further = _further(plan, mark, skip)
+            edge = None if further is None else _unless_a_row_fails(partial(open_at, further))
+            if edge is None:
+                edge = open_at(mark)
+            elif further is not None:
+                rows -= skip - (further[3] - mark[3])  # fewer where the rows end before
+                skip = 0
         self._uncounted.add(uncounted)
         with self._lock:
             if plan is not self._plan:
                 self._plan, self._writer = plan, StateWriter(plan)
             self._n, self._skip = rows, skip
             self._stand(edge)
+
+
+def _further(plan: Plan, mark: Mark, skip: int) -> Mark | None:
+    """The mark behind rows that are to be skipped, where arithmetic tells it and is asked."""
+    return moved(mark, plan, skip) if skip or goes_by_number(mark, plan) else None
+
+
+def _unless_a_row_fails(open_edge: Callable[[], Edge]) -> Edge | None:
+    """An edge that is opened; None where a row fails that it would have on hold: elsewhere that one has moved rows."""
+    try:
+        return open_edge()
+    except InvalidArgumentError as error:
+        if isinstance(error, ArgumentError):
+            raise
+        return None
 
 
 _ITERATORS: Final = WeakSet[RowIterator]()

@@ -30,12 +30,12 @@ def moved(mark: Mark, plan: Plan, n: int) -> Mark | None:
     return _at(mark, plan, mark[3] + n, 0)
 
 
-def _at(mark: Mark, plan: Plan, row: int, epochs: int) -> Mark | None:
-    """The mark before a row, in an epoch that is so many after the mark's."""
+def _at(mark: Mark, plan: Plan, row: int, epochs: int, *, is_read: bool = True) -> Mark | None:
+    """The mark before a row, in an epoch that is so many after the mark's; `is_read` where it is from there in turn."""
     epoch, state, given, position, inputs, notes = mark
     if not epochs and row == position and not given:
         return mark
-    if (notes and notes[0]) or (epochs and _depends_on_rows(plan)):
+    if (notes and notes[0]) or (epochs and _depends_on_rows(plan, is_read=is_read)):
         return None  # errors move rows
     if epochs:
         state = plan.node.next_epoch(state, epoch + epochs)
@@ -55,7 +55,8 @@ def _at(mark: Mark, plan: Plan, row: int, epochs: int) -> Mark | None:
     for part, below, place, kept in zip(plan.inputs, inputs, wanted, held, strict=True):
         further, at = place if isinstance(place, tuple) else (0, place)
         stays = 0 if epochs else below[3]
-        there = _at(below, part, stays if at is None else at, epochs + further)
+        is_read = at is not None or not row
+        there = _at(below, part, stays if at is None else at, epochs + further, is_read=is_read)
         if there is not None and len(kept):
             there = _holding(there, _at(below, part, int(min(kept)), epochs + further))
         if there is None:
@@ -73,9 +74,11 @@ def _holding(mark: Mark, oldest: Mark | None) -> Mark | None:
     return (mark[0], oldest[1], given, mark[3], oldest[4], (0, (), here))
 
 
-def _depends_on_rows(plan: Plan) -> bool:
-    """Whether which epoch an inner repetition is in, or whose rows are kept, depends on the passes before."""
-    return _has_inner_epochs(plan) or (plan.node.keeps_rows and plan.is_shuffled)
+def _depends_on_rows(plan: Plan, *, is_read: bool) -> bool:
+    """Whether the passes before tell which epoch an inner repetition is in, or which rows are kept: a cache lacks those
+    that failed, and which of a shuffle it has.
+    """
+    return _has_inner_epochs(plan) or (plan.node.keeps_rows and (is_read or plan.is_shuffled))
 
 
 def _has_inner_epochs(plan: Plan) -> bool:

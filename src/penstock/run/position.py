@@ -84,7 +84,8 @@ class State(dict[str, Any]):
         """The state that is so many elements further on: an iterator that is set to it never gives those between.
 
         What is skipped is not made where the pipeline finds rows by number; else it is made and dropped before the
-        next element is given. A row that fails counts as one, and does not raise.
+        next element is given. A row that fails counts as one, and does not raise; where it is not made it counts as
+        any other to the nodes above, such as `take` and `shard`.
 
         Args:
             rows: How many rows. Where the pipeline gives batches of one size, the rows in them: whole batches.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
 from itertools import count
 from operator import itemgetter
 from threading import Lock
@@ -39,6 +38,7 @@ from penstock.spec import (
     paths,
 )
 from penstock.spec.lacking import as_noted
+from penstock.unlocked import cached_property
 
 __all__ = ["DEEPER", "AsOne", "Plan", "plan_of"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Protocol
 
 from penstock.column.chunk import Chunk
@@ -12,6 +11,7 @@ from penstock.errors import InvalidArgumentError
 from penstock.everything import import_everything
 from penstock.frozen import frozen
 from penstock.spec import Spec
+from penstock.unlocked import cached_property
 
 __all__ = ["CodeMark", "RecordedFunction", "RowTrace", "set_trace_reader"]
 

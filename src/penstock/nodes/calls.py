@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import PurePath
 from time import perf_counter
 from typing import Any, Final, Generic, Literal, Self, TypeVar
@@ -36,6 +36,7 @@ from penstock.nodes.sketched import told_by_sketch
 from penstock.spec import NoneSpec, Spec, map_structure
 from penstock.trace import Trace, Untraceable, agrees, call
 from penstock.trace.together import TooMuchTogether
+from penstock.unlocked import cached_property
 
 __all__ = [
     "BY_ROW",

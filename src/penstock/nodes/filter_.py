@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -23,6 +23,7 @@ from penstock.nodes.processes import Group, calls_at_a_time, group_of, how_calle
 from penstock.nodes.results import function_error
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
+from penstock.unlocked import cached_property
 
 __all__ = ["Filter", "Predicate", "filter_"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -40,6 +40,7 @@ from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.nodes.sketched import sizes_of_opened, told_by_sketch
 from penstock.nodes.turns import Turns, epoch_in, is_over, is_place
 from penstock.spec import Spec
+from penstock.unlocked import cached_property
 
 __all__ = ["Interleave", "interleaved"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -30,6 +30,7 @@ from penstock.nodes.snapshot_wait import Waiting
 from penstock.spec import DatasetSpec, Spec
 from penstock.store.cache_folder import KeptRows
 from penstock.trace import call
+from penstock.unlocked import cached_property
 
 __all__ = ["SnapshotShards"]
 

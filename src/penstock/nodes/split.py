@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from itertools import accumulate, pairwise
 from math import isclose
 from numbers import Real
@@ -22,6 +21,7 @@ from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.spec import Spec
+from penstock.unlocked import cached_property
 
 __all__ = ["Part", "split"]
 

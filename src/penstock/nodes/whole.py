@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,6 +20,7 @@ from penstock.nodes.calls import Calls, pulled
 from penstock.nodes.results import function_error
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
+from penstock.unlocked import cached_property
 
 __all__ = ["Failed", "WholeNumbers", "holding"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
 from itertools import islice
 from time import perf_counter
 from typing import Any, Final
@@ -42,6 +41,7 @@ from penstock.spec import (
     map_structure,
     pack,
 )
+from penstock.unlocked import cached_property
 
 __all__ = ["Generated", "from_generator"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from penstock.frozen import frozen
+from penstock.unlocked import cached_property
 
 __all__ = ["Ref", "Step", "fill", "parts"]
 

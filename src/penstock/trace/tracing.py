@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any, Final
 
@@ -32,6 +31,7 @@ from penstock.trace.recorder import Recorder
 from penstock.trace.sketches import leaf_spec, sketch, sketch_without_draws
 from penstock.trace.steps import Ref, Step, fill, parts
 from penstock.trace.untraceable import Unfit, Untraceable, line_of
+from penstock.unlocked import cached_property
 
 __all__ = ["Trace", "agrees", "trace"]
 

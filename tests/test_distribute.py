@@ -1,7 +1,7 @@
 """distribute: a rank's share of the rows."""
 
 import json
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,24 @@ def test_the_shares_together_are_the_rows_in_order(name: str, n: int):
     for world in WORLDS:
         ds = PIPELINES[name](n)
         assert rounds_of(shares(ds, world)) == numbers(PIPELINES[name](n))
+
+
+CACHED = {
+    "of a full shuffle": lambda: ps.Dataset.range(6).shuffle(seed=1).cache().repeat(3),
+    "of a buffer": lambda: ps.Dataset.range(6).shuffle(3, seed=1).cache().repeat(3),
+    "of several": lambda: ps.Dataset.range(3).cache().shuffle(seed=1).repeat(2).cache().repeat(2),
+}
+
+
+@pytest.mark.parametrize("name", CACHED)
+def test_the_shares_of_a_cache_are_the_rows_that_it_keeps_and_go_on_in_each_pass(name: str):
+    want = numbers(CACHED[name]())
+    assert rounds_of(shares(CACHED[name](), 2)) == want
+    for n in range(len(want) // 2 + 1):
+        rows, again = (iter(CACHED[name]().distribute(1, 2)) for _ in range(2))
+        assert numbers(islice(rows, n)) == want[1::2][:n]
+        again.set_state(json.loads(json.dumps(rows.get_state())))
+        assert numbers(again) == want[1::2][n:]
 
 
 @pytest.mark.parametrize("name", PIPELINES)

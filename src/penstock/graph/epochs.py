@@ -50,7 +50,8 @@ def _settled(plan: Plan, mark: tuple[Any, ...], later: int) -> Plan | None:
     node = plan.node
     if not plan.is_shuffled and not node.repeats:
         return plan
-    if node.repeats and plan.shares_epochs:
+    # Which pass a cache has kept is told by what was read before.
+    if node.keeps_rows or (node.repeats and plan.shares_epochs):
         return None
     if node.repeats:
         return None if later and plan.is_shuffled else _repeated(plan, state, inputs[0])

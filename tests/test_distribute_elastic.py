@@ -432,6 +432,22 @@ def test_a_list_too_long_to_pack_is_an_error_once_and_loses_no_other(counts: tup
     assert sum(errors for _, errors in found) == 2
 
 
+@pytest.mark.parametrize("n", range(5))
+def test_rows_of_a_batch_before_whose_last_row_an_error_came_are_dealt_anew(n: int):
+    def make(rank: int, world: int) -> RowIterator:
+        rows = D.range(12).filter(lambda x: x >= 3).map(failing_on_five)
+        return iter(rows.distribute(rank, world).batch(2))
+
+    iterators = [make(rank, 2) for rank in range(2)]
+    found = [numbers_and_errors(it, n)[0] for it in iterators]
+    states = states_of(iterators)
+    for rank in range(3):
+        other = make(rank, 3)
+        other.set_state(states)
+        found.append(numbers_and_errors(other, 99)[0])
+    assert sorted(x for numbers in found for x in numbers) == [3, 4, *range(6, 12)]
+
+
 def failing_on_five(x: Any) -> Any:
     if x == 5:
         raise KeyError("five")

@@ -150,7 +150,8 @@ class Groups(Node):
         return (), (min(first, n[0]) if n[0] >= 0 else first,)
 
     def spent(self, state: State, n: int, first: int, rows: Callable[[], Rows]) -> Spent | None:
-        if len(state) > 1:  # an error came between rows on hold
+        # An error came between rows on hold, or behind them.
+        if state and (len(state) > 1 or state[0][1] != first):
             return None
         kept = len(positions(state))
         return first - kept + n * self.batch_size, np.zeros(0, np.int64), ()

@@ -175,6 +175,17 @@ def test_later_passes_over_what_is_shuffled_have_their_own_rows():
     assert all(same(both.replay(2, epoch=epoch), rows[2]) for epoch, rows in enumerate(passes))
 
 
+def test_a_question_leaves_the_later_passes_over_what_a_function_names_as_they_are():
+    def named() -> ps.Dataset:
+        inner = ps.Dataset.range(9).shuffle(5, seed=1)
+        return ps.Dataset.range(2).flat_map(lambda _: inner).cache().repeat(2)
+
+    asked, other = named(), named()
+    asked.explain_row(3)
+    asked.explain_row(35)
+    assert [list(asked), list(asked)] == [list(other), list(other)]
+
+
 def test_rows_that_do_not_exist_are_refused():
     by_number, in_order = D.range(5), D.range(10).filter(lambda n: n < 5)
     for ds in (by_number, in_order):

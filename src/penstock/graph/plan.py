@@ -357,13 +357,17 @@ class Plan:
             return 0
         taken = self._epochs_known()
         with _EPOCHS:
-            # Of the datasets that its function names each pass here is one more, but where it was told which one it is.
-            named = () if "_begins_at" in self.__dict__ else self.node.named
-            counted = [plan.__dict__ for plan in (self, *named)]
+            counted = [plan.__dict__ for plan in self._counted_together()]
             epoch: int = max(known.get("_epochs", 0) for known in counted)
             for known in counted:
                 known["_epochs"] = epoch + (1 if taken == UNKNOWN else taken)
         return epoch
+
+    def _counted_together(self) -> tuple[Plan, ...]:
+        """This plan and the datasets that its function names: each pass here is one more of these too, but where it was
+        told which one it is.
+        """
+        return (self,) if "_begins_at" in self.__dict__ else (self, *self.node.named)
 
     @property
     def epochs_begun(self) -> int:
@@ -389,7 +393,7 @@ class Plan:
         """Take note that a pass has reached an epoch, so that later passes are of later ones."""
         if self.node.is_shuffled:
             with _EPOCHS:
-                for plan in (self, *self.node.named):
+                for plan in self._counted_together():
                     plan.__dict__["_epochs"] = max(epoch + 1, plan.__dict__.get("_epochs", 0))
 
     def begin_at(self, epoch: int) -> None:

@@ -192,3 +192,14 @@ def test_behind_rows_that_are_skipped_and_one_that_fails_come_those_that_follow(
         rows = iter(make())
         rows.set_state(rows.get_state().skip(rows=n))
         assert given(rows, 99) == want[n:], n
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_an_iterator_after_one_that_was_taken_up_elsewhere_leaves_out_what_failed_in_it(n: int):
+    rows = iter(ps.Dataset.range(5).map(two_fails).cache())
+    before = given(rows, n)
+    elsewhere = ps.Dataset.range(5).map(two_fails).cache()
+    again = iter(elsewhere)
+    again.set_state(json.loads(json.dumps(rows.get_state())))
+    assert before + given(again, 9) == [0, 1, "FunctionError", 3, 4]
+    assert given(iter(elsewhere), 9) == [0, 1, 3, 4]

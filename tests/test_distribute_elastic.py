@@ -448,6 +448,23 @@ def test_rows_of_a_batch_before_whose_last_row_an_error_came_are_dealt_anew(n: i
     assert sorted(x for numbers in found for x in numbers) == [3, 4, *range(6, 12)]
 
 
+@pytest.mark.parametrize("n", range(4))
+@pytest.mark.parametrize("world", [1, 3])
+def test_rows_that_are_left_out_behind_the_share_are_no_rows_that_a_rank_had(n: int, world: int):
+    def make(rank: int, of: int) -> RowIterator:
+        rows = D.range(12).filter(lambda x: x >= 1).map(failing_on_five).distribute(rank, of)
+        return iter(rows.map(lambda x: failing_on_five(x + 2)).ignore_errors().batch(2))
+
+    iterators = [make(rank, 2) for rank in range(2)]
+    found = [numbers_and_errors(it, n)[0] for it in iterators]
+    states = states_of(iterators)
+    for rank in range(world):
+        other = make(rank, world)
+        other.set_state(states)
+        found.append(numbers_and_errors(other, 99)[0])
+    assert sorted(x for numbers in found for x in numbers) == [3, 4, 6, *range(8, 14)]
+
+
 def failing_on_five(x: Any) -> Any:
     if x == 5:
         raise KeyError("five")

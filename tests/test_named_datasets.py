@@ -103,6 +103,25 @@ def of_map():
     return Dataset.range(3).map(lambda i: (i, inner)).flat_map(lambda _, rows: rows)
 
 
+def opened_again():
+    return named().flat_map(Dataset.from_tensors)
+
+
+def in_windows():
+    return named().window(5).flat_map(lambda window: window)
+
+
+def of_windows():
+    inner = numbers()
+    return Dataset.range(3).map(lambda _: inner).window(2).flat_map(lambda w: w).flat_map(lambda rows: rows)
+
+
+def of_rows_in_a_function():
+    inner = numbers()
+    middle = Dataset.range(1).flat_map(lambda _: Dataset.range(3).map(lambda _: inner))
+    return middle.flat_map(lambda rows: rows)
+
+
 def windows():
     inner = numbers()
     return (
@@ -157,7 +176,8 @@ def cached():
 UNSEEDED = [unseeded, unseeded_below, unseeded_within, of_unseeded_map, of_map_that_shuffles]
 PIPELINES = [
     named, of_map, windows, interleaved, ahead, repeated, cut, cut_ahead, several, in_function, within, repeated_within,
-    filtered, used_twice, of_object, of_class, batched, cached,
+    filtered, used_twice, of_object, of_class, batched, cached, opened_again, in_windows, of_windows,
+    of_rows_in_a_function,
 ]  # fmt: skip
 
 
@@ -199,6 +219,10 @@ TENSORFLOW = {
     of_class: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
     of_map: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
     filtered: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
+    opened_again: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
+    in_windows: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
+    of_windows: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
+    of_rows_in_a_function: [[0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2], [0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1]],
     repeated: [
         [0, 1, 2, 3, 0, 3, 2, 1, 0, 1, 3, 2, 0, 3, 2, 1, 1, 3, 2, 0, 2, 3, 0, 1],
         [0, 1, 2, 3, 0, 1, 3, 2, 2, 3, 0, 1, 3, 2, 0, 1, 1, 0, 2, 3, 3, 0, 1, 2],

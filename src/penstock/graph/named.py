@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from types import FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any, Final
 
 from penstock.graph.adapted import wrapped_in
@@ -19,7 +19,16 @@ from penstock.graph.plan import Plan
 from penstock.graph.seeds import FromGlobal, seeds_of_process
 from penstock.graph.uses import content_of, is_library, names_in
 
-__all__ = ["Named", "global_seeds", "is_unseeded", "repeats_shuffled", "seeded_here", "shuffled_by"]
+__all__ = [
+    "Named",
+    "datasets_by",
+    "global_seeds",
+    "is_unseeded",
+    "repeats_shuffled",
+    "seeded_here",
+    "shuffled_by",
+    "within",
+]
 
 _DEEPEST: Final = 8
 _MOST_ITEMS: Final = 64
@@ -53,16 +62,37 @@ class Named:
         """The caches in all datasets that these functions name, which are always the same."""
         if not self._caches:
             self._caches.append(())  # for a function that leads back to the node
-            parts = (part for of in functions for plan in _datasets_by(of) for part in plan.parts)
+            parts = (part for of in functions for plan in datasets_by(of) for part in plan.parts)
             found = {id(cache): cache for part in parts for cache in part.node.caches(part)}
             self._caches.append(tuple(found.values()))
         return self._caches[-1]
 
 
+def within(function: Any, depth: int) -> list[Any]:
+    """The functions that a function makes, so many deep: itself for 0. What is not plain counts as each of its own."""
+    if not depth or not isinstance(function, FunctionType):
+        return [function]
+    known = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
+    found = []
+    for code in function.__code__.co_consts:
+        if isinstance(code, CodeType):
+            cells = tuple(known.get(name, CellType()) for name in code.co_freevars)
+            made = FunctionType(code, function.__globals__, code.co_name, None, cells)
+            found += within(made, depth - 1)
+    return found
+
+
+def datasets_by(function: Any) -> list[Plan]:
+    """The plans of the datasets that a function refers to; always in the same order."""
+    search = _Search()
+    search.look(function, _DEEPEST)
+    return search.found
+
+
 def shuffled_by(function: Any) -> tuple[Plan, ...]:
     """The plans whose epochs differ, in the datasets that a function refers to; always in the same order."""
     found: dict[int, Plan] = {}
-    for plan in _datasets_by(function):
+    for plan in datasets_by(function):
         if plan.is_shuffled:
             found |= {id(part): part for part in plan.parts if part.node.is_shuffled}
     return tuple(found.values())
@@ -70,12 +100,12 @@ def shuffled_by(function: Any) -> tuple[Plan, ...]:
 
 def is_unseeded(function: Any) -> bool:
     """Whether a function refers to a dataset that draws from seeds of this process alone."""
-    return any(seeds_of_process(part.node) for plan in _datasets_by(function) for part in plan.parts)
+    return any(seeds_of_process(part.node) for plan in datasets_by(function) for part in plan.parts)
 
 
 def global_seeds(*functions: Any) -> list[list[int]]:
     """The seeds that the global one gave to datasets to which functions refer."""
-    nodes = (part.node for function in functions for plan in _datasets_by(function) for part in plan.parts)
+    nodes = (part.node for function in functions for plan in datasets_by(function) for part in plan.parts)
     return [list(value) for node in nodes for value in vars(node).values() if isinstance(value, FromGlobal)]
 
 
@@ -104,13 +134,6 @@ def _seeded(plan: Plan, known: dict[int, Plan]) -> Plan:
         is_same = not seeds and all(one is other for one, other in zip(inputs, plan.inputs, strict=True))
         known[id(plan)] = plan if is_same else plan.over(inputs, replace(plan.node, **seeds))  # type: ignore[type-var]
     return known[id(plan)]
-
-
-def _datasets_by(function: Any) -> list[Plan]:
-    """The plans of the datasets that a function refers to; always in the same order."""
-    search = _Search()
-    search.look(function, _DEEPEST)
-    return search.found
 
 
 class _Search:

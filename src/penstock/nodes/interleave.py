@@ -15,7 +15,7 @@ from penstock.column.fixed import FixedColumn
 from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
-from penstock.graph.named import is_unseeded, shuffled_by
+from penstock.graph.named import datasets_by, is_unseeded, shuffled_by, within
 from penstock.graph.node import (
     AUTOTUNE,
     Node,
@@ -39,6 +39,7 @@ from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.nodes.sketched import sizes_of_opened, told_by_sketch
 from penstock.nodes.turns import Turns, epoch_in, is_over, is_place
+from penstock.nodes.window import Window
 from penstock.spec import Spec
 from penstock.unlocked import cached_property
 
@@ -106,13 +107,30 @@ def interleaved(
     where: str = "interleave",
 ) -> Plan:
     """The plan of it, with places for a function that draws: what it or its datasets draw counts from the row."""
-    rows_by = tuple(function for part in plan.parts for function in part.node.users_functions)
+    rows_by = tuple(_makers(plan))
     among = listed(plan)
     made_by = (map_func, *rows_by, *among.plans)
     is_at_places = is_placed(map_func, makes_datasets=True) or any(map(is_unseeded, made_by))
     kind = InterleaveAtPlaces if is_at_places else Interleave
     node = kind(map_func, cycle_length, block_length, reads_ahead, where, rows_by, among)
     return Plan(node, (with_places(plan) if is_at_places else plan,))
+
+
+def _makers(rows: Plan) -> Iterator[Callable[..., Any]]:
+    """The functions that may have made the datasets that rows of a plan are."""
+    waiting, seen = [(rows, 0)], set[tuple[int, int]]()
+    while waiting:
+        plan, opened = waiting.pop()  # its rows are such datasets once so many around them are opened
+        if opened < 0 or (id(plan), opened) in seen:
+            continue
+        seen.add((id(plan), opened))
+        node = plan.node
+        opens = isinstance(node, Opens)
+        for function in node.users_functions:
+            yield from within(function, opened + opens)
+            waiting += [(named, opened) for named in datasets_by(function)] if opens else []
+        below = opened + opens - isinstance(node, Window)
+        waiting += [(part, below) for part in plan.inputs]
 
 
 def _number(name: str, value: Any, default: int) -> int:

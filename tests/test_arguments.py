@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.errors import ArgumentError, ArgumentTypeError, NotFoundError, UnknownLengthError
+from penstock.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FailedPreconditionError,
+    NotFoundError,
+    UnknownLengthError,
+)
 
 NUMBERS = ps.Dataset.range(10)
 RECORD = ps.train.Example(features={"feature": {"a": ps.train.Int64List(value=[1])}}).SerializeToString()
@@ -303,3 +309,32 @@ def test_links_in_a_circle_lead_to_no_file(tmp_path: Path):
 def test_more_rows_than_len_can_say_are_told_so():
     with pytest.raises(UnknownLengthError, match="46116860184273879040 rows, more than len can say"):
         len(ps.Dataset.range(2**62).repeat(10))
+
+
+MORE_THAN_LEN = ps.Dataset.range(5).repeat(2**62)
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (lambda rows: rows.take(3).shuffle(seed=1), [1, 2, 0]),
+        (
+            lambda rows: ps.Dataset.zip((rows, ps.Dataset.range(3))).shuffle(seed=2).map(lambda x, _: x),
+            [2, 0, 1],
+        ),
+        (lambda rows: rows.distribute(1, 2).take(3), [1, 3, 0]),
+        (lambda rows: rows.concatenate(rows.repeat()).distribute(0, 2).take(3), [0, 2, 4]),
+    ],
+)
+def test_rows_come_of_more_than_len_can_say(build: Any, expected: list[int]):
+    assert list(build(MORE_THAN_LEN)) == expected
+
+
+def test_of_more_rows_than_len_can_say_none_is_reached_by_number():
+    with pytest.raises(FailedPreconditionError, match="cannot be reached by number"):
+        MORE_THAN_LEN[3]
+    with pytest.raises(
+        ArgumentError, match=r"buffer_size is None, wanted .* 23058430092136939520 are too many"
+    ):
+        MORE_THAN_LEN.shuffle()
+    assert MORE_THAN_LEN.distribute(0, 2).cardinality() == 11529215046068469760

@@ -98,7 +98,7 @@ class _Epochs:
     _known: dict[int, RowSource] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return self.n if self.n >= 0 else _ENDLESS
+        return min(self.n, _ENDLESS) if self.n >= 0 else _ENDLESS
 
     def gather(self, rows: IntArray) -> Chunk:
         epochs, numbers = np.divmod(rows, self.size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
@@ -198,6 +199,8 @@ class Plan:
             raise _too_deep("rows by number") from error
 
     def _rows_by_number(self) -> RowSource | None:
+        if self.cardinality > sys.maxsize:  # more than `len` of a source can say: as of one that never ends
+            return None
         if self.node.repeats and any(plan.is_shuffled for plan in self.inputs):
             return None
         shuffled = [id(plan) for plan in self._shuffled()]

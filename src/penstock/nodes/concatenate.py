@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -114,7 +115,7 @@ class _Joined:
     second: RowSource
 
     def __len__(self) -> int:
-        return len(self.first) + len(self.second)
+        return min(len(self.first) + len(self.second), sys.maxsize)
 
     def gather(self, rows: IntArray) -> Chunk:
         border = len(self.first)

@@ -150,7 +150,7 @@ class Distribute(Share):
     def cardinality(self, n: int) -> int:  # type: ignore[override]
         if n in (INFINITE, UNKNOWN):
             return n
-        return len(range(self.rank, n, self.world)) if self.ends == "apart" else self._rounds(n)
+        return max(0, -((self.rank - n) // self.world)) if self.ends == "apart" else self._rounds(n)
 
     def _rounds(self, n: int) -> int:
         return n // self.world if self.ends == "drop" else -(-n // self.world)

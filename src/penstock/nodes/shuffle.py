@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final
@@ -68,7 +69,8 @@ def shuffle(
         reshuffle_each_iteration: Whether each pass has an order of its own, as it has by default.
 
     Raises:
-        ArgumentError: A buffer size of 0, or below -2; or none for rows that never end.
+        ArgumentError: A buffer size of 0, or below -2; or none for rows that never end, or
+            are more than `sys.maxsize`.
         ArgumentTypeError: An argument that is no whole number.
 
     >>> import penstock as ps
@@ -76,8 +78,12 @@ def shuffle(
     [0, 2, 3, 5, 1, 4, 6, 7, 8, 9]
     """
     pair = seed_pair(None if seed is None else whole_number("shuffle", "seed", seed))
-    if plan.cardinality == INFINITE and buffer_size in {None, UNKNOWN}:
-        want = "a number of rows, since the rows of this dataset never end"
+    is_endless = plan.cardinality == INFINITE
+    if (is_endless or plan.cardinality > sys.maxsize) and buffer_size in {None, UNKNOWN}:
+        known = (
+            "the rows of this dataset never end" if is_endless else f"{plan.cardinality} are too many to hold"
+        )
+        want = f"a number of rows, since {known}"
         raise ArgumentError("shuffle", "buffer_size", got=buffer_size, want=want)
     again = True
     if reshuffle_each_iteration is not None:

@@ -90,7 +90,7 @@ class _Repeated:
     times: int
 
     def __len__(self) -> int:
-        return _ENDLESS if self.times == INFINITE else self.n * self.times
+        return _ENDLESS if self.times == INFINITE else min(self.n * self.times, _ENDLESS)
 
     def gather(self, rows: IntArray) -> Chunk:
         epochs, numbers = np.divmod(rows, self.n)
@@ -193,7 +193,8 @@ class _Moved:
     epoch: int
 
     def __len__(self) -> int:
-        return _ENDLESS if self.numbers.cardinality == INFINITE else self.numbers.cardinality
+        n = self.numbers.cardinality
+        return _ENDLESS if n == INFINITE else min(n, _ENDLESS)
 
     def gather(self, rows: IntArray) -> Chunk:
         low, high = int(rows.min()), int(rows.max())

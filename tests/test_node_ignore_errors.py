@@ -105,3 +105,36 @@ def test_a_budget_is_a_whole_number_from_0_on():
         ps.Dataset.range(3).ignore_errors(budget=-1)
     with pytest.raises(ps.errors.ArgumentTypeError, match="budget"):
         ps.Dataset.range(3).ignore_errors(budget="all")
+
+
+class Counting:
+    """Yields its numbers, but for one that fails."""
+
+    size = 6000
+
+    def __init__(self):
+        self.number = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.number += 1
+        if self.number > self.size:
+            raise StopIteration
+        if self.number == 5000:
+            raise ValueError(self.number)
+        return self.number
+
+
+def test_a_generator_that_has_become_shorter_is_told_where_a_state_was_taken_behind_a_row_that_fails(
+    monkeypatch,
+):
+    rows = iter(
+        ps.Dataset.from_generator(Counting, output_signature=ps.TensorSpec((), "int64")).ignore_errors()
+    )
+    assert [int(next(rows)) for _ in range(5000)][-2:] == [4999, 5001]
+    state = rows.get_state()
+    monkeypatch.setattr(Counting, "size", 3)
+    with pytest.raises(ps.errors.OtherRowsError, match="the generator yields 3 rows, wanted more than 5000"):
+        rows.set_state(state)

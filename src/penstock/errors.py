@@ -23,6 +23,7 @@
     │   ├── UnknownLengthError   TypeError          a dataset whose length is unknown or infinite
     │   ├── CommitConflictError                     another save to the same place was first
     │   ├── OtherFileError                          a file is another than when a state was taken
+    │   ├── OtherRowsError                          rows do not come again as when a state was taken
     │   └── UnmatchedError       AssertionError     a checkpoint and its objects do not match
     └── DependencyError          ImportError        an optional package is not installed
 
@@ -58,6 +59,7 @@ __all__ = [
     "NotFoundError",
     "OpError",
     "OtherFileError",
+    "OtherRowsError",
     "OutOfRangeError",
     "PenstockError",
     "ShapeError",
@@ -378,6 +380,10 @@ class CommitConflictError(FailedPreconditionError):
 
 class OtherFileError(FailedPreconditionError):
     """A file that a function opens holds other bytes than when the state was taken with which a run goes on."""
+
+
+class OtherRowsError(FailedPreconditionError):
+    """Rows do not come again that had been given when the state was taken with which a run goes on."""
 
 
 class UnknownLengthError(FailedPreconditionError, TypeError):

@@ -10,7 +10,7 @@ from traceback import walk_tb
 from types import ModuleType
 from typing import Any, ClassVar, Final
 
-from penstock.errors import DataLossError, OtherFileError, PenstockError
+from penstock.errors import ArgumentError, DataLossError, OtherFileError, OtherRowsError, PenstockError
 from penstock.frozen import frozen
 from penstock.graph.node import Node, PlainRows, Rows, State, Step, transform
 from penstock.nodes.arguments import is_count, whole_number
@@ -29,10 +29,10 @@ _WRONG_CALL: Final = re.compile(
 
 def _is_of_more_than_a_row(error: PenstockError) -> bool:
     """Whether it is about more than one row: a function asks for a name that there is not, of itself or of a module, or
-    calls with wrong arguments; or the files of a run that goes on are others.
+    calls with wrong arguments; or the files or rows of a run that goes on are others.
     """
     cause = error.__cause__
-    if isinstance(error, OtherFileError) or isinstance(cause, OtherFileError):
+    if _is_of_state(error) or isinstance(cause, OtherFileError | OtherRowsError):
         return True
     if isinstance(cause, TypeError):  # raised in a function of yours it may be about one row
         modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(cause.__traceback__)]
@@ -43,14 +43,22 @@ def _is_of_more_than_a_row(error: PenstockError) -> bool:
     return isinstance(cause, NameError | ImportError) and not isinstance(cause, UnboundLocalError)
 
 
+def _is_of_state(error: PenstockError) -> bool:
+    """Whether a state cannot be gone on with: it is raised again and again, and no row comes."""
+    if isinstance(error, ArgumentError):
+        return error.where == "set_state"
+    return isinstance(error, OtherFileError | OtherRowsError)
+
+
 @transform("ignore_errors")
 @frozen
 class IgnoreErrors(Node):
     """The rows that could be made; those in whose place an error comes are left out.
 
     Errors of your functions and of the data are left out. Those of the system, such as a disk that fails, are not, nor
-    is the word that a file is another than when the state was taken with which a run goes on. Nor are names that do
-    not exist, and calls with another number of arguments than a function takes, for which every row would fail.
+    is the word that a file, or the rows of a generator, are others than when the state was taken with which a run goes
+    on. Nor are names that do not exist, and calls with another number of arguments than a function takes, for which
+    every row would fail.
 
     Args:
         log_warning: Tell each error as a warning of the logger "penstock".

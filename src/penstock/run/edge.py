@@ -20,7 +20,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.errors import FailedPreconditionError
+from penstock.errors import OtherRowsError
 from penstock.graph.begins import NEVER_BEFORE, Begins
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.in_turn import Begun
@@ -186,7 +186,7 @@ class Edge(Giving):
         """Stand again where `mark` was taken, with the rows at the positions `held` on hold.
 
         Raises:
-            FailedPreconditionError: Those rows do not come again: other rows come out of the plan now.
+            OtherRowsError: Those rows do not come again: other rows come out of the plan now.
             Exception: A row that had been given cannot be made now; its error, as a pull would raise it.
         """
         epoch, state, given, position, inputs, notes = mark
@@ -212,7 +212,7 @@ class Edge(Giving):
                 self._ready()  # what caches have kept is known at the end, of which no node above may ask again
         self._failed.n = n_errors
         if given or not self._held.has_all(wanted):
-            raise FailedPreconditionError(
+            raise OtherRowsError(
                 f"set_state: rows that {self._plan.node} had given do not come again. Its input has changed since "
                 "the state was taken; begin a new epoch."
             )

@@ -17,9 +17,9 @@ from penstock.column.packing import pack_row, pack_value, spec_of
 from penstock.errors import (
     ArgumentError,
     ArgumentTypeError,
-    FailedPreconditionError,
     FunctionError,
     InvalidArgumentError,
+    OtherRowsError,
     PenstockError,
     SpecError,
 )
@@ -90,7 +90,7 @@ def from_generator(
         ArgumentTypeError: `generator` is no callable, or a spec is none.
         ArgumentError: Both `output_signature` and `output_types`, or shapes without types.
         FunctionError: (as rows are made) The generator raised, which is the cause; names the row.
-        FailedPreconditionError: (as rows are made) The generator yields fewer rows than the position to go on from.
+        OtherRowsError: (as rows are made) The generator yields fewer rows than the position to go on from.
         InvalidArgumentError: (as rows are made) A row does not fit the spec; the iterator can go on after it.
 
     >>> import penstock as ps
@@ -374,4 +374,4 @@ def _pass_over(rows: Iterator[Any], n: int) -> None:
                 f"from_generator: the generator yields {passed} rows, wanted more than {n} as the first time."
             )
             help = "To go on from a position it has to yield the same rows each time."
-            raise FailedPreconditionError(f"{found} {help}")
+            raise OtherRowsError(f"{found} {help}")

@@ -172,6 +172,18 @@ def test_what_is_no_number_of_rows_is_refused(ds: ps.Dataset, number: Any):
                 iter(ds).set_state(seal_state({**state, name: number}))
 
 
+@pytest.mark.parametrize("leaf", [[], [[]], [1, 2]])
+def test_a_structure_is_no_value_of_the_state_of_a_scan(leaf: Any):
+    rows = iter(R(12).scan(0, lambda total, x: (total + 1, x)).take_while(lambda x: x < 8))
+    next(rows)
+    state = rows.get_state()
+    mark = copy.deepcopy(state["mark"])
+    mark[4][0][1][1] = [leaf]
+    with pytest.raises(ArgumentError, match="state is"):
+        rows.set_state(seal_state({**state, "mark": mark}))
+    assert next(rows) == 1
+
+
 def test_more_is_skipped_than_there_are_numbers_for():
     for ds in (R(10).shuffle(4, seed=1).repeat(), R(10).filter(lambda x: x > 2).repeat()):
         with pytest.raises(ArgumentError, match=r"skip: rows is .* wanted at most 4,611,686,018,427,387,904"):

@@ -102,9 +102,10 @@ class Scan(Node):
     def knows(self, state: State) -> bool:
         if not (isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], tuple)):
             return False
-        return state[0] in (None, BY_ROW, DREW_UNCOUNTED) and len(state[1]) == len(
-            flatten(self.initial_state)
-        )
+        # A leaf is a value: one that is a structure itself would be read as part of that around it.
+        n = len(flatten(self.initial_state))
+        is_of_leaves = len(state[1]) == n == len(flatten(pack(self.initial_state, state[1])))
+        return state[0] in (None, BY_ROW, DREW_UNCOUNTED) and is_of_leaves
 
     def step(self, state: State, rows: Rows) -> Step:
         """The state is (whether the results have a spec, the leaves of the user's state)."""

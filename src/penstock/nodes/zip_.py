@@ -70,6 +70,8 @@ def zip_datasets(*args: Any, datasets: Any = None) -> Plan:
 class Zip(Node):
     """Rows of every input together.
 
+    The state is whether an input has ended: then no more is asked of those before it, which may begin another epoch.
+
     Args:
         form: The structure of the rows, with the number of an input in the place of each leaf, in order.
     """
@@ -88,7 +90,12 @@ class Zip(Node):
             return UNKNOWN
         return min((rows for rows in n if rows != INFINITE), default=INFINITE)
 
+    def knows(self, state: State) -> bool:
+        return state is None or state is True
+
     def step(self, state: State, *inputs: Rows) -> Step:
+        if state:
+            return state, END
         chunks: list[Chunk | None] = []
         failures: list[Exception] = []
         for i, rows in enumerate(inputs):
@@ -100,7 +107,7 @@ class Zip(Node):
                 continue
             if chunk is END and not failures:
                 _ask_caches(inputs[i + 1 :])
-                return state, END
+                return True, END
             chunks.append(None if chunk is END else chunk)
         n = 1 if failures else min(len(chunk) for chunk in chunks if chunk is not None)
         for rows, part in zip(inputs, chunks, strict=True):

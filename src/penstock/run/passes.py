@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from threading import local
 from typing import Any, Final, TypeAlias, TypeVar
@@ -73,7 +73,7 @@ class Passes:
 
     def note(self, plan: Plan, epoch: int) -> None:
         """Take note that a pass has reached an epoch."""
-        if not _are_told_by_others():
+        if not _is_in("told_by_others"):
             self._note(plan, epoch)
 
     def _note(self, plan: Plan, epoch: int) -> None:
@@ -81,7 +81,7 @@ class Passes:
 
     def reach(self, plan: Plan, epoch: int) -> None:
         """As `note`, once the rows that are made now are taken: how far was read ahead changes no later pass."""
-        if not _are_told_by_others():
+        if not _is_in("told_by_others"):
             when_taken(partial(self.note, plan, epoch))
 
 
@@ -150,35 +150,33 @@ def note_reached(reached: Iterable[Reached]) -> None:
         when_taken(note)
 
 
-@contextmanager
-def made_again() -> Iterator[None]:
+def made_again() -> AbstractContextManager[None]:
     """In here rows are made that were taken before."""
-    before = are_made_again()
-    _HERE.made_again = True
-    try:
-        yield
-    finally:
-        _HERE.made_again = before
+    return _in_here("made_again")
 
 
 def are_made_again() -> bool:
     """Whether what is taken now was taken before."""
-    return getattr(_HERE, "made_again", False)
+    return _is_in("made_again")
+
+
+def told_by_others() -> AbstractContextManager[None]:
+    """In here no epoch is noted as reached: whoever has begun all of them knows which have begun."""
+    return _in_here("told_by_others")
 
 
 @contextmanager
-def told_by_others() -> Iterator[None]:
-    """In here no epoch is noted as reached: whoever has begun all of them knows which have begun."""
-    before = _are_told_by_others()
-    _HERE.told_by_others = True
+def _in_here(name: str) -> Iterator[None]:
+    before = _is_in(name)
+    setattr(_HERE, name, True)
     try:
         yield
     finally:
-        _HERE.told_by_others = before
+        setattr(_HERE, name, before)
 
 
-def _are_told_by_others() -> bool:
-    return getattr(_HERE, "told_by_others", False)
+def _is_in(name: str) -> bool:
+    return getattr(_HERE, name, False)
 
 
 def note_ended(plan: Plan, mark: Any) -> None:

@@ -40,12 +40,11 @@ def make_dataset(path: str, batch_size: int, *, shuffle: bool = False):
 
 
 def build_twice(path: str) -> None:
-    first = make_dataset(path, 64)
-    for features, label in first.take(1):
+    for features, label in make_dataset(path, 64).take(1):
         for name, values in sorted(features.items()):
             print(name, values.shape, values.dtype.name, values.numpy()[:3])
         print("label", label.shape, label.dtype.name, label.numpy()[:10])
-    second = make_dataset(path, 64)
+    first, second = make_dataset(path, 64), make_dataset(path, 64)
     pairs = zip(first.as_numpy_iterator(), second.as_numpy_iterator(), strict=True)
     same = [np.array_equal(a[0]["age"], b[0]["age"]) and np.array_equal(a[1], b[1]) for a, b in pairs]
     print(f"built again: {len(same)} batches, the same: {all(same)}")

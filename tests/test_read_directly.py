@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import penstock as ps
 from penstock import _native
 from penstock.errors import CorruptRecordError, PenstockError
-from penstock.sources.tfrecord import versions_of
+from penstock.fs.versions import version_of
 
 EXAMPLES = json.loads((Path(__file__).parent / "golden" / "example" / "examples.expected.json").read_text())
 VARLEN = [(b"b", 1, 1, 0, 0, None), (b"f", 2, 1, 0, 0, None), (b"i", 3, 1, 0, 0, None)]
@@ -77,7 +77,7 @@ def test_a_record_in_a_file_reads_as_one_in_memory(case, tmp_path):
             limit_bytes=1 << 20,
             max_record_bytes=1 << 20,
         )
-        files = [(file.fileno(), versions_of([str(path)])[0])]
+        files = [(file.fileno(), version_of(str(path)))]
         taken = plan.gather(
             files, np.array([0]), np.array([0]), np.array([len(record)]), max_record_bytes=1 << 20
         )
@@ -176,7 +176,7 @@ def test_a_length_that_lies_beyond_the_file_is_an_error(tmp_path):
     def gather(files, offset, length, which=first):
         return plan.gather(files, which, np.array([offset]), np.array([length]), max_record_bytes=1 << 20)
 
-    [version] = versions_of([str(path)])
+    version = version_of(str(path))
     with path.open("rb") as file:
         watched = [(file.fileno(), version)]
         for offset, length in [(0, 1 << 40), (99, 50), (1 << 60, 1), (0, (1 << 63) - 1)]:

@@ -24,6 +24,7 @@ from penstock.errors import (
 )
 from penstock.fs.paths import expand
 from penstock.fs.shards import asks_for, missing_shards
+from penstock.fs.versions import Versions
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import at_least
 from penstock.records.assemble import KIND_CODES
@@ -42,7 +43,7 @@ from penstock.records.tfds_info import read_tfds_counts
 from penstock.records.tfx import read_tfx_schema
 from penstock.records.wanted import default_values
 from penstock.sources.read_options import ReadOptions
-from penstock.sources.tfrecord import TFRecordFiles, check_index, versions_of
+from penstock.sources.tfrecord import TFRecordFiles, check_index
 from penstock.spec import TensorSpec, string, text
 from penstock.store.folder import refuse_lost, refuse_saved
 
@@ -128,7 +129,7 @@ def open(
             refuse_lost(path)
         raise
     refuse_saved(files)
-    versions = versions_of(files)
+    versions = Versions(files)
     schema = _given(features)
     damaged = options.skips
     if not damaged and _is_whole(asked):

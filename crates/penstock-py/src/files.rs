@@ -6,7 +6,6 @@ use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use penstock_core::Error as CoreError;
 use penstock_core::frame::{FOOTER_BYTES, HEADER_BYTES, length_of};
@@ -188,23 +187,9 @@ fn version_of_any(status: &Metadata) -> Version {
     (status.len(), i128::from(status.mtime()) * 1_000_000_000 + i128::from(status.mtime_nsec()))
 }
 
-/// Fewer are looked at sooner than a thread begins.
-const MANY_PATHS: usize = 512;
-
-/// `version` of each file; of many in two threads, as all the time goes to the system.
+/// `version` of each file.
 pub fn versions(paths: &[PathBuf]) -> Vec<Option<Version>> {
-    let of = |paths: &[PathBuf]| paths.iter().map(|path| version(path)).collect::<Vec<_>>();
-    if paths.len() < MANY_PATHS {
-        return of(paths);
-    }
-    let (first, second) = paths.split_at(paths.len() / 2);
-    thread::scope(|scope| {
-        let other = thread::Builder::new().spawn_scoped(scope, || of(second));
-        let mut found = of(first);
-        // Where no thread can be had, this one does it all.
-        found.extend(other.ok().and_then(|other| other.join().ok()).unwrap_or_else(|| of(second)));
-        found
-    })
+    paths.iter().map(|path| version(path)).collect()
 }
 
 /// Append pieces to `out`, about `STEP_BYTES` of them; whether there may be more.

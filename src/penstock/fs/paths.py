@@ -180,7 +180,9 @@ def _of_pattern(pattern: str) -> list[str]:
     if os.path.lexists(pattern):
         return [pattern]
     if glob.has_magic(pattern):
-        names = [name for name in _globbed(pattern) if not name.endswith(_OURS)]
+        names = _globbed(pattern)
+        if any(map("\0".join(names).__contains__, _OURS)):  # to look at each of thousands takes milliseconds
+            names = [name for name in names if not name.endswith(_OURS)]
         if "**" in pattern:
             names = [name for name in names if not os.path.isdir(name)]
         if names:

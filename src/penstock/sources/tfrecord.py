@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from penstock import _native
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
@@ -18,7 +17,7 @@ from penstock.column.spread import gather_spread, gather_together
 from penstock.errors import DataLossError, LimitError, PenstockError, TruncatedRecordError, WireError
 from penstock.frozen import frozen
 from penstock.fs.kept_open import KeptOpen, most_asked
-from penstock.fs.paths import regular_status
+from penstock.fs.versions import Version, Versions, version_of
 from penstock.graph.node import END, UNKNOWN, Broken, FilePlace, Node, RowSource, State, Step, Work
 from penstock.graph.recipe import recorded
 from penstock.nodes.arguments import one_of
@@ -33,7 +32,7 @@ from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 from penstock.sources.read_options import ReadOptions
 from penstock.spec import Spec
 
-__all__ = ["TFRecordFiles", "check_index", "versions_of"]
+__all__ = ["TFRecordFiles", "check_index"]
 
 # The first row is to come at once, the others in chunks that stay in the processor's cache.
 _FIRST_ROWS = 256
@@ -84,7 +83,7 @@ class TFRecordFiles(Node):
     options: ReadOptions = field(default=ReadOptions(), repr=False)
     index: str = field(default="auto", repr=False)
     counts: tuple[int, ...] | None = field(default=None, repr=False)
-    versions: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
+    versions: Versions | tuple[()] | None = field(default=None, repr=False)
     damage: list[Damage] = field(default_factory=list, compare=False, repr=False)
     kept: dict[str, tuple[tuple[int, int], RecordIndex]] = field(
         default_factory=dict, compare=False, repr=False
@@ -167,9 +166,13 @@ class TFRecordFiles(Node):
         if self.versions != ():
             return now
         try:
-            return replace(now, versions=versions_of(self.paths))
+            return replace(now, versions=Versions(self.paths))
         except (PenstockError, OSError):  # told as the file is read
             return replace(now, versions=None)
+
+    def version(self, number: int) -> Version | None:
+        """The version that a file had when it was opened, where that is known by now."""
+        return self.versions.so_far(number) if isinstance(self.versions, Versions) else None
 
     def open_session(self) -> _Session:
         return _Session(self)
@@ -205,7 +208,7 @@ class TFRecordFiles(Node):
             return False
         # An index of a plain file takes a look at the header of each record: a tenth of the time that its rows take.
         try:
-            nbytes = sum(size for size, _ in versions_of(self.paths))
+            nbytes = sum(version_of(path)[0] for path in self.paths)
             is_plain = all(compression_of(path) == "none" for path in self.paths)
         except (PenstockError, OSError):  # told as the file is read
             return False
@@ -359,7 +362,7 @@ class _Session:
             return []
         stop = number + 1 + min(self._files // _FILES_FOR_EACH, _MOST_FILES)
         numbers = range(number + 1, min(stop, len(node.paths)))
-        return [(node.paths[i], None if node.versions is None else node.versions[i]) for i in numbers]
+        return [(node.paths[i], node.version(i)) for i in numbers]
 
     def _with_state(
         self, chunk: Chunk, state: State, files: list[tuple[int, int, bool]]
@@ -435,32 +438,14 @@ def _note_malformed(node: TFRecordFiles, malformed: DamageLog, error: WireError,
 
 def _check_version(node: TFRecordFiles, number: int) -> None:
     """Refuse a file that was replaced or written on since the dataset was opened: its rows are others."""
-    if node.versions is None or node.versions[number] == version_of(node.paths[number]):
+    known = node.version(number)
+    if known is None or known == version_of(node.paths[number]):
         return
     raise DataLossError(
         "the file has changed since the dataset was opened.",
         kind="changed file",
         path=node.paths[number],
         help="Open it again to read what it holds now.",
-    )
-
-
-def version_of(path: str) -> tuple[int, int]:
-    """Size and time of a file, which change when it is written.
-
-    Raises:
-        NotFoundError: A link that leads nowhere.
-        ArgumentError: Not a regular file.
-    """
-    status = regular_status(path)
-    return status.st_size, status.st_mtime_ns
-
-
-def versions_of(paths: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """`version_of` of many files, asked for together. Raises as it does for the first that is none."""
-    found = _native.file_versions(paths)
-    return tuple(
-        version_of(path) if version is None else version for path, version in zip(paths, found, strict=True)
     )
 
 

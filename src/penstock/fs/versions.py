@@ -1,0 +1,100 @@
+"""Sizes and times of files, which change when these are written: so one knows that a file is not what it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from threading import Thread
+from typing import TypeAlias
+
+from penstock import _native
+from penstock.fs.paths import regular_status
+
+__all__ = ["Version", "Versions", "version_of"]
+
+Version: TypeAlias = tuple[int, int]
+"""The bytes of a file, and when it was written last."""
+
+_MANY = 512
+"""Files that one looks at in less time than their folder is listed in."""
+
+
+def version_of(path: str) -> Version:
+    """The version of a file.
+
+    Raises:
+        NotFoundError: A link that leads nowhere.
+        ArgumentError: Not a regular file.
+    """
+    status = regular_status(path)
+    return status.st_size, status.st_mtime_ns
+
+
+class Versions:
+    """The versions of files as they were when this was made.
+
+    Thousands of files are looked at by a thread, so that their first rows need not wait: what a folder's list does not
+    tell to be regular files is looked at first, as what is no file is to be told at once.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        """Raises as `version_of` for the first that is no regular file."""
+        self._paths = tuple(paths)
+        self._known: tuple[Version | None, ...] | None = None
+        self._thread: Thread | None = None
+        if len(paths) < _MANY:
+            self._known = _versions_of(paths)
+            return
+        for path in _not_listed(paths):
+            regular_status(path)
+        with suppress(RuntimeError):  # no thread can be had: whoever asks for them looks
+            self._thread = Thread(target=self._look, name="penstock-versions")
+            self._thread.start()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Versions) and (self._paths, self.known) == (other._paths, other.known)
+
+    def __hash__(self) -> int:
+        return hash(self._paths)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"_paths": self._paths, "_known": self.known, "_thread": None}
+
+    @property
+    def known(self) -> tuple[Version | None, ...]:
+        """The version of each file; None of one that was gone by then."""
+        thread = self._thread
+        if thread is not None and self._known is None:
+            with suppress(RuntimeError):  # it could not be started, or it is the one that asks
+                thread.join()
+        if self._known is None:  # also in a process that was forked meanwhile, which has no such thread
+            self._look()
+        assert self._known is not None
+        return self._known
+
+    def so_far(self, number: int) -> Version | None:
+        """The version of a file, where it was looked at by now."""
+        return None if self._known is None else self._known[number]
+
+    def _look(self) -> None:
+        self._known = tuple(_native.file_versions(self._paths))
+
+
+def _versions_of(paths: Sequence[str]) -> tuple[Version, ...]:
+    found = _native.file_versions(paths)
+    return tuple(
+        version_of(path) if version is None else version for path, version in zip(paths, found, strict=True)
+    )
+
+
+def _not_listed(paths: Sequence[str]) -> Iterable[str]:
+    """Those that the lists of their folders do not tell to be regular files, in order; all where that takes longer."""
+    folders = {path[: path.rfind(os.sep) + 1] for path in paths}
+    if len(folders) * _MANY > len(paths):
+        return paths
+    regular: set[str] = set()
+    for folder in folders:
+        with suppress(OSError), os.scandir(folder or os.curdir) as entries:
+            regular.update([folder + entry.name for entry in entries if entry.is_file(follow_symlinks=False)])
+    return [] if regular.issuperset(paths) else [path for path in paths if path not in regular]

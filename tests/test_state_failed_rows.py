@@ -10,7 +10,7 @@ import pytest
 import penstock as ps
 from penstock.errors import ArgumentError, PenstockError
 from penstock.graph.state import from_json, to_json
-from penstock.run.failed import Failed, rows_before, rows_by_name, rows_of
+from penstock.run.failed import Failed, rows_before, rows_by_name
 from penstock.run.iterator import RowIterator
 from penstock.run.position import seal_state
 
@@ -163,9 +163,8 @@ def test_failed_rows_are_forgotten_with_the_rows_before_them():
 )
 def test_failed_rows_of_both_forms_are_the_same(failed: Any):
     assert {name: rows.tolist() for name, rows in rows_by_name(failed).items()} == {"A": [1, 7], "B": [4]}
-    assert rows_of(failed).tolist() == [1, 4, 7]
     assert [(name, rows.tolist()) for name, rows in rows_before(failed, 4)] == [("A", [1])]
-    assert rows_of(()).tolist() == []
+    assert rows_by_name(()) == {}
 
 
 def two_fails(x: Any) -> Any:

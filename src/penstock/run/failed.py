@@ -21,7 +21,6 @@ __all__ = [
     "is_among",
     "rows_before",
     "rows_by_name",
-    "rows_of",
 ]
 
 FailedRows: TypeAlias = tuple[tuple[str, IntArray], ...]
@@ -117,11 +116,6 @@ def is_among(by_name: Mapping[str, IntArray], row: int, error: Exception) -> boo
     rows = by_name.get(type(error).__name__, _NONE)
     i = int(np.searchsorted(rows, row))
     return i < len(rows) and int(rows[i]) == row
-
-
-def rows_of(failed: Any) -> IntArray:
-    """The rows of all names, rising."""
-    return np.sort(np.concatenate([_NONE, *rows_by_name(failed).values()]))
 
 
 def rows_before(failed: Any, row: int) -> FailedRows:

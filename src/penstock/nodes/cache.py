@@ -11,11 +11,12 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.frozen import frozen
-from penstock.graph.node import Node, transform
+from penstock.graph.node import Node, RowSource, transform
 from penstock.graph.origins import of_all
 from penstock.graph.plain_values import alike
 from penstock.graph.plan import Plan
 from penstock.nodes.kept import Keeper, Keeping, Kept
+from penstock.nodes.kept_by_number import MOST_ROWS, RowsByNumber
 
 __all__ = ["Cache"]
 
@@ -42,18 +43,25 @@ class _Rows:
         i = int(np.searchsorted(self.starts, row, side="right")) - 1
         return self.chunks[i].slice(row - self.starts[i], len(self.chunks[i]))
 
+    def gather(self, rows: IntArray) -> Chunk:
+        """The rows of these numbers."""
+        which = np.searchsorted(self.starts, rows, side="right") - 1
+        return Chunk.gather_from(self.chunks, which, rows - np.array(self.starts)[which]).read_only()
+
 
 class _Store:
     """What a cache keeps for all iterators of a process. Copies, and other processes, begin with nothing.
 
     Attributes:
-        kept: The rows.
+        kept: The rows of a pass.
+        numbered: Rows that were asked for by number, where no pass was made.
         is_published: Whether the last of them was asked for. Until then they may have been read ahead, and a pass that
             begins is not over these: its order would hang on how far that came.
         origin: Where those begin that another process had kept, of which a pass was taken up here; None of no such.
     """
 
     kept: _Rows | None = None
+    numbered: RowsByNumber | None = None
     is_published = False
     origin: Any = None
 
@@ -78,7 +86,7 @@ class _Keeper:
         starts = list(accumulate(map(len, self._chunks), initial=0))
         self._made = _Rows(self._chunks, starts, self._origin, failed)
         if self._store.kept is None:
-            self._store.kept = self._made
+            self._store.kept, self._store.numbered = self._made, None
 
     def publish(self) -> None:
         """Those that are asked for first stay."""
@@ -87,10 +95,32 @@ class _Keeper:
             store.kept, store.is_published = self._made, True
 
 
+@frozen
+class _ByNumber:
+    """The rows of a cache by number."""
+
+    store: _Store
+    rows: RowSource
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        kept, n = self.store.kept, len(self.rows)
+        if kept is not None and kept.rows == n:
+            return kept.gather(rows)
+        numbered = self.store.numbered
+        if numbered is None or not numbered.is_usable:
+            if not 0 < n <= MOST_ROWS:
+                return self.rows.gather(rows)
+            numbered = self.store.numbered = RowsByNumber(n)
+        return numbered.gather(rows, self.rows)
+
+
 @transform("cache")
 @frozen
 class Cache(Keeping):
-    """The rows of the first complete pass, in memory."""
+    """The rows of the first complete pass, or those that are asked for by number, in memory."""
 
     _store: _Store = field(default_factory=_Store, init=False, repr=False, compare=False)
 
@@ -98,10 +128,16 @@ class Cache(Keeping):
         return 1
 
     def kept(self, plan: Plan) -> Kept | None:
-        return self._store.kept  # type: ignore[return-value]
+        numbered = self._store.numbered
+        return self._store.kept or (numbered if numbered and numbered.is_complete else None)  # type: ignore[return-value]
 
     def keeper(self, plan: Plan, origin: Any, kept: Kept | None) -> Keeper | None:
         return _Keeper(self._store, origin)
+
+    def by_number(self, *inputs: Plan) -> RowSource | None:
+        [plan] = inputs
+        # Of which pass shuffled rows are kept is not known before they are read.
+        return plan.rows if plan.is_shuffled or plan.rows is None else _ByNumber(self._store, plan.rows)
 
     def emptied(self) -> Node:
         return Cache()

@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,32 @@ def test_a_forked_process_has_all_rows():
         os._exit(0 if [int(x) for x in rows[list(range(N))]] == [10 * i for i in range(N)] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert int(rows[3]) == 30
+
+
+# --- in files ---
+
+
+@pytest.mark.parametrize("use", ["shuffle()", "distribute"])
+def test_files_that_no_pass_in_order_fills_are_told_of_once(use: str, tmp_path: Path):
+    pytest.importorskip("pyarrow")
+    function = Counted()
+    cached = ps.Dataset.range(N).map(function).cache(tmp_path)
+    rows = USES[use](cached.repeat(2) if use == "distribute" else cached)
+    with pytest.warns(
+        UserWarning, match="is filled by a pass in order, and its 40 rows were asked for by number"
+    ):
+        list(rows)
+    list(rows)
+    list(cached)
+    function.calls.clear()
+    list(rows)
+    assert not function.calls
+
+
+def test_a_look_at_some_rows_warns_of_nothing(tmp_path: Path):
+    pytest.importorskip("pyarrow")
+    cached = ps.Dataset.range(N).map(lambda x: x * 10).cache(tmp_path)
+    assert [int(x) for x in cached[[3, 1]]] == [30, 10]
 
 
 # --- what keeps them ---

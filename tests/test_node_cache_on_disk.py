@@ -72,6 +72,7 @@ def test_the_laws_hold_with_small_shards(tmp_path: Path, source: Any, small_shar
     check_laws(lambda sizes: cache(Plan(source(9, sizes)), tmp_path))
 
 
+@pytest.mark.filterwarnings("ignore:cache. .* is filled by a pass in order")
 def test_the_laws_hold_where_nothing_is_ever_kept_between_passes(tmp_path: Path):
     folders = (tmp_path / str(i) for i in range(10_000))
     check_laws(lambda sizes: cache(Plan(Samples(9, sizes)), next(folders)))

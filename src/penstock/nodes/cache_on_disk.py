@@ -32,6 +32,11 @@ __all__ = ["CacheOnDisk", "cache"]
 _Result = TypeVar("_Result")
 _SHOWN: Final = 12
 _WAY_OUT: Final = "A pass over all rows fills it again."
+_NOT_FILLED: Final = (
+    "cache: {folder} is filled by a pass in order, and its {n} rows were asked for by number (as by shuffle() of "
+    "everything or distribute), made, and not kept. To fill it run once over the cached dataset itself: "
+    "for _ in cached: pass"
+)
 
 
 @frozen
@@ -126,6 +131,7 @@ class _ByNumber:
     def __init__(self, node: CacheOnDisk, plan: Plan, made: RowSource | None) -> None:
         self._node, self._plan, self._made = node, plan, made
         self._full: KeptRows | None = None
+        self._n_made = 0
 
     def __len__(self) -> int:
         return self._rows(lambda kept: kept.rows, len)
@@ -133,7 +139,15 @@ class _ByNumber:
     def gather(self, rows: IntArray) -> Chunk:
         if not len(rows):
             return empty_chunk(self._plan.spec)
-        return self._rows(lambda kept: kept.gather(rows), lambda made: made.gather(rows))
+        return self._rows(lambda kept: kept.gather(rows), lambda made: self._not_kept(made, rows))
+
+    def _not_kept(self, made: RowSource, rows: IntArray) -> Chunk:
+        """Rows of the input; a warning once as many were made as there are: the next epoch would make them again."""
+        chunk, n = made.gather(rows), len(made)
+        before, self._n_made = self._n_made, self._n_made + len(rows)
+        if before < n <= self._n_made:
+            warnings.warn(_NOT_FILLED.format(folder=self._node.filename, n=n), stacklevel=2)
+        return chunk
 
     def _rows(self, kept: Callable[[KeptRows], _Result], made: Callable[[RowSource], _Result]) -> _Result:
         found = self._full or self._node.kept(self._plan)

@@ -85,7 +85,8 @@ class RowsByNumber:
     def _keep(self, numbers: IntArray, made: Chunk) -> Chunk:
         """Keep rows of different numbers; the same rows."""
         with self._lock:
-            # Another thread may have been first.
+            if self.is_complete:  # another thread was first, and whoever reads now takes no lock
+                return made
             self._missing -= int(np.count_nonzero(self._which[numbers] == 0))
             self._add(numbers, made)
             self._small.append((numbers, made))

@@ -78,7 +78,10 @@ class RowsByNumber:
 
     def _found(self, rows: IntArray) -> tuple[list[Chunk], IntArray, IntArray]:
         """Chunks, and of each row which of them has it, and where there."""
-        used, which = np.unique(self._which[rows], return_inverse=True)
+        if len(rows) == 1:  # `ds[i]`
+            used, which = self._which[rows], np.zeros(1, np.int64)
+        else:
+            used, which = np.unique(self._which[rows], return_inverse=True)
         chunks = [chunk for i in used.tolist() if (chunk := self._chunks[i]) is not None]
         return chunks, which, self._place[rows].astype(np.int64)
 

@@ -88,6 +88,16 @@ def test_a_pass_in_order_and_one_by_number_share_what_is_kept(first: int):
     assert [int(x) for x in cached] == [10 * i for i in range(N)]
 
 
+def test_a_full_cache_has_a_length_and_numbers_also_where_its_input_has_none():
+    cached = ps.Dataset.range(N).filter(lambda x: x % 2 == 0).cache()
+    with pytest.raises(ps.UnknownLengthError):
+        len(cached)
+    list(cached)
+    assert len(cached) == N // 2
+    assert [int(x) for x in cached[[3, 0, 3]]] == [6, 0, 6]
+    assert int(cached[-1]) == N - 2
+
+
 def test_a_row_that_fails_is_raised_each_time_and_the_others_are_kept():
     calls = Counter[int]()
 

@@ -43,6 +43,9 @@ class _Rows:
         i = int(np.searchsorted(self.starts, row, side="right")) - 1
         return self.chunks[i].slice(row - self.starts[i], len(self.chunks[i]))
 
+    def __len__(self) -> int:
+        return self.rows
+
     def gather(self, rows: IntArray) -> Chunk:
         """The rows of these numbers."""
         which = np.searchsorted(self.starts, rows, side="right") - 1
@@ -128,8 +131,10 @@ class Cache(Keeping):
         return 1
 
     def kept(self, plan: Plan) -> Kept | None:
-        numbered = self._store.numbered
-        return self._store.kept or (numbered if numbered and numbered.is_complete else None)  # type: ignore[return-value]
+        kept, numbered = self._store.kept, self._store.numbered
+        if kept is None and numbered is not None and numbered.is_complete:
+            return numbered
+        return kept  # type: ignore[return-value]
 
     def keeper(self, plan: Plan, origin: Any, kept: Kept | None) -> Keeper | None:
         return _Keeper(self._store, origin)
@@ -138,6 +143,10 @@ class Cache(Keeping):
         [plan] = inputs
         # Of which pass shuffled rows are kept is not known before they are read.
         return plan.rows if plan.is_shuffled or plan.rows is None else _ByNumber(self._store, plan.rows)
+
+    def left_rows(self, *inputs: Plan) -> RowSource | None:
+        [plan] = inputs
+        return self._store.kept if self._store.is_published and not plan.is_shuffled else None
 
     def emptied(self) -> Node:
         return Cache()

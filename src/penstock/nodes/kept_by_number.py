@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from threading import Lock
-from typing import Any, ClassVar, Final
+from typing import Final
 
 import numpy as np
 
@@ -33,15 +33,14 @@ class RowsByNumber:
     Attributes:
         rows: How many there are in all.
         is_complete: Whether all of them are kept; then nothing changes any more.
+        origin, mark, failed: As of `Kept`: of rows that come in any order no pass is known.
     """
-
-    origin: ClassVar[Any] = None
-    mark: ClassVar[Any] = None
-    failed: ClassVar[IntArray] = NONE_FAILED
 
     def __init__(self, n: int) -> None:
         """With none of them; n is at most MOST_ROWS."""
         self.rows, self.is_complete = n, False
+        self.origin = self.mark = None
+        self.failed: IntArray = NONE_FAILED
         self._missing, self._process = n, os.getpid()
         # The chunk of each row, counted from 1, and its place there. Zeros take no memory before they are written.
         self._which, self._place = np.zeros(n, np.int32), np.zeros(n, np.int32)

@@ -253,3 +253,11 @@ def test_type_checkers_see_every_method_as_it_is():
 
 def test_every_method_is_found_by_the_module_that_registers_it():
     assert MODULES_PATH.read_text() == modules(), "run: python -m penstock.testing.declared"
+
+
+@pytest.mark.parametrize("given", [[1, 2, 3], 3, None, ten()])
+def test_a_dataset_of_anything_but_a_plan_is_refused_with_the_way_out(given):
+    with pytest.raises(
+        ps.ArgumentTypeError, match=r"(?s)^Dataset: plan is .*from_list or from_tensor_slices.*ps\.open"
+    ):
+        ps.Dataset(given)

@@ -118,6 +118,8 @@ class Dataset(Methods):
     _repr_html_: Callable[[Dataset], str]
 
     def __init__(self, plan: Plan) -> None:
+        """Of a plan: what sources and transformations make. ArgumentTypeError for anything else."""
+        _require_plan(plan)
         self._plan = plan
 
     @property
@@ -676,6 +678,12 @@ def _row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
 
 _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _NAME = inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None)
+
+
+def _require_plan(given: object) -> None:
+    if not isinstance(given, Plan):
+        help = "Make a dataset of values by ps.Dataset.from_list or from_tensor_slices, of files by ps.open."
+        raise ArgumentTypeError("Dataset", "plan", got=given, want="a plan, which a source makes", help=help)
 
 
 class _Later:

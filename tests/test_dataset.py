@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import penstock as ps
+from penstock import elsewhere
 from penstock.graph.node import registered, registered_methods, registered_sources
 from penstock.testing.declared import MODULES_PATH, PATH, declarations, modules
 
@@ -261,3 +262,32 @@ def test_a_dataset_of_anything_but_a_plan_is_refused_with_the_way_out(given):
         ps.ArgumentTypeError, match=r"(?s)^Dataset: plan is .*from_list or from_tensor_slices.*ps\.open"
     ):
         ps.Dataset(given)
+
+
+@pytest.mark.parametrize(
+    ("name", "here"), [("head", r"ds\.take\(n\)"), ("train_test_split", r"ds\.split"), ("shape", "spec")]
+)
+def test_a_name_of_another_library_tells_what_it_is_here(name, here):
+    with pytest.raises(
+        AttributeError, match=f"'Dataset' object has no attribute '{name}'. Here it is .*{here}"
+    ):
+        getattr(ten(), name)
+
+
+def test_a_function_of_another_library_tells_what_it_is_here():
+    with pytest.raises(
+        AttributeError, match=r"has no attribute 'TFRecordWriter'. Here it is ps\.write\(path, rows\)"
+    ):
+        ps.TFRecordWriter  # noqa: B018
+    assert not hasattr(ps, "nothing_of_the_kind")
+    assert not hasattr(ten(), "nothing_of_the_kind")
+
+
+def test_what_names_of_other_libraries_are_here_is_there():
+    ways = " ".join([*elsewhere._OF_DATASET.values(), *elsewhere._OF_MODULE.values()])
+    for name in re.findall(r"\bds\.(\w+)", ways):
+        assert hasattr(ten(), name), name
+    for name in re.findall(r"ps\.Dataset\.(\w+)", ways):
+        assert hasattr(ps.Dataset, name), name
+    assert not any(hasattr(ps.Dataset, name) for name in elsewhere._OF_DATASET)
+    assert not any(hasattr(ps, name) for name in elsewhere._OF_MODULE)

@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
     elif name in _FRAMEWORKS:
         value = _framework(name)
     else:
-        raise AttributeError(f"module 'penstock' has no attribute {name!r}")
+        imported("penstock.elsewhere").refuse_name("module 'penstock'", name)
     globals()[name] = value
     return value
 

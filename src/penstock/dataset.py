@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from operator import index
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_batch
 from penstock.column.nested import set_dataset_maker
 from penstock.column.packing import pack_row, spec_of
+from penstock.elsewhere import refuse_name
 from penstock.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -74,7 +75,13 @@ from penstock.store.progress import Report
 if TYPE_CHECKING:
     from penstock._methods import Methods
 else:
-    Methods = object
+
+    class Methods:
+        """In place of the declarations of methods, which are put into `Dataset` when they are asked for."""
+
+        def __getattr__(self, name: str) -> NoReturn:
+            refuse_name(f"'{type(self).__name__}' object", name, at=self)
+
 
 __all__ = ["Dataset", "install"]
 

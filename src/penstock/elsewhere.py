@@ -1,0 +1,54 @@
+"""What people who come from another library look for here by its name, and what does it."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+__all__ = ["refuse_name"]
+
+_OF_DATASET: Final = {
+    "column_names": "list(ds.element_spec)",
+    "columns": "ds.element_spec",
+    "collect": "list(ds)",
+    "count": "len(ds), or ds.reduce(0, lambda n, _: n + 1)",
+    "dtypes": "ds.element_spec",
+    "features": "ds.element_spec",
+    "get_state": "iter(ds).get_state()",
+    "head": "ds.take(n), or ds[:n]",
+    "iter": "iter(ds), or ds.as_numpy_iterator()",
+    "num_rows": "len(ds)",
+    "remove_columns": "ds.map(lambda row: {...}) with the columns that stay",
+    "rename_column": "ds.map(lambda row: {...}) with other names",
+    "select": "ds[[0, 2, 5]] for values, ds.take, ds.skip or ds.shard for a dataset",
+    "select_columns": "ds.map(lambda row: {...}) with the columns that stay",
+    "set_state": "iter(ds).set_state(state)",
+    "shape": "ds.element_spec, and len(ds)",
+    "state_dict": "iter(ds).state_dict()",
+    "to_list": "list(ds)",
+    "to_numpy": "ds.as_numpy_iterator(), or ds[:]",
+    "train_test_split": "ds.split(0.8, 0.2)",
+    "write": "ps.write(path, ds), or ds.save(folder)",
+}
+
+_OF_MODULE: Final = {
+    "DataLoader": "ps.torch.DataLoader",
+    "TFRecordReader": "ps.open(path)",
+    "TFRecordWriter": "ps.write(path, rows)",
+    "concatenate": "ps.Dataset.concatenate, as ds.concatenate(other)",
+    "data": "ps.Dataset; `import penstock.tf as tf` has tf.data",
+    "load_dataset": "ps.open(path) for files of records, ps.load(folder) for what was saved",
+    "read": "ps.open(path)",
+    "read_csv": "ps.Dataset.from_csv",
+    "read_json": "ps.Dataset.from_jsonl",
+    "read_parquet": "ps.Dataset.from_parquet",
+    "read_tfrecord": "ps.open(path)",
+    "save": "ds.save(folder), or ps.write(path, ds)",
+    "zip": "ps.Dataset.zip",
+}
+
+
+def refuse_name(of: str, name: str, *, at: object = None) -> NoReturn:
+    """Raise AttributeError for a name that there is not, with the way out where one is known."""
+    known = (_OF_MODULE if of == "module 'penstock'" else _OF_DATASET).get(name)
+    help = f". Here it is {known}." if known else ""
+    raise AttributeError(f"{of} has no attribute {name!r}{help}", name=None if known else name, obj=at)

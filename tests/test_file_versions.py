@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,30 @@ def test_versions_are_known_in_a_process_forked_meanwhile(made: Path):
     if child == 0:
         os._exit(0 if len(versions.known) == MANY else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_program_that_ends_waits_for_no_file(made: Path):
+    program = """
+import sys, threading
+from penstock import _native
+import penstock as ps
+from penstock.fs import versions
+class Slow:
+    def file_versions(self, paths):
+        begun.set()
+        may_go_on.wait()
+        print("looked", flush=True)
+        return _native.file_versions(paths)
+begun, may_go_on = threading.Event(), threading.Event()
+versions._native = Slow()
+ds = ps.open(sys.argv[1])
+begun.wait()
+threading.Thread(target=lambda: (threading.main_thread().join(), may_go_on.set())).start()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(made)], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "looked\n", "")
 
 
 def test_a_file_of_many_that_has_changed_is_an_error(many: Path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from threading import Thread
+from threading import Thread, main_thread
 from typing import TypeAlias
 
 from penstock import _native
@@ -49,7 +49,7 @@ class Versions:
         for path in _not_listed(paths):
             regular_status(path)
         with suppress(RuntimeError):  # no thread can be had: whoever asks for them looks
-            self._thread = Thread(target=self._look, name="penstock-versions")
+            self._thread = Thread(target=self._look_ahead, name="penstock-versions")
             self._thread.start()
 
     def __eq__(self, other: object) -> bool:
@@ -79,6 +79,15 @@ class Versions:
 
     def _look(self) -> None:
         self._known = tuple(_native.file_versions(self._paths))
+
+    def _look_ahead(self) -> None:
+        """As `_look`, unless the program ends before: where files lie far away that takes minutes."""
+        found: list[Version | None] = []
+        while len(found) < len(self._paths):
+            if not main_thread().is_alive():
+                return
+            found += _native.file_versions(self._paths[len(found) : len(found) + _MANY])
+        self._known = tuple(found)
 
 
 def _versions_of(paths: Sequence[str]) -> tuple[Version, ...]:

@@ -25,19 +25,21 @@ class Begins:
         epochs: The epochs that come next, of plans by their ids; 0 of all others.
         caches: The ids that each cache which functions name may have in the dataset.
         kept: The origins of the rows that these have kept.
+        counted: The ids that each plan may have in the dataset whose passes are counted as they begin.
     """
 
     epochs: Mapping[int, int] = field(default_factory=dict)
     caches: tuple[tuple[int, ...], ...] = ()
     kept: KeptFrom = ()
+    counted: tuple[tuple[int, ...], ...] = ()
 
     def of(self, id_of: Callable[[int], int]) -> Begins:
         """The same of other plans, by the ids of those that these stand for; functions name the same ones as before."""
-        return Begins(
-            {id_of(part): epoch for part, epoch in self.epochs.items()},
-            tuple((*ids, *map(id_of, ids)) for ids in self.caches),
-            self.kept,
+        followed = {id_of(part): epoch for part, epoch in self.epochs.items()}
+        caches, counted = (
+            tuple((*ids, *map(id_of, ids)) for ids in of) for of in (self.caches, self.counted)
         )
+        return Begins({**self.epochs, **followed}, caches, self.kept, counted)
 
     def kept_by_id(self) -> dict[int, Any]:
         """The origins by the ids of caches."""

@@ -108,7 +108,7 @@ def next_from(known: dict[int, int], otherwise: Draw = lambda _: 0) -> Draw:
 def _tree(plan: Plan, complete: Collection[int]) -> Begun:
     below = [_tree(part, complete) for part in plan.inputs]
     begun = plan.node.begins_with(*plan.inputs)
-    is_kept = id(plan) in complete
+    is_kept = id(plan) in complete or plan.node.takes_none
     for part in below[0 if is_kept else begun :] if begun or is_kept else ():
         part.waits = True
     return Begun(plan, below)

@@ -44,6 +44,7 @@ class Named:
     def __init__(self) -> None:
         self.since = Plan.now()
         self._found: list[tuple[Plan, ...]] = []
+        self._counted: list[tuple[Plan, ...]] = []
         self._caches: list[tuple[Plan, ...]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -57,6 +58,14 @@ class Named:
                 tuple({id(plan): plan for of in functions for plan in shuffled_by(of)}.values())
             )
         return self._found[-1]
+
+    def counted(self, *functions: Any) -> tuple[Plan, ...]:
+        """Those of which each pass is another one: where a function names what names others, those in its place."""
+        if not self._counted:
+            self._counted.append(())  # for a function that leads back to the node
+            found = [part for of in self.by(*functions) for part in of.node.counted or (of,)]
+            self._counted.append(tuple({id(part): part for part in found}.values()))
+        return self._counted[-1]
 
     def caches(self, *functions: Any) -> tuple[Plan, ...]:
         """The caches in all datasets that these functions name, which are always the same."""

@@ -193,6 +193,30 @@ class Node(ABC):
         return ()
 
     @property
+    def counted(self) -> Sequence[Plan]:
+        """The shuffled plans over which passes begin as it opens what its functions name, always in the same order."""
+        return ()
+
+    def begun_passes(self, state: State) -> tuple[int, ...]:
+        """The next epoch of each of `counted` by the row that was given last; empty where a state does not say it."""
+        return ()
+
+    def with_begun(self, state: State, begun: tuple[int, ...]) -> State:
+        """A state that says these next epochs, if any."""
+        return state
+
+    def begun_since(self, state: State, begun: tuple[int, ...]) -> State:
+        """A state of before the oldest row on hold, which says the next epochs by the row that was given last besides;
+        with none one that says only those of its own place.
+        """
+        return state
+
+    @property
+    def takes_none(self) -> bool:
+        """Whether it takes no row of its inputs in any case: so none of them begins, as in tf.data."""
+        return False
+
+    @property
     def datasets(self) -> Sequence[Sequence[Plan]]:
         """The plans of the datasets that each row of a source holds; empty where rows hold none."""
         return ()

@@ -57,7 +57,7 @@ def _count(plan: Plan, n: int, more: int, epochs: Counter[int], *, named: bool) 
     """
     node = plan.node
     epochs[id(plan)] += n * plan.epochs_in_a_pass + (0 if node.named else more)
-    again = getattr(node, "count", None) or 1 if node.repeats else 1
+    again = 0 if node.takes_none else getattr(node, "count", None) or 1 if node.repeats else 1
     begun = 0 if node.keeps_rows else node.begins_with(*plan.inputs)
     ends = n * node.begins_again(getattr(node, "count", None), *plan.inputs, named=named)
     for i, part in enumerate(plan.inputs):

@@ -60,7 +60,10 @@ class PlainPasses:
     def _open(self, place: _Place, plan: Plan) -> PlainRows:
         if self._top is not None and any(place is below for below in self._top.below):
             self.opened = plan
-        return self.of(plan)
+        opened = self._place(plan)
+        for part in _places(opened):
+            part.is_named = True
+        return self._pass(opened)
 
     def _place(self, plan: Plan) -> _Place:
         self._known += plan.parts
@@ -112,6 +115,8 @@ class PlainPasses:
 
         def begin_again() -> None:
             place.begins_again = True
+            for key, epoch in _next_epochs(place).items() if place.is_named else ():
+                self._epochs[key] = max(epoch, self._epochs[key])
 
         opened = partial(self._open, place)
         return PlainRows(rows, place.plan, place.epoch, again, opened, begin_again, place, behind)
@@ -122,13 +127,14 @@ class PlainPasses:
 
 @dataclass
 class _Place:
-    """Where a plan stands in another one, and the epoch of the latest pass over it there."""
+    """Where a plan stands in another one, or in one that a function gave, and the epoch of the latest pass there."""
 
     plan: Plan
     epoch: int
     below: list[_Place]
     waits: bool = False
     begins_again: bool = False
+    is_named: bool = False
 
 
 def _places(place: _Place) -> Iterator[_Place]:

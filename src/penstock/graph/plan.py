@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from operator import itemgetter
@@ -249,6 +249,15 @@ class Plan:
         return len(set(counted)) < len(counted)
 
     @cached_property
+    def counts_named(self) -> bool:
+        """Whether passes over what its functions name are counted as they begin: nothing else in it opens, or uses, the
+        same.
+        """
+        named = [id(of) for part in self.parts for of in part.node.counted]
+        used = {id(part) for part in self.parts if counts(part)} if named else ()
+        return len({*named}) == len(named) and not {*named}.intersection(used)
+
+    @cached_property
     def begins_in_turn(self) -> bool:
         """Whether it may depend on others in it which epoch one begins, and whether it does."""
         return self.shares_epochs or (self.is_shuffled and any(map(_may_wait, self.parts)))
@@ -266,6 +275,11 @@ class Plan:
         return self.is_shuffled and any(map(_begins_several, self.parts))
 
     @property
+    def begins_later(self) -> bool:
+        """Whether a pass over it may begin others over a shuffled plan below, or one that its functions name, later."""
+        return self.is_shuffled and any(map(_begins_later, self.parts))
+
+    @property
     def repeats_shuffled(self) -> bool:
         """Whether its node gives epochs of a shuffled plan below."""
         return self.node.repeats and self.is_shuffled
@@ -279,7 +293,7 @@ class Plan:
             yield plan
             waiting += reversed(plan.inputs)
 
-    def first_epochs(self, number: int, since: int) -> dict[int, int]:
+    def first_epochs(self, number: int, since: int, known: Mapping[int, int]) -> dict[int, int]:
         """The epoch of the next pass over each plan in this one, by its id, as the dataset that a function returned.
 
         One that the function has only named is passed over anew for each row, and in another order.
@@ -287,14 +301,14 @@ class Plan:
         Args:
             number: Of the row, through all passes over the rows.
             since: What `now` was when its node was made: what was made since is the function's own, and begins at 0.
+            known: The epochs, by ids, of plans over which passes are counted as they begin.
         """
         if any(seeds_of_process(plan.node) and plan._is_older(since) for plan in self.parts):  # noqa: SLF001  (its own kind)
             count_alone()  # in another process it has others; of what the function makes it is known
-        if not self.is_shuffled:
-            return {}
-        epochs = epochs_of_passes(self, named=True)
-        named = (plan for plan in self.parts if plan.node.is_shuffled and plan._is_older(since))  # noqa: SLF001  (its own kind)
-        return {id(plan): epochs[id(plan)].of(number) % _LARGEST_EPOCH for plan in named}
+        shuffled = (plan for plan in self._shuffled() if plan._is_older(since))  # noqa: SLF001  (its own kind)
+        named = [plan for plan in shuffled if not known.keys() >= set(map(id, plan.node.counted or (plan,)))]
+        epochs = epochs_of_passes(self, named=True) if named else {}
+        return {**known, **{id(plan): epochs[id(plan)].of(number) % _LARGEST_EPOCH for plan in named}}
 
     def over(self, inputs: tuple[Plan, ...], node: Node) -> Plan:
         """The same with another node and other inputs, whose rows have the same specs; as old as this one."""
@@ -329,7 +343,8 @@ class Plan:
     def passes_begun(self) -> int:
         """How many passes over these rows have begun here: the number of the next one, as `of_pass` counts them."""
         epochs = epochs_of_passes(self)
-        return max((-(-p.epochs_begun // epochs[id(p)].in_each) for p in self.parts), default=0)
+        taken = [(part.epochs_begun, epochs[id(part)].in_each) for part in self.parts]
+        return max((-(-begun // in_each) for begun, in_each in taken if in_each), default=0)
 
     def note_pass(self, number: int) -> None:
         """Take note that a pass has begun, so that later ones have other numbers."""
@@ -375,8 +390,27 @@ class Plan:
     @property
     def epochs_begun(self) -> int:
         """The epoch of the next pass over these rows, which is not begun."""
-        begun: int = self.__dict__.get("_epochs", 0)
-        return begun
+        begun: list[int] = [plan.__dict__.get("_epochs", 0) for plan in self._counted_together()]
+        return max(begun)
+
+    @property
+    def named_begun(self) -> tuple[int, ...]:
+        """The next epochs of what its functions name, passes over which are counted; none where it was told a later
+        pass than the first, which only tells the numbers of rows.
+        """
+        if "_begins_at" not in self.__dict__:
+            return tuple(plan.epochs_begun for plan in self.node.counted)
+        begun: tuple[int, ...] = self.__dict__.get("_named_begun", (0,) * len(self.node.counted))
+        return () if self.__dict__["_begins_at"] else begun
+
+    def note_named(self, begun: tuple[int, ...]) -> None:
+        """Take note of the next epochs of what its functions name."""
+        if "_begins_at" in self.__dict__:
+            known = self.__dict__.get("_named_begun", begun)
+            self.__dict__["_named_begun"] = tuple(map(max, begun, known))
+            return
+        for plan, epoch in zip(self.node.counted, begun, strict=True):
+            plan.note_epoch(epoch - 1)
 
     @property
     def epochs_in_a_pass(self) -> int:
@@ -389,6 +423,8 @@ class Plan:
 
     def epochs_taken(self, state: Any, inputs: tuple[Any, ...]) -> int:
         """Epochs that a pass takes, or has taken that ends with a state of the node and marks of the inputs."""
+        if self.node.begun_passes(state):
+            return 0  # these are counted in its place
         known = self._epochs_known()
         return self.node.epochs_taken(state, *(mark[3] for mark in inputs)) if known == UNKNOWN else known
 
@@ -410,7 +446,7 @@ def _has_waiting(plan: Plan) -> bool:
 
 def _may_wait(plan: Plan) -> bool:
     """Whether a pass may begin none over a shuffled plan below, at first or for ever."""
-    return _has_waiting(plan) or _keeps_shuffled(plan)
+    return _has_waiting(plan) or _keeps_shuffled(plan) or (plan.node.takes_none and plan.is_shuffled)
 
 
 def _keeps_shuffled(plan: Plan) -> bool:
@@ -418,7 +454,13 @@ def _keeps_shuffled(plan: Plan) -> bool:
 
 
 def _begins_several(plan: Plan) -> bool:
-    return plan.node.repeats or _may_wait(plan) or any(cache.is_shuffled for cache in plan.node.caches(plan))
+    if _begins_later(plan) or _may_wait(plan):
+        return True
+    return any(cache.is_shuffled for cache in plan.node.caches(plan))
+
+
+def _begins_later(plan: Plan) -> bool:
+    return plan.node.repeats or bool(plan.node.named) or _has_waiting(plan)
 
 
 @frozen

@@ -211,6 +211,9 @@ class Branch(Rows, Protocol):
     def kept(self) -> dict[int, tuple[Plan, Any]]:
         """The caches that have kept rows once those that it has given are taken, as `kept_at` has them."""
 
+    def begun(self) -> dict[int, tuple[Plan, int]]:
+        """The shuffled plans that its rows have begun to pass over, and the epoch of the next pass over each, by id."""
+
 
 @dataclass
 class PlainRows(Iterator[Any]):

@@ -40,11 +40,12 @@ from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.nodes.arguments import whole_number
+from penstock.nodes.begun import BegunPasses
 from penstock.nodes.calls import CallsBySpec
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.full_windows import NOTHING, Windows, are_positions, split_windows
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
-from penstock.nodes.opens import Opens, are_further
+from penstock.nodes.opens import Opens
 from penstock.nodes.places import (
     ALONE,
     AT_PLACES,
@@ -125,8 +126,9 @@ class GroupByWindow(Opens):
     The state is (the keys, offsets and positions of the full windows in a row, the number of the one whose rows come
     now, the mark of its dataset or None, the keys and positions of the other rows on hold, whether the input has
     ended; the epoch and the windows before those in a row; once rows have come, what the first are; where the function
-    of windows names caches, and one has kept rows in another order, where these begin). Where it names shuffled
-    datasets the epoch is the number of the first window, through all passes; else it is 0.
+    of windows names caches, and one has kept rows in another order, where these begin; where passes over what it names
+    are counted as they begin, the next epochs, as `Opens` says). Where it names shuffled datasets and they are not the
+    epoch is the number of the first window, through all passes; else it is 0.
 
     Args:
         key_func: Takes a row and returns its key.
@@ -154,12 +156,19 @@ class GroupByWindow(Opens):
     def naming(self) -> tuple[Any, ...]:
         return (self.reduce_func,)
 
+    @property
+    def opens_one(self) -> bool:
+        return True
+
+    def has_ended(self, state: State) -> bool:
+        return bool(state[7]) and state[3] == len(state[0])
+
     def epochs_in_a_pass(self, n: int) -> int:  # type: ignore[override]
         return UNKNOWN if self.named else 1
 
     def epochs_taken(self, state: State, n: int) -> int:  # type: ignore[override]
         n = len(state[0])
-        return state[9] + n if state[8:] and state[7] and state[3] == n else 1
+        return state[9] + n if state[8:] and self.has_ended(state) else 1
 
     def functions(self, rows: Spec) -> Mapping[str, Function]:  # type: ignore[override]
         return {"key_func": self.keys(rows)}
@@ -189,7 +198,7 @@ class GroupByWindow(Opens):
 
     def knows(self, state: State) -> bool:
         if not (
-            isinstance(state, tuple) and len(state) in {8, 10, 11, 12} and all(map(is_whole, state[8:10]))
+            isinstance(state, tuple) and len(state) in {8, *range(10, 14)} and all(map(is_whole, state[8:10]))
         ):
             return False
         keys, offsets, positions, number, mark, others, waiting, ended = state[:8]
@@ -202,7 +211,7 @@ class GroupByWindow(Opens):
             and others.dtype == np.int64
             and others.shape == waiting.shape
             and type(ended) is bool
-            and are_further(state[10:])
+            and self.are_further(state[10:])
         )
 
     def held(self, state: State) -> Sequence[IntArray]:
@@ -210,11 +219,11 @@ class GroupByWindow(Opens):
         return (np.concatenate([positions[offsets[number] :], waiting]),)
 
     def step(self, state: State, rows: Rows) -> Step:
-        number, mark, keys, waiting, ended = state[3:8]
+        number, (keys, waiting, ended) = state[3], state[5:8]
         passes, further = list(state[8:10]), state[10:]
         full = Windows(*state[:3])
         if number < len(full):
-            reading = _Reading(self, full, number, mark, rows, sum(passes), further)
+            reading = _Reading(self, full, state, rows)
             made = reading.take(rows_at_once(rows.scratch))
             if isinstance(made, Chunk):
                 note_rows(rows.scratch, made)
@@ -340,27 +349,19 @@ def _seeded(function: Callable[[Any, Any], Any], key: Any, window: Any) -> Any:
 class _Reading:
     """What is done in one step: rows of one window after the other, as long as more are wanted."""
 
-    def __init__(
-        self,
-        node: GroupByWindow,
-        full: Windows,
-        number: int,
-        mark: Any,
-        rows: Rows,
-        before: int,
-        further: tuple[Any, ...],
-    ) -> None:
-        """`before` windows were opened before the full ones; `further` are the parts that not all states have."""
-        self._node, self._full, self._rows, self._before = node, full, rows, before
-        self._first: First = next(filter(is_first, further), ())
-        self._kept: KeptFrom = next(filter(are_origins, further), ())
-        self.number, self.mark = number, mark
+    def __init__(self, node: GroupByWindow, full: Windows, state: State, rows: Rows) -> None:
+        self._node, self._full, self._rows = node, full, rows
+        self._before = sum(state[8:10])  # so many windows were opened before the full ones
+        self._first: First = next(filter(is_first, state[10:]), ())
+        self._kept: KeptFrom = next(filter(are_origins, state[10:]), ())
+        self._begun, self._gave = BegunPasses(node, state), False
+        self.number, self.mark = state[3:5]
         self._branch: tuple[Branch, Begins] | None = rows.scratch.get("branch")
         self._pieces: list[Chunk] = []
 
     def further(self) -> tuple[Any, ...]:
         """The parts that not all states have, after it."""
-        return tuple(part for part in (self._first, self._kept) if part)
+        return tuple(part for part in (self._first, self._kept, self._begun.part(gave=self._gave)) if part)
 
     def take(self, limit: int) -> Chunk | Failing | Literal[_End.END] | None:
         """Rows, about as many as wanted; None where it only takes longer."""
@@ -374,25 +375,34 @@ class _Reading:
                 if not self._pull():
                     break
         except Exception as error:  # noqa: BLE001  (it takes the place of a row)
-            chunk = self._settle()
+            chunk, self._gave = self._settle(), True
             return Failing(chunk, [(0 if chunk is None else len(chunk), error)])
         return self._settle()
 
     def _settle(self) -> Chunk | None:
         self._rows.scratch["branch"] = self._branch
         self.mark = None if self._branch is None else self._branch[0].mark()
+        self._gave = bool(self._pieces)
         return Chunk.concat(self._pieces) if self._pieces else None
 
     def _pull(self) -> bool:
         """Have rows of the window that is open, or go on to the next one; False where caches have kept others since."""
         if self._branch is None:
+            if self._pieces and self._begun.now:
+                return False  # another window begins with a row that is wanted
+            is_new = self.mark is None
             self._branch = self._opened()
+            if is_new and self._begun.now:
+                return False  # what has begun is said by the state before its rows
         branch, begins = self._branch
         chunk = branch.pull()
         if chunk is END:
             before, self._kept = self._kept, self._node.kept_with(begins, self._kept, branch)
             self._go_on()
-            return before is self._kept
+            return self._begun.goes_on(begins, branch) and before is self._kept
+        if not self._begun.goes_on(begins, branch):
+            branch.give_back(len(chunk))
+            return False
         try:
             piece, self._first = like_first(chunk, self._first, self._rows.scratch, "group_by_window")
             self._pieces.append(piece)
@@ -410,8 +420,11 @@ class _Reading:
         positions = self._full.window(number)
         window = self._rows.take(positions)
         made = self._node.open(int(self._full.keys[number]), window, int(positions[-1]))
-        plan, begins = opened_by(made, window, self._node.begins(made, self._before + number, self._kept))
+        begins = self._node.begins(made, self._before + number, self._kept, self._begun.now)
+        plan, begins = opened_by(made, window, begins)
         branch = self._rows.branch(plan, mark, begins)
+        if mark is None:
+            self._begun.open(made, begins, branch)
         self.number = number
         return branch, begins
 

@@ -33,7 +33,7 @@ from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.inner import check_function, inner_plan, seeded_call
 from penstock.nodes.listed import NONE_LISTED, Listed, listed
-from penstock.nodes.opens import Opens, are_further
+from penstock.nodes.opens import Opens
 from penstock.nodes.places import at_places, before_places, with_places
 from penstock.nodes.prefetch import Prefetch
 from penstock.nodes.sizes import note_rows, rows_at_once
@@ -150,9 +150,10 @@ class Interleave(Opens):
     The state is (for each place the position of the row whose dataset is open there, on hold, and that dataset's
     mark; or None, the place whose turn it is, the rows that it has given in this turn, whether the input has ended;
     where the function names shuffled datasets, or rows are such, the epoch; once rows have come, what the first are;
-    where the function names caches, and one has kept rows in another order, where these begin).
-    The epoch is the number of the first row, through all passes: the number of a row says which pass over such a
-    dataset it opens. Of datasets that are rows it is the number of passes over each.
+    where the function names caches, and one has kept rows in another order, where these begin; where passes over what
+    it names are counted as they begin, the next epochs, as `Opens` says). Where they are not the epoch is the number of
+    the first row, through all passes: the number of a row says which pass over such a dataset it opens. Of datasets
+    that are rows it is the number of passes over each.
 
     Args:
         map_func: Takes a row and returns a dataset.
@@ -191,6 +192,13 @@ class Interleave(Opens):
         return NONE_LISTED if named_too else self.among
 
     @property
+    def opens_one(self) -> bool:
+        return self.cycle_length == 1
+
+    def has_ended(self, state: State) -> bool:
+        return is_over(state)
+
+    @property
     def called_by(self) -> str:
         return self.where
 
@@ -210,10 +218,10 @@ class Interleave(Opens):
         return ((None,) * self.cycle_length, 0, 0, False, *((epoch,) if self.named else ()))
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and 4 <= len(state) <= 7):
+        if not (isinstance(state, tuple) and 4 <= len(state) <= 8):
             return False
         epoch = epoch_in(state)
-        if len(epoch) > 1 or not all(map(is_whole, epoch)) or not are_further(state[4 + len(epoch) :]):
+        if len(epoch) > 1 or not all(map(is_whole, epoch)) or not self.are_further(state[4 + len(epoch) :]):
             return False
         places, turn, given, ended = state[:4]
         if not (isinstance(places, tuple) and len(places) == self.cycle_length and type(ended) is bool):

@@ -12,18 +12,22 @@ from penstock.graph.named import Named
 from penstock.graph.node import Branch, Node, State
 from penstock.graph.origins import are_origins, is_told_of
 from penstock.graph.plan import Plan
+from penstock.nodes.begun import are_begun
 from penstock.nodes.same_form import is_first
 
-__all__ = ["Opens", "are_further"]
+__all__ = ["Opens"]
 
 
 @frozen
 class Opens(Node):
     """A node that opens datasets for rows.
 
-    Passes over what its functions name are counted by row. Which rows the caches among these have kept differs between
-    processes: so a state says it, of those that had kept rows when the run began, and of those that have since come to
-    their end in a dataset that has ended.
+    Passes over what its functions name are counted as they begin, and a state says the next epochs: by the row that was
+    given last, with what is open, and, where rows given since are on hold, by the last of these. Where several places
+    of a pipeline open the same they are counted by row, as in states of before.
+
+    Which rows the caches among these have kept differs between processes: so a state says it, of those that had kept
+    rows when the run began, and of those that have since come to their end in a dataset that has ended.
     """
 
     bound_by: ClassVar[str] = "datasets of which its rank was given a part"
@@ -45,6 +49,42 @@ class Opens(Node):
     def is_shuffled(self) -> bool:
         return bool(self.named)
 
+    @property
+    def counted(self) -> tuple[Plan, ...]:
+        return self._named.counted(*self.naming)
+
+    @property
+    @abstractmethod
+    def opens_one(self) -> bool:
+        """Whether it opens no dataset before another one has ended."""
+
+    @abstractmethod
+    def has_ended(self, state: State) -> bool:
+        """Whether all rows have been given in a state."""
+
+    def begun_in(self, state: State) -> tuple[int, ...]:
+        """What a state says of passes that have begun; empty where it does not."""
+        return next(filter(are_begun, state[self.n_parts :]), ())
+
+    def begun_passes(self, state: State) -> tuple[int, ...]:
+        return self.begun_in(state)[: len(self.counted)]
+
+    def with_begun(self, state: State, begun: tuple[int, ...]) -> State:
+        return self._saying(state, (*begun, *begun)) if begun else state
+
+    def begun_since(self, state: State, begun: tuple[int, ...]) -> State:
+        known = self.begun_in(state)
+        return self._saying(state, (*known[: 2 * len(self.counted)], *begun)) if known else state
+
+    def _saying(self, state: State, begun: tuple[int, ...]) -> State:
+        others = (part for part in state[self.n_parts :] if not are_begun(part))
+        return (*state[: self.n_parts], *others, begun)
+
+    def reached(self, state: State, given: int, *inputs: Plan) -> State:
+        begun, n = self.begun_in(state), len(self.counted)
+        by_now = begun[2 * n :] or (begun[n:] if given or self.has_ended(state) else begun[:n])
+        return self.with_begun(state, by_now)
+
     def is_bound(self) -> bool:
         return True  # as a generator may be, of which a function makes a dataset
 
@@ -56,7 +96,7 @@ class Opens(Node):
         return (*self.start(epoch), *([known] if any(part is not None for part in known) else ()))
 
     def next_epoch(self, state: State, epoch: int) -> State:
-        return self.start_with(epoch, self.kept_after(state))
+        return self.with_begun(self.start_with(epoch, self.kept_after(state)), self.begun_passes(state))
 
     def kept_after(self, state: State) -> KeptFrom:
         return next(filter(are_origins, state[self.n_parts :]), ())
@@ -70,16 +110,33 @@ class Opens(Node):
         others = (part for part in state[self.n_parts :] if not are_origins(part))
         return (*state[: self.n_parts], *others, now)
 
-    def begins(self, made: Plan, number: int, kept: KeptFrom) -> Begins:
+    def begins(self, made: Plan, number: int, kept: KeptFrom, begun: tuple[int, ...]) -> Begins:
         """How passes begin over the dataset that a function made for a row.
 
         Args:
             made: The dataset.
             number: Of the row, through all passes over the rows.
             kept: What is kept by now.
+            begun: The next epochs of what is counted, where it is.
         """
         caches = tuple((id(plan),) for plan in self.caches(made))
-        return Begins(made.first_epochs(number, self._named.since), caches, _padded(kept, len(caches)))
+        counted, known = self.counted if begun and made.counts_named else (), dict[int, int]()
+        if counted:
+            known = dict(zip(map(id, counted), begun, strict=True))
+        elif begun:
+            number = max(begun)
+        epochs = made.first_epochs(number, self._named.since, known)
+        return Begins(epochs, caches, _padded(kept, len(caches)), tuple((id(plan),) for plan in counted))
+
+    def are_further(self, parts: tuple[Any, ...]) -> bool:
+        """Whether parts of a state may be what not all states have: what the first rows are, and what is said of caches
+        and of passes that have begun.
+        """
+        begun = [part for part in parts if are_begun(part)]
+        n_first, n_kept = sum(map(is_first, parts)), sum(map(are_origins, parts))
+        if any(len(part) not in (2 * len(self.counted), 3 * len(self.counted)) for part in begun):
+            return False
+        return max(n_first, n_kept, len(begun)) <= 1 and n_first + n_kept + len(begun) == len(parts)
 
     def may_fill(self, kept: KeptFrom) -> bool:
         """Whether rows of what it opens may fill a cache, where `kept` is kept: they are made once they are wanted."""
@@ -109,12 +166,6 @@ class Opens(Node):
             for ids, origin in zip(begins.caches, known, strict=True)
         )
         return kept if now.count(None) == known.count(None) else now
-
-
-def are_further(parts: tuple[Any, ...]) -> bool:
-    """Whether parts of a state may be what not all states have: what the first rows are, and what is said of caches."""
-    n_first, n_kept = sum(map(is_first, parts)), sum(map(are_origins, parts))
-    return n_first <= 1 and n_kept <= 1 and n_first + n_kept == len(parts)
 
 
 def _padded(kept: KeptFrom, n: int) -> KeptFrom:

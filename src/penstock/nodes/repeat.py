@@ -168,7 +168,7 @@ class Repeat(Node):
                 yield row
             if self.count is None and n == 0:
                 return
-        if self.begins_again(self.count, rows.plan):
+        if self.begins_again(self.count, rows.plan, named=rows.place.is_named):
             rows.begin_again()
 
     def random_access(self, rows: RowSource) -> RowSource | None:  # type: ignore[override]

@@ -13,6 +13,7 @@ from penstock.graph.begins import Begins
 from penstock.graph.following import opened_by
 from penstock.graph.node import AUTOTUNE, END, Branch, Failing, Rows, State
 from penstock.graph.rows import _End
+from penstock.nodes.begun import BegunPasses
 from penstock.nodes.drawn import is_whole
 from penstock.nodes.same_form import First, is_first, like_first
 
@@ -50,6 +51,7 @@ class Turns:
         self._epoch = epoch_in(state)  # states of before have none
         self._first: First = next(filter(is_first, state[4:]), ())
         self._kept = node.kept_after(state)
+        self._begun = BegunPasses(node, state)
         self._may_fill = node.may_fill(self._kept)
         self._places: list[tuple[int, Any] | None] = list(places)
         self._branches: dict[int, tuple[Branch, Begins]] = rows.scratch.setdefault("branches", {})
@@ -60,6 +62,7 @@ class Turns:
         self._moved: set[int] = set()
         self._parts: list[tuple[IntArray, IntArray, IntArray]] = []
         self._total = self._pulls = 0
+        self._gave = False
 
     def take(self, limit: int) -> Chunk | Failing | Literal[_End.END] | None:
         """Rows, about as many as wanted; END where no more come, None where it only takes longer."""
@@ -71,6 +74,7 @@ class Turns:
             error = failure
         chunk = self._chunk()
         self._settle()
+        self._gave = self._total > 0 or error is not None
         if error is not None:
             return Failing(chunk, [(self._total, error)])
         # The place before the end says what is kept.
@@ -80,7 +84,7 @@ class Turns:
 
     def state(self) -> State:
         """The state after it."""
-        further = (part for part in (self._first, self._kept) if part)
+        further = (part for part in (self._first, self._kept, self._begun.part(gave=self._gave)) if part)
         return (tuple(self._places), self._turn, self._given, self._ended, *self._epoch, *further)
 
     def _goes_on(self, limit: int) -> bool:
@@ -106,12 +110,15 @@ class Turns:
         if self._ended:
             self._next_turn()
             return any(place is not None for place in self._places)
-        if self._total and self._begins:
+        if self._total and (self._begins or self._begun.now):
             return False  # the first rows come before a second dataset is opened
         if self._total and self._rows.plan.has_epochs and not self._rows.at_hand:
             return False  # another epoch begins with a row that is wanted
         if self._rows.hold(1):
             self._places[self._turn] = (self._rows.position - 1, None)
+            if self._begun.now:
+                self._branch(self._turn)
+                return False  # what has begun is said by the state before its rows
         else:
             self._ended = True
         return True
@@ -138,7 +145,10 @@ class Turns:
             before, self._kept = self._kept, self._node.kept_with(begins, self._kept, branch)
             self._close(place)
             # The state of the next step says it: rows of this one may be the last that are taken of a pass.
-            return before is self._kept
+            return self._begun.goes_on(begins, branch) and before is self._kept
+        if not self._begun.goes_on(begins, branch):
+            branch.give_back(len(chunk))
+            return False
         try:
             piece, self._first = like_first(chunk, self._first, self._rows.scratch, self._node.where)
         except InvalidArgumentError:
@@ -166,10 +176,13 @@ class Turns:
             row = self._rows.take(np.array([position]))
             made = self._node.open(row.row(0), position)
             number = self._node.pass_at(sum(self._epoch), position)
-            plan, begins = opened_by(made, row, self._node.begins(made, number, self._kept))
+            begins = self._node.begins(made, number, self._kept, self._begun.now)
+            plan, begins = opened_by(made, row, begins)
             branch = self._rows.branch(plan, mark, begins, self._node.reads_ahead or AUTOTUNE)
             found = self._branches[place] = branch, begins
             self._places[place] = opened
+            if mark is None:
+                self._begun.open(made, begins, branch)
         return found
 
     def _add(self, place: int, n: int) -> None:

@@ -107,10 +107,13 @@ def _reached(mark: Mark, plan: Plan) -> Epochs:
     epoch, state, given, _, inputs, _ = mark
     after = plan.node.reached(state, given, *plan.inputs)
     told: tuple[Any, ...] = ()
+    kept, begun = plan.node.kept_after(after), plan.node.begun_passes(after)
     if plan.node.keeps_rows:
         epoch = _FULL if _is_full(after, plan) else 0
-        told = plan.node.kept_after(after)[0][1:] if epoch else ()
-    elif any(kept := plan.node.kept_after(after)):
+        told = kept[0][1:] if epoch else ()
+    elif begun:
+        told = (kept, begun)
+    elif any(kept):
         told = (kept,)
     return epoch, reached_by(state, given, inputs, plan), *told
 
@@ -146,26 +149,36 @@ def _in_epochs(mark: Mark, epochs: Epochs, plan: Plan) -> Mark:
     inputs = tuple(map(_in_epochs, inputs, below, plan.inputs))
     if not plan.node.keeps_rows:
         epoch = max(epoch, later)
-        state = plan.node.kept_by(state, *told) if told else state
+        state = _told_by(state, told, plan)
     elif later == _FULL:
         state = plan.node.filled(state, inputs, *told)
     return (epoch, state, given, position, inputs, notes[:_NOTE])
 
 
+def _told_by(state: Any, told: Sequence[Any], plan: Plan) -> Any:
+    for kept in told[:1]:
+        state = plan.node.kept_by(state, kept)
+    for begun in told[1:]:
+        state = plan.node.with_begun(state, begun)
+    return state
+
+
 # --- where several places have one shuffled plan ---
 
 
-def next_epochs(mark: Mark, plan: Plan) -> _Next:
-    """The plans that the rows up to a mark have begun to pass over, and the epoch of the next pass over each, by id."""
-    return _next(_reached(mark, plan), mark, plan)
+def next_epochs(mark: Mark, plan: Plan, *, named: bool = False) -> _Next:
+    """The plans that the rows up to a mark have begun to pass over, and the epoch of the next pass over each, by id;
+    `named` as for `Node.begins_again`.
+    """
+    return _next(_reached(mark, plan), mark, plan, is_named=named)
 
 
-def _next(epochs: Epochs, mark: Mark, plan: Plan) -> _Next:
+def _next(epochs: Epochs, mark: Mark, plan: Plan, *, is_named: bool) -> _Next:
     found: _Next = {}
     for one, below, part in zip(epochs[1], mark[4], plan.inputs, strict=True):
         if one[0] != WAITS:
-            _merge(found, _next(one, below, part))
-    if plan.node.begins_again(mark[1], *plan.inputs):
+            _merge(found, _next(one, below, part, is_named=is_named))
+    if plan.node.begins_again(mark[1], *plan.inputs, named=is_named):
         known = {key: epoch for key, (_, epoch) in found.items()}
         complete = _complete(settled(mark, plan), plan)
         for part in plan.inputs:
@@ -173,7 +186,9 @@ def _next(epochs: Epochs, mark: Mark, plan: Plan) -> _Next:
         found = {key: (of, known[key]) for key, (of, _) in found.items()}
     if counts(plan):
         _merge(found, {id(plan): (plan, epochs[0] + 1)})
-    if named := plan.node.named:
+    if begun := epochs[3:]:
+        _merge(found, {id(of): (of, n) for of, n in zip(plan.node.counted, *begun, strict=True)})
+    elif named := plan.node.named:
         after = epochs[0] + plan.epochs_taken(mark[1], mark[4])
         _merge(found, {id(of): (of, after) for of in named})
     return found
@@ -257,6 +272,8 @@ def _before(mark: Mark, reached: Epochs, begun: Begun, kept: dict[int, Any], mor
     node, plans = begun.plan.node, begun.plan.inputs
     if caches := node.caches(begun.plan):
         state = node.kept_by(state, tuple(kept.get(id(cache)) for cache in caches))
+    if begun_passes := reached[3:]:
+        state = node.with_begun(state, *begun_passes)
     if begun.epoch is not None:
         epoch = begun.epoch - 1 - more
     elif not node.keeps_rows:

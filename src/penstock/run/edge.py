@@ -24,7 +24,7 @@ from penstock.errors import OtherRowsError
 from penstock.graph.begins import NEVER_BEFORE, Begins
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.in_turn import Begun
-from penstock.graph.node import AUTOTUNE, END, RowSource
+from penstock.graph.node import AUTOTUNE, END, RowSource, State
 from penstock.graph.plan import Plan
 from penstock.graph.share import rows_left
 from penstock.run.crossed import begun_anew, begun_behind, ended, kept_with, next_epochs, noted, reached_by
@@ -69,7 +69,7 @@ class Edge(Giving):
         self.group_rows = 1
         """Rows of the node that pulls here which are taken together by the one above it."""
         if mark is None:
-            if not is_inner and plan.begins_in_turn:
+            if not is_inner:
                 self._passes.allot(plan)
             epoch = self._passes.open(plan)
             self._begin(epoch, self._passes.first_place(plan, epoch))
@@ -79,9 +79,9 @@ class Edge(Giving):
             for part, epoch in next_epochs(self.mark(), plan).values():
                 self._passes.note(part, epoch - 1)
         elif after:
-            epoch = self._later(mark[0], mark[1], mark[4])
-            self._passes.reach(plan, epoch)
-            self._begin(epoch, ended(mark, plan), after=True)
+            epoch, before = self._later(mark[0], mark[1], mark[4]), ended(mark, plan)
+            self._passes.reach_place(plan, epoch, before[0])
+            self._begin(epoch, before, after=True)
         else:
             self.rewind(mark, held)
 
@@ -167,6 +167,7 @@ class Edge(Giving):
         position, state, given, inputs = self._held.base
         given += self.position - position
         before, below = self._before
+        state = self._begun_since(state)
         if self._plan.crosses_epochs:
             inputs = noted(inputs, self._plan.inputs, reached_by(before, self._given, below, self._plan))
         return (
@@ -178,9 +179,21 @@ class Edge(Giving):
             self._failed.notes(self.position - given, here),
         )
 
+    def _begun_since(self, state: State) -> State:
+        """The state before the oldest row on hold, which says of passes what has begun by now."""
+        node = self._plan.node
+        if not node.begun_passes(state):
+            return state
+        now = node.reached(self._before[0], self._given, *self._plan.inputs)
+        return node.begun_since(state, node.begun_passes(now))
+
     def kept(self) -> dict[int, tuple[Plan, Any]]:
         """The caches that have kept rows once those that it has given are taken, as `kept_at` has them."""
         return kept_with(self.mark(), self._plan)
+
+    def begun(self) -> dict[int, tuple[Plan, int]]:
+        """The shuffled plans that its rows have begun to pass over, and the epoch of the next pass over each, by id."""
+        return next_epochs(self.mark(), self._plan, named=True)
 
     def rewind(self, mark: Mark, held: IntArray | None = None) -> None:
         """Stand again where `mark` was taken, with the rows at the positions `held` on hold.
@@ -190,8 +203,9 @@ class Edge(Giving):
             Exception: A row that had been given cannot be made now; its error, as a pull would raise it.
         """
         epoch, state, given, position, inputs, notes = mark
+        state = self._plan.node.begun_since(state, ())
         n_errors, failed, here = (notes or NO_NOTES)[:3]
-        self._passes.note(self._plan, epoch)
+        self._passes.note_place(self._plan, epoch, state)
         wanted = np.zeros(0, np.int64) if held is None else np.sort(held)
         first = position - given
         is_worth = bool(here) and given >= WORTH_FETCHING and _finds_rows(self._plan, here[0], given)
@@ -227,7 +241,7 @@ class Edge(Giving):
         mark = self.mark() if mark is None else mark
         epoch, before = mark[0], ended(mark, self._plan)
         self._epoch = self._later(epoch, *before)
-        self._passes.reach(self._plan, self._epoch)
+        self._passes.reach_place(self._plan, self._epoch, before[0])
         self._maker.restart(self._epoch, before)
         self._clear()
 

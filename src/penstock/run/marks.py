@@ -26,7 +26,8 @@ a fourth: the epochs that the rows of the next step reach, where that is one tha
 
 Epochs: TypeAlias = tuple[Any, ...]
 """(the epoch of a plan, or `WAITS`, those of its inputs in the same way). Of a cache that has kept all rows, but for
-some that failed, their positions come last; of a node whose functions name caches, what these have kept.
+some that failed, their positions come last; of a node whose functions name datasets, what caches in them
+have kept, and the next epochs of those over which passes are counted as they begin.
 """
 
 AT_END: Final = ()
@@ -99,14 +100,22 @@ def _is_next(here: Any, plan: Plan) -> bool:
 
 
 def _are_epochs(value: Any, plan: Plan) -> bool:
-    if not (isinstance(value, tuple) and 2 <= len(value) <= 3 and _is_count(value[0], WAITS)):
+    if not (isinstance(value, tuple) and 2 <= len(value) <= 4 and _is_count(value[0], WAITS)):
         return False
     _, below, *told = value
     if not (isinstance(below, tuple) and len(below) == len(plan.inputs)):
         return False
-    if not all(map(are_rising if plan.node.keeps_rows else are_origins, told)):
+    if not (all(map(are_rising, told)) if plan.node.keeps_rows else _are_told(told, plan)):
         return False
     return all(map(_are_epochs, below, plan.inputs))
+
+
+def _are_told(told: list[Any], plan: Plan) -> bool:
+    kept, *begun = told or [()]
+    n = len(plan.node.counted)
+    return (kept == () or are_origins(kept)) and all(
+        isinstance(part, tuple) and len(part) == n and all(map(_is_count, part)) for part in begun
+    )
 
 
 def _is_count(value: Any, least: int = 0) -> bool:

@@ -38,10 +38,18 @@ class Passes:
 
     def __init__(self) -> None:
         self._allotted: dict[int, deque[int]] = {}
+        self._counts_named = False
 
     def begin(self, plan: Plan) -> int:
-        """The epoch of the next pass over a plan."""
+        """The epoch of the next pass over a plan; 0 where those over what its functions name are counted."""
+        return 0 if self._named_begun(plan) else self._begin(plan)
+
+    def _begin(self, plan: Plan) -> int:
         return plan.new_epoch()
+
+    def _named_begun(self, plan: Plan) -> tuple[int, ...]:
+        """The next epochs of what its functions name, where these are counted."""
+        return plan.named_begun if self._counts_named else ()
 
     def open(self, plan: Plan) -> int:
         """As `begin`, of a plan within one that `allot` was asked for."""
@@ -49,7 +57,10 @@ class Passes:
         return waiting.popleft() if waiting else self.begin(plan)
 
     def allot(self, plan: Plan) -> None:
-        """Begin what is to be opened in a plan in which it depends on others which epoch one begins."""
+        """Begin what is to be opened in a plan, where it depends on others in it which epoch one begins."""
+        self._counts_named = plan.counts_named
+        if not plan.begins_in_turn:
+            return
         caches = (part for part in plan.parts if part.node.keeps_rows)
         complete = {id(part) for part in caches if self.kept(part) is not None}
         for part in begin(plan, self.begin, self.known, complete).in_order():
@@ -57,11 +68,12 @@ class Passes:
                 self._allotted.setdefault(id(part.plan), deque()).append(part.epoch)
 
     def first_place(self, plan: Plan, epoch: int) -> tuple[Any, tuple[None, ...]] | None:
-        """Where a pass begins, and its inputs from their own starts; None where no caches have a say in it."""
-        caches = plan.node.caches(plan)
-        if not caches:
+        """Where a pass begins, and its inputs from their own starts; None where a node says nothing of other passes."""
+        caches, begun = plan.node.caches(plan), self._named_begun(plan)
+        if not caches and not begun:
             return None
-        return plan.node.start_with(epoch, tuple(map(self.kept, caches))), (None,) * len(plan.inputs)
+        state = plan.node.start_with(epoch, tuple(map(self.kept, caches)))
+        return plan.node.with_begun(state, begun), (None,) * len(plan.inputs)
 
     def kept(self, cache: Plan) -> Any:
         """The origin from which a cache has kept rows; None where it has not."""
@@ -78,6 +90,22 @@ class Passes:
 
     def _note(self, plan: Plan, epoch: int) -> None:
         plan.note_epoch(epoch)
+
+    def note_place(self, plan: Plan, epoch: int, state: Any) -> None:
+        """Take note that a pass has reached an epoch, in which it stands in a state."""
+        begun = plan.node.begun_passes(state)
+        if not begun:
+            self.note(plan, epoch)
+        elif not _is_in("told_by_others"):
+            self._note_named(plan, begun)
+
+    def _note_named(self, plan: Plan, begun: tuple[int, ...]) -> None:
+        plan.note_named(begun)
+
+    def reach_place(self, plan: Plan, epoch: int, state: Any) -> None:
+        """As `note_place`, as `reach`."""
+        if not _is_in("told_by_others"):
+            when_taken(partial(self.note_place, plan, epoch, state))
 
     def reach(self, plan: Plan, epoch: int) -> None:
         """As `note`, once the rows that are made now are taken: how far was read ahead changes no later pass."""
@@ -100,13 +128,21 @@ class PassesFrom(Passes):
         self._next = dict(begins.epochs)
         self._kept = begins.kept_by_id()
 
-    def begin(self, plan: Plan) -> int:
-        """The epoch of the next pass over a plan."""
+    def _begin(self, plan: Plan) -> int:
         if not plan.node.is_shuffled:
             return 0
         epoch = self._next.get(id(plan), 0)
         self._next[id(plan)] = epoch + 1
         return epoch
+
+    def _named_begun(self, plan: Plan) -> tuple[int, ...]:
+        if not self._counts_named or id(plan) in self._next:
+            return ()
+        return tuple(map(self.known, plan.node.counted))
+
+    def _note_named(self, plan: Plan, begun: tuple[int, ...]) -> None:
+        for part, epoch in zip(plan.node.counted, begun, strict=True):
+            self._note(part, epoch - 1)
 
     def kept(self, cache: Plan) -> Any:
         """The origin from which a cache had kept rows when the dataset was opened."""

@@ -94,8 +94,10 @@ class Steps:
         """From the start, from a place, or from the start of the epoch after that of a place."""
         self._plan, self._node = plan, plan.node
         node, meter = plan.node, shared.meter
-        self._uncounted = shared.uncounted
+        self._uncounted, self._passes = shared.uncounted, shared.passes
         self._step = node.step if meter is None else meter.step(plan, node.step)
+        self._counts_named = bool(node.counted)
+        self._begun: tuple[int, ...] = ()
         self._holds = type(node).held is not Node.held
         if place is None:
             self._state = node.start(epoch)
@@ -137,6 +139,8 @@ class Steps:
                 edge.keep(positions)
         if made is END and not self._edges:
             self._given = (self._session(),)
+        if self._counts_named:
+            self._reach()
         self.place = self._place()
         if made is END:
             # The epoch that follows may depend on whether this one has come to its end.
@@ -144,6 +148,14 @@ class Steps:
         if callable(made):
             return before, Task(self._uncounted.watched(self._node, made), self.place)
         return before, made
+
+    def _reach(self) -> None:
+        """Have note taken of the passes that have begun."""
+        state = self._node.reached(self._state, 0, *self._plan.inputs)
+        begun = self._node.begun_passes(state)
+        if begun != self._begun:
+            self._begun = begun
+            self._passes.reach_place(self._plan, 0, state)
 
     def in_groups(self, size: int) -> None:
         """Make chunks of multiples of so many rows, where the node or the source can; before the first step."""

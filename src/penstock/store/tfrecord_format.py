@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from penstock.records.encode import Encoder
 from penstock.records.frames import FrameReader, Frames
 from penstock.records.gather import RecordFile, decode_records
 from penstock.records.index import build_index
+from penstock.records.known_indexes import known_index
 from penstock.records.schema import Field, Schema
 from penstock.records.storage import field_of_spec
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
@@ -199,7 +200,8 @@ class _Reader:
     @cached_property
     def file(self) -> RecordFile:
         """The open shard."""
-        index = build_index(self._path, **_LIMITS)
+        # Each iterator over a dataset opens its shards anew.
+        index = known_index(self._path, partial(build_index, **_LIMITS))
         self._check_count(len(index))
         return RecordFile(self._path, index, **_LIMITS)
 

@@ -1,0 +1,47 @@
+"""How many bytes of files are read: what an iterator needs, and none of them again because another one has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import penstock as ps
+
+IO = Path("/proc/self/io")
+pytestmark = pytest.mark.skipif(
+    not IO.exists(), reason="no system that counts the bytes that a process reads"
+)
+
+ROWS, WIDTH = 4000, 1000
+SIZE = ROWS * WIDTH
+
+
+def bytes_read(do: Callable[[], object]) -> int:
+    before = counted()
+    do()
+    return counted() - before
+
+
+def counted() -> int:
+    return int(IO.read_text().split("rchar:")[1].split()[0])
+
+
+def wide_rows() -> ps.Dataset:
+    return ps.Dataset.from_tensor_slices(np.random.default_rng(0).integers(0, 99, (ROWS, WIDTH), np.uint8))
+
+
+def test_a_pass_over_a_saved_dataset_reads_its_files_once(tmp_path: Path):
+    wide_rows().save(str(tmp_path / "saved"))
+    saved = ps.load(str(tmp_path / "saved"))
+    passes = [bytes_read(lambda: list(saved)) / SIZE for _ in range(3)]
+    assert max(passes[1:]) < 1.2
+
+
+def test_the_first_row_of_a_saved_dataset_comes_without_the_others_once_they_were_counted(tmp_path: Path):
+    wide_rows().save(str(tmp_path / "saved"))
+    saved = ps.load(str(tmp_path / "saved"))
+    next(iter(saved))
+    assert bytes_read(lambda: next(iter(saved))) < SIZE / 4

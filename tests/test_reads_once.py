@@ -45,3 +45,12 @@ def test_the_first_row_of_a_saved_dataset_comes_without_the_others_once_they_wer
     saved = ps.load(str(tmp_path / "saved"))
     next(iter(saved))
     assert bytes_read(lambda: next(iter(saved))) < SIZE / 4
+
+
+def test_a_full_shuffle_of_compressed_rows_reads_them_a_few_times_however_many_there_are(tmp_path: Path):
+    rows = np.random.default_rng(0).integers(0, 4, (8 * ROWS, WIDTH), np.uint8)
+    ps.Dataset.from_tensor_slices(rows).save(str(tmp_path / "saved"), compression="zstd")
+    shuffled = ps.load(str(tmp_path / "saved")).shuffle(seed=1)
+    next(iter(shuffled))
+    stored = sum(file.stat().st_size for file in (tmp_path / "saved").rglob("*.zst"))
+    assert bytes_read(lambda: list(shuffled.batch(64))) < 6.5 * stored

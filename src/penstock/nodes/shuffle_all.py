@@ -17,7 +17,7 @@ from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, S
 from penstock.graph.seeds import SeedPair
 from penstock.nodes.drawn import Seeded, is_whole
 from penstock.nodes.gathered import gathered
-from penstock.nodes.sizes import first_rows, knows_size, rows_in_bulk, whole_groups
+from penstock.nodes.sizes import first_rows, knows_size, rows_in_bulk, rows_of_pieces, whole_groups
 from penstock.spec import Spec
 
 __all__ = ["ShuffleAll"]
@@ -76,11 +76,11 @@ class ShuffleAll(Seeded):
         pair, seeds, given = state
         if "source" not in rows.scratch:
             rows.scratch["source"] = rows.by_number_left
+            rows.scratch["in pieces"] = not rows.plan.finds_rows
         source = rows.scratch["source"]
         assert source is not None, "made only over rows that can be reached by number"
         # Rows that lie apart cost less each when many are asked for together: files are read in order then.
-        is_known = knows_size(rows.scratch)
-        at_once = rows_in_bulk(rows.scratch) if is_known else first_rows(rows.spec)
+        at_once = _rows_at_once(rows, given)
         n = min(whole_groups(at_once, given, rows.group_rows), len(source) - given)
         if n <= 0:
             return state, END
@@ -127,6 +127,14 @@ class ShuffleAll(Seeded):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls((1, 2)), cls((3, 4), reshuffle=False)]
+
+
+def _rows_at_once(rows: Rows, given: int) -> int:
+    if not knows_size(rows.scratch):
+        return first_rows(rows.spec)
+    if rows.scratch["in pieces"]:  # as compressed files are read
+        return rows_of_pieces(rows.scratch, given)
+    return rows_in_bulk(rows.scratch)
 
 
 def _key(seeds: SeedPair) -> int:

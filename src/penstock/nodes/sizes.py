@@ -16,6 +16,7 @@ __all__ = [
     "note_rows",
     "rows_at_once",
     "rows_in_bulk",
+    "rows_of_pieces",
     "whole_groups",
 ]
 
@@ -23,6 +24,7 @@ _FIRST_ROWS: Final = 256
 _MOST_ROWS: Final = 1 << 16
 _CHUNK_BYTES: Final = 1 << 20
 _CHUNKS_IN_BULK: Final = 4
+_CHUNKS_OF_PIECES: Final = 64
 # Rows of a kilobyte or more: others are put together sooner than another thread is told of them.
 _MOST_WIDE_ROWS: Final = 1 << 10
 
@@ -36,6 +38,15 @@ def rows_at_once(scratch: dict[str, Any]) -> int:
 def rows_in_bulk(scratch: dict[str, Any]) -> int:
     """Rows of a few megabytes, for steps that cost less for each row the more there are; few at first."""
     return rows_at_once(scratch) * _CHUNKS_IN_BULK if knows_size(scratch) else _FIRST_ROWS
+
+
+def rows_of_pieces(scratch: dict[str, Any], given: int) -> int:
+    """Rows for a step that reads all files for any: as many as were given before, of 64 megabytes at most.
+
+    So the first ones come at once, and files of that size are read a few times, where a few megabytes at a time would
+    read them the more often the more they hold.
+    """
+    return max(rows_in_bulk(scratch), min(given, rows_at_once(scratch) * _CHUNKS_OF_PIECES))
 
 
 def knows_size(scratch: dict[str, Any]) -> bool:

@@ -47,10 +47,20 @@ def test_the_first_row_of_a_saved_dataset_comes_without_the_others_once_they_wer
     assert bytes_read(lambda: next(iter(saved))) < SIZE / 4
 
 
-def test_a_full_shuffle_of_compressed_rows_reads_them_a_few_times_however_many_there_are(tmp_path: Path):
+def shuffled_in_zstd(folder: Path) -> tuple[ps.Dataset, int]:
+    """Rows of 32 MB that lie in compressed files, in a random order of all, and the bytes of these."""
     rows = np.random.default_rng(0).integers(0, 4, (8 * ROWS, WIDTH), np.uint8)
-    ps.Dataset.from_tensor_slices(rows).save(str(tmp_path / "saved"), compression="zstd")
-    shuffled = ps.load(str(tmp_path / "saved")).shuffle(seed=1)
+    ps.Dataset.from_tensor_slices(rows).save(str(folder), compression="zstd")
+    shuffled = ps.load(str(folder)).shuffle(seed=1)
     next(iter(shuffled))
-    stored = sum(file.stat().st_size for file in (tmp_path / "saved").rglob("*.zst"))
+    return shuffled, sum(file.stat().st_size for file in folder.rglob("*.zst"))
+
+
+def test_a_full_shuffle_of_compressed_rows_reads_them_a_few_times_however_many_there_are(tmp_path: Path):
+    shuffled, stored = shuffled_in_zstd(tmp_path / "saved")
     assert bytes_read(lambda: list(shuffled.batch(64))) < 6.5 * stored
+
+
+def test_a_rank_of_a_full_shuffle_of_compressed_rows_reads_them_a_few_times(tmp_path: Path):
+    shuffled, stored = shuffled_in_zstd(tmp_path / "saved")
+    assert bytes_read(lambda: list(shuffled.distribute(0, 2))) < 7.5 * stored

@@ -17,7 +17,14 @@ from penstock.graph.node import END, Before, Node, PlainRows, Rows, RowSource, S
 from penstock.graph.seeds import SeedPair
 from penstock.nodes.drawn import Seeded, is_whole
 from penstock.nodes.gathered import gathered
-from penstock.nodes.sizes import first_rows, knows_size, rows_in_bulk, rows_of_pieces, whole_groups
+from penstock.nodes.sizes import (
+    first_rows,
+    knows_size,
+    reads_pieces,
+    rows_in_bulk,
+    rows_of_pieces,
+    whole_groups,
+)
 from penstock.spec import Spec
 
 __all__ = ["ShuffleAll"]
@@ -76,7 +83,7 @@ class ShuffleAll(Seeded):
         pair, seeds, given = state
         if "source" not in rows.scratch:
             rows.scratch["source"] = rows.by_number_left
-            rows.scratch["in pieces"] = not rows.plan.finds_rows
+            rows.scratch["reads pieces"] = reads_pieces(rows.plan)
         source = rows.scratch["source"]
         assert source is not None, "made only over rows that can be reached by number"
         # Rows that lie apart cost less each when many are asked for together: files are read in order then.
@@ -132,7 +139,7 @@ class ShuffleAll(Seeded):
 def _rows_at_once(rows: Rows, given: int) -> int:
     if not knows_size(rows.scratch):
         return first_rows(rows.spec)
-    if rows.scratch["in pieces"]:  # as compressed files are read
+    if rows.scratch["reads pieces"]:
         return rows_of_pieces(rows.scratch, given)
     return rows_in_bulk(rows.scratch)
 

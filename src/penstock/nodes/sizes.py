@@ -6,6 +6,7 @@ from math import prod
 from typing import Any, Final
 
 from penstock.column.chunk import Chunk
+from penstock.graph.plan import Plan
 from penstock.spec import NoneSpec, Spec, TensorSpec
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "is_wide",
     "knows_size",
     "note_rows",
+    "reads_pieces",
     "rows_at_once",
     "rows_in_bulk",
     "rows_of_pieces",
@@ -38,6 +40,11 @@ def rows_at_once(scratch: dict[str, Any]) -> int:
 def rows_in_bulk(scratch: dict[str, Any]) -> int:
     """Rows of a few megabytes, for steps that cost less for each row the more there are; few at first."""
     return rows_at_once(scratch) * _CHUNKS_IN_BULK if knows_size(scratch) else _FIRST_ROWS
+
+
+def reads_pieces(plan: Plan) -> bool:
+    """Whether a few rows by number cost as much as many, since what lies around them is read too: compressed files."""
+    return not all(part.finds_rows for part in plan.parts if not part.inputs)
 
 
 def rows_of_pieces(scratch: dict[str, Any], given: int) -> int:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
 from penstock.dataset import Dataset
 from penstock.errors import FailedPreconditionError
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import set_seed
 from penstock.nodes.shuffle import Shuffle
 from penstock.nodes.shuffle_all import ShuffleAll
+from penstock.nodes.sizes import note_rows, rows_at_once, rows_in_bulk
 from penstock.testing import Samples, check_laws
 
 pytestmark = pytest.mark.usefixtures("no_global_seed")
@@ -108,3 +112,26 @@ def test_rows_of_two_passes_over_one_shuffled_dataset_have_no_number():
     shuffled = Dataset(Plan(Samples(9))).shuffle(seed=1)
     assert shuffled.plan.rows is not None
     assert shuffled.concatenate(shuffled.take(3)).plan.rows is None
+
+
+MADE: list[int] = []
+
+
+def untraced(x: np.int64) -> np.ndarray[Any, Any]:
+    MADE.append(int(x))
+    return np.full((200, 200), x, np.int64)
+
+
+def test_the_first_rows_of_a_function_that_tells_no_sizes_come_without_hundreds_of_others():
+    shuffled = Dataset.range(1000).map(untraced).shuffle(seed=1).batch(4)
+    MADE.clear()
+    next(iter(shuffled))
+    assert len(MADE) < 50
+
+
+def test_rows_that_take_long_are_made_half_a_second_together():
+    scratch: dict[str, Any] = {}
+    note_rows(scratch, Chunk(FixedColumn(np.zeros(100))), seconds=2.0)
+    assert (rows_at_once(scratch), rows_in_bulk(scratch)) == (25, 25)
+    note_rows(scratch, Chunk(FixedColumn(np.zeros(100))), seconds=1e-4)
+    assert rows_in_bulk(scratch) > 10_000

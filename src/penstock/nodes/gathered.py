@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
 from penstock.column.base import IntArray
@@ -16,11 +17,12 @@ def gathered(
     source: RowSource, numbers: IntArray, scratch: dict[str, Any], after: State
 ) -> tuple[State, Chunk | Failing]:
     """The rows of these numbers; where one cannot be had, an error in its place."""
+    began = perf_counter()
     try:
         chunk = source.gather(numbers)
     except Exception:  # noqa: BLE001  (raised again for its row)
         return after, _singly(source, numbers)
-    note_rows(scratch, chunk)
+    note_rows(scratch, chunk, perf_counter() - began)
     return after, chunk
 
 

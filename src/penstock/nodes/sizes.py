@@ -23,23 +23,27 @@ __all__ = [
 ]
 
 _FIRST_ROWS: Final = 256
+_FIRST_ROWS_APART: Final = 32
 _MOST_ROWS: Final = 1 << 16
 _CHUNK_BYTES: Final = 1 << 20
 _CHUNKS_IN_BULK: Final = 4
 _CHUNKS_OF_PIECES: Final = 64
+# Of a function that takes long for each row: who waits for the next one waits for all that are made together.
+_MOST_SECONDS: Final = 0.5
 # Rows of a kilobyte or more: others are put together sooner than another thread is told of them.
 _MOST_WIDE_ROWS: Final = 1 << 10
 
 
 def rows_at_once(scratch: dict[str, Any]) -> int:
     """Rows of about a megabyte, judged by the chunk that was noted last; few at first, so that they come at once."""
-    rows: int = scratch.get("rows_at_once", _FIRST_ROWS)
-    return rows
+    return min(_rows_by_size(scratch), _rows_in_time(scratch))
 
 
 def rows_in_bulk(scratch: dict[str, Any]) -> int:
     """Rows of a few megabytes, for steps that cost less for each row the more there are; few at first."""
-    return rows_at_once(scratch) * _CHUNKS_IN_BULK if knows_size(scratch) else _FIRST_ROWS
+    if not knows_size(scratch):
+        return _FIRST_ROWS
+    return min(_rows_by_size(scratch) * _CHUNKS_IN_BULK, _rows_in_time(scratch))
 
 
 def reads_pieces(plan: Plan) -> bool:
@@ -53,7 +57,8 @@ def rows_of_pieces(scratch: dict[str, Any], given: int) -> int:
     So the first ones come at once, and files of that size are read a few times, where a few megabytes at a time would
     read them the more often the more they hold.
     """
-    return max(rows_in_bulk(scratch), min(given, rows_at_once(scratch) * _CHUNKS_OF_PIECES))
+    by_size = _rows_by_size(scratch)
+    return max(by_size * _CHUNKS_IN_BULK, min(given, by_size * _CHUNKS_OF_PIECES))
 
 
 def knows_size(scratch: dict[str, Any]) -> bool:
@@ -68,8 +73,8 @@ def is_wide(scratch: dict[str, Any]) -> bool:
 
 
 def first_rows(spec: Spec) -> int:
-    """Rows of at most about a megabyte, judged by arrays of known sizes; few."""
-    return min(_rows_of(spec, _CHUNK_BYTES), _FIRST_ROWS)
+    """Rows of at most about a megabyte, judged by arrays of known sizes; few, and two where sizes are not known."""
+    return min(bounded_rows(spec, _CHUNK_BYTES), _FIRST_ROWS_APART)
 
 
 def bounded_rows(spec: Spec, most_bytes: int) -> int:
@@ -98,6 +103,18 @@ def whole_groups(n: int, given: int, size: int) -> int:
     return end - given if end > given else n
 
 
-def note_rows(scratch: dict[str, Any], chunk: Chunk) -> None:
-    """Judge the next size by this chunk, of at least a row."""
+def note_rows(scratch: dict[str, Any], chunk: Chunk, seconds: float = 0.0) -> None:
+    """Judge the next size by this chunk, of at least a row, and by how long it took to make."""
+    most = _MOST_SECONDS * len(chunk) / max(seconds, 1e-9)
+    scratch["rows_in_time"] = max(1, int(min(most, _CHUNKS_IN_BULK * _MOST_ROWS)))
     scratch["rows_at_once"] = min(max(1, _CHUNK_BYTES * len(chunk) // max(chunk.nbytes, 1)), _MOST_ROWS)
+
+
+def _rows_by_size(scratch: dict[str, Any]) -> int:
+    rows: int = scratch.get("rows_at_once", _FIRST_ROWS)
+    return rows
+
+
+def _rows_in_time(scratch: dict[str, Any]) -> int:
+    rows: int = scratch.get("rows_in_time", _CHUNKS_IN_BULK * _MOST_ROWS)
+    return rows

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate, pairwise
 from math import isclose
 from numbers import Real
+from time import perf_counter
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -138,8 +139,9 @@ class Part(Node):
         numbers = state + np.flatnonzero(self._chosen(state, n, len(source)))
         if not len(numbers):
             return state + n, None
+        began = perf_counter()
         chunk = source.gather(numbers)
-        note_rows(scratch, chunk)
+        note_rows(scratch, chunk, perf_counter() - began)
         return state + n, chunk
 
     def _places(self, n: int) -> tuple[int, int]:

@@ -27,6 +27,9 @@ from penstock.testing.pipeline_more import MORE_CALLS, cached_in, split
 from penstock.testing.pipeline_sources import SOURCES, Kind, Start
 from penstock.testing.pipelines import Pipeline, random_pipeline
 
+# Pipelines of which no pass fills a cache in files in order say so.
+pytestmark = pytest.mark.filterwarnings("ignore:cache. .* is filled by a pass in order")
+
 MOST_ROWS = 60
 # PENSTOCK_RANDOM_PIPELINES=5000 searches further: seeds from there on were never looked at by the usual run.
 MARKS = 4 if "PENSTOCK_RANDOM_PIPELINES" in os.environ else 1

@@ -282,3 +282,43 @@ def test_places_that_open_the_same_dataset_have_other_orders_also_after_one_is_l
         list(islice(both, n))
         pairs = [(int(a), int(b)) for a, b in both]
         assert [a for a, _ in pairs] != [b for _, b in pairs]
+
+
+def empty(rows):
+    return rows.filter(lambda x: x < 0)
+
+
+# Behind the last row passes begin that give none: nothing asks for their end again where one of these has kept it.
+KEEPS_THE_END: dict[str, Callable[[Any], Any]] = {
+    "repeat": lambda ds: ds.repeat(2),
+    "shuffle": lambda ds: ds.shuffle(7, seed=5),
+    "window": lambda ds: ds.window(2).flat_map(lambda window: window),
+    "group_by_window": lambda ds: ds.group_by_window(lambda x: x, lambda _, window: window, 2),
+}
+GIVES_NONE: dict[str, Callable[[Any], Any]] = {
+    "flat_map": lambda rows: Dataset.range(2).flat_map(lambda _: empty(rows)),
+    "interleave": lambda rows: Dataset.range(2).interleave(lambda _: empty(rows), cycle_length=2),
+    "group_by_window": lambda rows: Dataset.range(2).group_by_window(lambda x: x, lambda *_: empty(rows), 1),
+    "the last ones": lambda rows: Dataset.range(3).flat_map(
+        lambda i: rows.filter(lambda x: (x >= 0) & (i < 1))
+    ),
+}
+
+
+@pytest.mark.parametrize("above", KEEPS_THE_END)
+@pytest.mark.parametrize("opener", GIVES_NONE)
+def test_a_state_after_the_end_knows_of_passes_that_gave_no_row(opener: str, above: str):
+    def made() -> tuple[Any, Any]:
+        rows = shuffled()
+        return rows, KEEPS_THE_END[above](GIVES_NONE[opener](rows))
+
+    rows, ds = made()
+    first = iter(ds)
+    assert len(list(first)) == (0 if opener != "the last ones" else 8 if above == "repeat" else 4)
+    state = json.loads(json.dumps(first.get_state()))
+    want = list(rows)
+    rows, ds = made()
+    again = iter(ds)
+    again.set_state(state)
+    assert list(again) == []
+    assert list(rows) == want

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,3 +65,15 @@ def test_a_full_shuffle_of_compressed_rows_reads_them_a_few_times_however_many_t
 def test_a_rank_of_a_full_shuffle_of_compressed_rows_reads_them_a_few_times(tmp_path: Path):
     shuffled, stored = shuffled_in_zstd(tmp_path / "saved")
     assert bytes_read(lambda: list(shuffled.distribute(0, 2))) < 7.5 * stored
+
+
+def test_an_index_is_not_kept_of_a_shard_that_was_written_anew_in_place(tmp_path: Path):
+    for name, lengths in (("a", [10, 20, 5]), ("b", [20, 10, 5])):
+        ps.Dataset.from_list([b"x" * n for n in lengths]).save(tmp_path / name, format="tfrecord")
+    shards = [next((tmp_path / name).rglob("*.tfrecord")) for name in "ab"]
+    assert len(ps.load(tmp_path / "a", verify="none")[0]) == 10
+    before = shards[0].stat()
+    with shards[0].open("r+b") as file:
+        file.write(shards[1].read_bytes())
+    os.utime(shards[0], ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert len(ps.load(tmp_path / "a", verify="none")[0]) == 20

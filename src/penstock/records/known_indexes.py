@@ -13,7 +13,7 @@ from penstock.records.index_file import RecordIndex
 __all__ = ["known_index"]
 
 # What tells a file from others and from what it was before.
-_Version: TypeAlias = tuple[int, int, int, int]
+_Version: TypeAlias = tuple[int, int, int, int, int]
 
 # Of all files together: 16 bytes each are 128 MiB.
 _MOST_RECORDS: Final = 1 << 23
@@ -68,7 +68,8 @@ def known_index(path: str, build: Callable[[str], RecordIndex]) -> RecordIndex:
 
 def _version_of(path: str) -> _Version:
     status = os.stat(path)
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    # The last one is of what nobody can set back.
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _size(index: RecordIndex) -> int:

@@ -205,7 +205,8 @@ class Edge(Giving):
         epoch, state, given, position, inputs, notes = mark
         state = self._plan.node.begun_since(state, ())
         n_errors, failed, here = (notes or NO_NOTES)[:3]
-        self._passes.note_place(self._plan, epoch, state)
+        # Behind the last row passes may have begun that gave none, and no node above may ask again.
+        self._passes.note_place(self._plan, epoch, self._plan.node.reached(state, given, *self._plan.inputs))
         wanted = np.zeros(0, np.int64) if held is None else np.sort(held)
         first = position - given
         is_worth = bool(here) and given >= WORTH_FETCHING and _finds_rows(self._plan, here[0], given)

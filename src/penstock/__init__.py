@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
     elif name in _FRAMEWORKS:
         value = _framework(name)
     else:
-        imported("penstock.elsewhere").refuse_name("module 'penstock'", name)
+        imported("penstock.elsewhere").refuse_function(name)
     globals()[name] = value
     return value
 

@@ -22,7 +22,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_batch
 from penstock.column.nested import set_dataset_maker
 from penstock.column.packing import pack_row, spec_of
-from penstock.elsewhere import refuse_name
+from penstock.elsewhere import refuse_method
 from penstock.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -80,7 +80,7 @@ else:
         """In place of the declarations of methods, which are put into `Dataset` when they are asked for."""
 
         def __getattr__(self, name: str) -> NoReturn:
-            refuse_name(f"'{type(self).__name__}' object", name, at=self)
+            refuse_method(self, name)
 
 
 __all__ = ["Dataset", "install"]

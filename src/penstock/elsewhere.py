@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NoReturn
 
-__all__ = ["refuse_name"]
+__all__ = ["refuse_function", "refuse_method"]
 
 _OF_DATASET: Final = {
     "column_names": "list(ds.element_spec)",
@@ -47,8 +48,17 @@ _OF_MODULE: Final = {
 }
 
 
-def refuse_name(of: str, name: str, *, at: object = None) -> NoReturn:
-    """Raise AttributeError for a name that there is not, with the way out where one is known."""
-    known = (_OF_MODULE if of == "module 'penstock'" else _OF_DATASET).get(name)
+def refuse_function(name: str) -> NoReturn:
+    """Raise AttributeError for a name that there is not in `penstock`, with the way out where one is known."""
+    _refuse("module 'penstock'", name, _OF_MODULE, None)
+
+
+def refuse_method(of: object, name: str) -> NoReturn:
+    """As `refuse_function`, of a dataset."""
+    _refuse(f"{type(of).__name__!r} object", name, _OF_DATASET, of)
+
+
+def _refuse(of: str, name: str, ways: Mapping[str, str], at: object) -> NoReturn:
+    known = ways.get(name)
     help = f". Here it is {known}." if known else ""
     raise AttributeError(f"{of} has no attribute {name!r}{help}", name=None if known else name, obj=at)

@@ -9,7 +9,7 @@ from threading import Thread, main_thread
 from typing import TypeAlias
 
 from penstock import _native
-from penstock.fs.paths import regular_status
+from penstock.fs.paths import folders_of, regular_status
 
 __all__ = ["Version", "Versions", "version_of"]
 
@@ -99,11 +99,12 @@ def _versions_of(paths: Sequence[str]) -> tuple[Version, ...]:
 
 def _not_listed(paths: Sequence[str]) -> Iterable[str]:
     """Those that the lists of their folders do not tell to be regular files, in order; all where that takes longer."""
-    folders = {path[: path.rfind(os.sep) + 1] for path in paths}
+    folders = folders_of(paths)
     if len(folders) * _MANY > len(paths):
         return paths
     regular: set[str] = set()
     for folder in folders:
+        head = os.path.join(folder, "")
         with suppress(OSError), os.scandir(folder or os.curdir) as entries:
-            regular.update([folder + entry.name for entry in entries if entry.is_file(follow_symlinks=False)])
+            regular.update([head + entry.name for entry in entries if entry.is_file(follow_symlinks=False)])
     return [] if regular.issuperset(paths) else [path for path in paths if path not in regular]

@@ -26,7 +26,7 @@ class _Rows:
     """All rows of a pass, the mark of the input that it began at, and the positions of those that failed."""
 
     chunks: list[Chunk]
-    starts: list[int]
+    starts: IntArray
     origin: Any
     failed: IntArray
     mark: None = None
@@ -34,14 +34,14 @@ class _Rows:
 
     @property
     def rows(self) -> int:
-        return self.starts[-1]
+        return int(self.starts[-1])
 
     def from_row(self, row: int) -> Chunk | None:
         """Rows from this one on; None at the end."""
         if row >= self.rows:
             return None
         i = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return self.chunks[i].slice(row - self.starts[i], len(self.chunks[i]))
+        return self.chunks[i].slice(row - int(self.starts[i]), len(self.chunks[i]))
 
     def __len__(self) -> int:
         return self.rows
@@ -49,7 +49,7 @@ class _Rows:
     def gather(self, rows: IntArray) -> Chunk:
         """The rows of these numbers."""
         which = np.searchsorted(self.starts, rows, side="right") - 1
-        return Chunk.gather_from(self.chunks, which, rows - np.array(self.starts)[which]).read_only()
+        return Chunk.gather_from(self.chunks, which, rows - self.starts[which]).read_only()
 
 
 class _Store:
@@ -86,7 +86,7 @@ class _Keeper:
 
     def finish(self, failed: IntArray) -> None:
         """Keep the rows of a whole pass."""
-        starts = list(accumulate(map(len, self._chunks), initial=0))
+        starts = np.array(list(accumulate(map(len, self._chunks), initial=0)), np.int64)
         self._made = _Rows(self._chunks, starts, self._origin, failed)
         if self._store.kept is None:
             self._store.kept, self._store.numbered = self._made, None

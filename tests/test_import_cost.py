@@ -218,6 +218,7 @@ IMPORTED = (
     "trace.fused",
     "run.edge",
     "sources.tfrecord",
+    "sources.tfrecord_in_order",
 )
 
 

@@ -1,0 +1,102 @@
+"""How rows of TFRecord files are read by their numbers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
+from penstock.column.empty import empty_chunk
+from penstock.column.spread import gather_spread, gather_together
+from penstock.fs.kept_open import KeptOpen, most_asked
+from penstock.graph.node import FilePlace
+from penstock.records.decode import Decoder
+from penstock.records.gather import RecordFile, decode_records
+from penstock.records.index import RecordIndex, build_indexes
+
+if TYPE_CHECKING:
+    from penstock.sources.tfrecord import TFRecordFiles
+
+__all__ = ["RecordsByNumber"]
+
+
+class RecordsByNumber:
+    """Rows by number, through the indexes of the files, which are made on first need."""
+
+    def __init__(self, node: TFRecordFiles) -> None:
+        self._node = node
+        self._decoder = Decoder(node.schema, node.strict)
+        self._files = KeptOpen[RecordFile]()
+
+    @cached_property
+    def indexes(self) -> list[RecordIndex]:
+        """The index of every file."""
+        kept = [self._node.kept_index(number) for number in range(len(self._node.paths))]
+        found = [index for index in kept if index is not None]
+        if len(found) == len(kept):
+            return found
+        options = self._node.options
+        return build_indexes(
+            self._node.paths,
+            mode=self._node.index,
+            max_record_bytes=options.max_record_bytes,
+            max_ratio=options.max_ratio,
+        )
+
+    @cached_property
+    def _bounds(self) -> IntArray:
+        """Where the rows of each file begin, and the number of all rows."""
+        counts = self._node.counts or [len(index) for index in self.indexes]
+        return np.cumsum([0, *counts])
+
+    def __len__(self) -> int:
+        return int(self._bounds[-1])
+
+    def gather(self, rows: IntArray) -> Chunk:
+        """The rows asked for, in that order; only their records are read."""
+        if not len(rows):
+            return empty_chunk(self._node.spec())
+        return gather_together(self._bounds, rows, most_asked(), self._of_files)
+
+    def places(self, rows: IntArray) -> list[FilePlace]:
+        """The file, the record and its byte offset of each row."""
+        numbers = np.searchsorted(self._bounds, rows, side="right") - 1
+        records = (rows - self._bounds[numbers]).tolist()
+        return [
+            (self._node.paths[number], record, int(self.indexes[number].offsets[record]))
+            for number, record in zip(numbers.tolist(), records, strict=True)
+        ]
+
+    def _of_files(self, numbers: list[int], which: IntArray, records: IntArray) -> Chunk:
+        files = [self._file(number) for number in numbers]
+        if (decoded := decode_records(files, which, records, self._decoder)) is not None:
+            return decoded
+        starts = self._bounds[numbers]
+        return gather_spread(self._bounds, starts[which] + records, self._of_file)
+
+    def _of_file(self, number: int, records: IntArray) -> Chunk:
+        frames = self._file(number).read(records)
+        chunk, error = self._decoder.decode(frames)
+        if error is not None:
+            at, error.record = error.record or 0, None
+            path, offset = self._node.paths[number], int(frames.offsets[at])
+            raise error.at(path=path, record=frames.number(at), offset=offset)
+        assert chunk is not None
+        return chunk
+
+    def _file(self, number: int) -> RecordFile:
+        return self._files.get(number, self._opened)
+
+    def _opened(self, number: int) -> RecordFile:
+        if (error := self._node.other_count(number, len(self.indexes[number]))) is not None:
+            raise error
+        self._node.check_version(number)
+        return RecordFile(
+            self._node.paths[number],
+            self.indexes[number],
+            max_record_bytes=self._node.options.max_record_bytes,
+            max_ratio=self._node.options.max_ratio,
+        )

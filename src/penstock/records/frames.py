@@ -173,7 +173,11 @@ class FrameReader:
 
         Files of the system that do not tell their size never do.
         """
-        return 0 < offset == self._stream.size and not self._stream.has_changed()
+        return 0 < offset == self._stream.size and not self.has_changed()
+
+    def has_changed(self) -> bool:
+        """Whether the file was written on since it was opened, other than appended to."""
+        return self._stream.has_changed()
 
     @property
     def points(self) -> list[Point]:

@@ -180,6 +180,10 @@ class TFRecordFiles(Node):
             help="Copy it again from where it came; to read it as it is, pass features='infer'.",
         )
 
+    def threads(self) -> int:
+        # Damage that is skipped is told in the order of the file.
+        return 1 if self.options.skips else -1
+
     def open_session(self) -> RecordsInOrder:
         return RecordsInOrder(self)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from penstock.column.chunk import Chunk
@@ -12,6 +13,7 @@ from penstock.errors import DataLossError, LimitError, PenstockError, WireError
 from penstock.graph.node import Broken, State, Work
 from penstock.records.damage import DamageLog
 from penstock.records.decode import Decoder
+from penstock.records.even import EvenRecords
 from penstock.records.frames import Damage, FrameReader, Frames
 from penstock.records.index import teach_points
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
@@ -48,6 +50,7 @@ class RecordsInOrder:
         self._number = -1
         self._told = 0
         self._is_plain = False
+        self._even, self._is_lent = EvenRecords(), False
         self._most = max(1, min(CHUNK_ROWS, _DECODED_BYTES // self._decoder.row_bytes))
         self._limit = min(_FIRST_ROWS, self._most)
         self._rows = self._files = 0
@@ -67,6 +70,8 @@ class RecordsInOrder:
             reader = self._reader_of(number)
             if self._ends_at(offset):
                 return self._end(number, record)
+            if (work := self._read_apart(number, record, offset)) is not None:
+                return work
             if (made := self._read_directly(number, record, offset)) is not None:
                 return made
             if reader.position != (record, offset):
@@ -116,6 +121,20 @@ class RecordsInOrder:
                 with suppress(PenstockError, OSError):  # an index only saves time
                     teach_points(self._reader.path, self._reader.compression)
         return self._reader
+
+    def _read_apart(self, number: int, record: int, offset: int) -> tuple[Work, State] | None:
+        """The work to have the next rows, for any thread, and the state after them; None where these are not known."""
+        reader = self._reader
+        if not self._is_plain or reader is None:
+            return None
+        found = self._even.next(reader, offset, self._limit, CHUNK_BYTES)
+        if found is None:
+            return None
+        n, stop = found
+        self._is_lent = True
+        self._limit = self._limit_after(n, stop - offset)
+        before, after = (number, record, offset), (number, record + n, stop)
+        return partial(_read, self._node, self._decoder, self._even, reader, before, after), after
 
     def _read_directly(self, number: int, record: int, offset: int) -> tuple[Chunk, State] | None:
         """The next rows and the state after them, where at least one record comes that has no fault."""
@@ -170,6 +189,7 @@ class RecordsInOrder:
                 # It was closed, and may go away before its end is asked for.
                 self._over = state if is_over and place else None
         self._files += state[0] - number
+        self._even.note(total, nbytes)
         self._limit = self._limit_after(total, nbytes)
         return chunk.slice(0, total), state
 
@@ -182,9 +202,36 @@ class RecordsInOrder:
             self._told = len(reader.damage)
 
     def _close(self) -> None:
-        if self._reader is not None:
+        # Work that is not done yet has the file open until then.
+        if self._reader is not None and not self._is_lent:
             self._reader.close()
-            self._reader = None
+        self._reader, self._is_lent = None, False
+
+
+def _read(
+    node: TFRecordFiles, decoder: Decoder, even: EvenRecords, reader: FrameReader, before: State, after: State
+) -> tuple[State, Chunk]:
+    """The rows between two states, and the second one; where a fault comes first, those before it and the state there.
+
+    From there on they are read again, by who can tell of it.
+    """
+    number, record, offset = before
+    start, chunk = perf_counter(), None
+    with suppress(OSError):
+        if reader.descriptor is not None:
+            chunk, files = decoder.read(
+                reader.descriptor,
+                offset,
+                after[2],
+                limit=after[1] - record,
+                limit_bytes=after[2] - offset,
+                verify=node.options.verify,
+                max_record_bytes=node.options.max_record_bytes,
+            )
+    if chunk is None or reader.has_changed():
+        return before, empty_chunk(node.spec())
+    even.note_seconds(after[2] - offset, perf_counter() - start)
+    return (number, record + len(chunk), files[0][1]), chunk
 
 
 def _decoded(

@@ -1,0 +1,63 @@
+"""Records of one length: where the next ones lie is known before they are read, so that several threads read a file."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+import numpy as np
+
+from penstock import _native
+from penstock.records.frames import FrameReader
+from penstock.records.window import HEADER_BYTES, LARGE_RECORD_BYTES
+
+__all__ = ["EvenRecords"]
+
+# Fewer are read before another thread is told of them, together with those of the files that follow.
+_LEAST_BYTES: Final = 1 << 20
+
+# Below it bytes come from a disk that serves one reader best: so many chunks are then read one after the other.
+_SLOW_BYTES_A_SECOND: Final = 250 << 20
+_CHUNKS_IN_ORDER: Final = 16
+
+
+class EvenRecords:
+    """Tells where the next records of a file lie, judged by those before them.
+
+    Only the header behind them is looked at: whoever reads them checks them all, and that there are as many.
+    """
+
+    def __init__(self) -> None:
+        self._frame_bytes = 0
+        self._in_order = 0
+
+    def note(self, records: int, nbytes: int) -> None:
+        """Take note of records with their framing, at least one, that were read one after the other."""
+        is_even = not nbytes % records and nbytes >= records * LARGE_RECORD_BYTES
+        self._frame_bytes = nbytes // records if is_even else 0
+        self._in_order -= self._in_order > 0
+
+    def note_seconds(self, nbytes: int, seconds: float) -> None:
+        """Take note of how long a thread took to read records."""
+        if seconds * _SLOW_BYTES_A_SECOND > nbytes:
+            self._in_order = _CHUNKS_IN_ORDER
+
+    def next(self, reader: FrameReader, offset: int, limit: int, limit_bytes: int) -> tuple[int, int] | None:
+        """How many records come from a byte on, and the byte behind them; None where that is not known. OSError."""
+        size = self._frame_bytes
+        if not size or self._in_order:
+            return None
+        n = min(limit, max(1, limit_bytes // size), (reader.size_bytes - offset) // size)
+        stop = offset + n * size
+        if stop - offset < _LEAST_BYTES or (stop < reader.size_bytes and not self._is_next(reader, stop)):
+            return None
+        return n, stop
+
+    def _is_next(self, reader: FrameReader, offset: int) -> bool:
+        assert reader.descriptor is not None
+        header = np.frombuffer(os.pread(reader.descriptor, HEADER_BYTES, offset), np.uint8)
+        # A header without its payload tells how many bytes the record needs.
+        *_, need = _native.scan_frames(
+            header, 0, len(header), verify=False, limit=1, max_record_bytes=self._frame_bytes
+        )
+        return need == self._frame_bytes

@@ -26,7 +26,7 @@ from penstock.graph.plan import DEEPER, Plan
 from penstock.graph.state import from_json
 from penstock.run.at_hand import NOTHING, at_hand
 from penstock.run.edge import Edge, Mark
-from penstock.run.later import Point, Unwritten
+from penstock.run.later import CONTENTS, Point, Unwritten
 from penstock.run.located import located
 from penstock.run.moved import goes_by_number, moved
 from penstock.run.opened_files import OpenedFiles, opened_in
@@ -237,7 +237,15 @@ class RowIterator(Iterator[Any]):
         """Where this iterator stands, as a small dict that `json.dumps` writes as it is."""
         if not self._writer.knows_pipeline:
             self._writer.pipeline()
-        return Unwritten(unwritten=self._standing())
+        # Loops ask for it after every batch: what `_standing` mostly does is done here, without a call.
+        state, at, uncounted = Unwritten(CONTENTS), self._at, self._uncounted
+        if at is not None:
+            ahead, point = at
+            if point.uncounted is uncounted.names and point.opened is uncounted.opened.marks:
+                state.later = point, ahead()
+                return state
+        state.later = self._standing()
+        return state
 
     def state_dict(self) -> State:
         """Where this iterator stands; `get_state` by PyTorch's name."""

@@ -12,7 +12,7 @@ from penstock.run.opened_files import Opened
 from penstock.run.position import State
 from penstock.run.state_writer import StateWriter
 
-__all__ = ["Point", "Unwritten"]
+__all__ = ["CONTENTS", "Point", "Unwritten"]
 
 _UNWRITTEN: Final = "unwritten"
 # What reads or changes a dict. The rest makes another one, or says nothing of what is in it.
@@ -53,6 +53,8 @@ class Point:
         rows = self.rows - ahead
         return self.writer.write(self.mark, ahead, rows, self.skip, self.uncounted, self.opened)
 
+
+class _Guard:
     def __repr__(self) -> str:
         # Some writers of JSON go past the methods of a dict, and would take this text for a part of the state.
         raise FailedPreconditionError(
@@ -60,22 +62,30 @@ class Point:
         )
 
 
+CONTENTS: Final = {_UNWRITTEN: _Guard()}
+"""Of a state that is not written."""
+
+
 class Unwritten(State):
     """Is written before anything is done with it, and is a plain `State` from then on.
 
-    Made as `Unwritten(unwritten=(point, ahead))`, to be the state before the last `ahead` rows of the point.
+    Made of `CONTENTS`, as that takes least time. `later` is a point and a number of rows: it is the state before the
+    last so many of the point.
     """
+
+    __slots__ = ()
 
 
 def _write(state: State) -> None:
     """Put the parts in. Several threads may at once, and any may be interrupted: all put in the same."""
-    unwritten: tuple[Point, int] | None = dict.get(state, _UNWRITTEN)
-    if unwritten is not None:
-        point, ahead = unwritten
+    later = getattr(state, "later", None)  # not there where somebody made one of another dict
+    if later is not None and dict.get(state, _UNWRITTEN) is CONTENTS[_UNWRITTEN]:
+        point, ahead = later
         for name, part in point.written(ahead).items():
             dict.setdefault(state, name, part)
         dict.pop(state, _UNWRITTEN, None)
     state.__class__ = State
+    state.later = None
 
 
 def _after_writing(name: str) -> Callable[..., Any]:

@@ -40,7 +40,7 @@ from penstock.nodes.groups import pull_group, pull_groups
 from penstock.nodes.numbered import Renumbered
 from penstock.nodes.places import Places
 from penstock.nodes.positions import Ranges, is_ranges, positions
-from penstock.nodes.sizes import reads_pieces, rows_at_once, rows_of_pieces
+from penstock.nodes.sizes import reads_pieces, rows_by_number, rows_of_pieces
 from penstock.spec import Spec
 
 __all__ = ["Distribute", "distribute"]
@@ -192,7 +192,7 @@ class Distribute(Share):
             rows.scratch["reads pieces"] = reads_pieces(rows.plan)
         if (source := rows.scratch["source"]) is not None:
             if not self._takes_all(state):
-                return self._numbered(deal, behind, source, rows.scratch)
+                return self._numbered(deal, behind, source, rows)
             deal = Deal(rows.position, had, self.world)
         if behind:
             n = rows.skip(behind)
@@ -201,11 +201,12 @@ class Distribute(Share):
             )
         return self._in_order(deal, kept, rows)
 
-    def _numbered(self, deal: Deal, behind: int, source: RowSource, scratch: dict[str, Any]) -> Step:
+    def _numbered(self, deal: Deal, behind: int, source: RowSource, rows: Rows) -> Step:
         left = deal.due_before(max(len(source), deal.first))
         if not left:
             return self._state(deal, behind, ended=True), END
-        at_once = min(rows_at_once(scratch), _CHUNK_ROWS)
+        scratch = rows.scratch
+        at_once = min(rows_by_number(scratch, rows.spec), _CHUNK_ROWS)
         if scratch["reads pieces"]:
             at_once = min(rows_of_pieces(scratch, deal.first // self.world), _PIECES_ROWS)
         n = min(left, at_once * self.world)

@@ -17,6 +17,7 @@ __all__ = [
     "note_rows",
     "reads_pieces",
     "rows_at_once",
+    "rows_by_number",
     "rows_in_bulk",
     "rows_of_pieces",
     "whole_groups",
@@ -37,6 +38,11 @@ _MOST_WIDE_ROWS: Final = 1 << 10
 def rows_at_once(scratch: dict[str, Any]) -> int:
     """Rows of about a megabyte, judged by the chunk that was noted last; few at first, so that they come at once."""
     return min(_rows_by_size(scratch), _rows_in_time(scratch))
+
+
+def rows_by_number(scratch: dict[str, Any], spec: Spec) -> int:
+    """Rows as `rows_at_once` says, and the fewer at first the more their function may make of them."""
+    return rows_at_once(scratch) if knows_size(scratch) else first_rows(spec)
 
 
 def rows_in_bulk(scratch: dict[str, Any]) -> int:

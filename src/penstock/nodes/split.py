@@ -20,7 +20,7 @@ from penstock.graph.node import END, Node, PlainRows, Rows, RowSource, State, St
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
-from penstock.nodes.sizes import note_rows, rows_at_once
+from penstock.nodes.sizes import note_rows, rows_by_number
 from penstock.spec import Spec
 from penstock.unlocked import cached_property
 
@@ -124,16 +124,16 @@ class Part(Node):
     def step(self, state: State, rows: Rows) -> Step:
         source = rows.by_number
         if source is not None:
-            return self._gather(state, source, rows.scratch)
+            return self._gather(state, source, rows)
         chunk = rows.pull()
         if chunk is END:
             return state, END
         chosen = self._chosen(rows.position - len(chunk), len(chunk), self.n)
         return state, chunk.gather(np.flatnonzero(chosen)) if chosen.any() else None
 
-    def _gather(self, state: int, source: RowSource, scratch: dict[str, Any]) -> Step:
+    def _gather(self, state: int, source: RowSource, rows: Rows) -> Step:
         share = max(self.share[1] - self.share[0], 1 / _MOST_ROWS)
-        n = min(int(rows_at_once(scratch) / share) + 1, _MOST_ROWS, len(source) - state)
+        n = min(int(rows_by_number(rows.scratch, rows.spec) / share) + 1, _MOST_ROWS, len(source) - state)
         if n <= 0:
             return state, END
         numbers = state + np.flatnonzero(self._chosen(state, n, len(source)))
@@ -141,7 +141,7 @@ class Part(Node):
             return state + n, None
         began = perf_counter()
         chunk = source.gather(numbers)
-        note_rows(scratch, chunk, perf_counter() - began)
+        note_rows(rows.scratch, chunk, perf_counter() - began)
         return state + n, chunk
 
     def _places(self, n: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Turns", "epoch_in", "is_over", "is_place"]
 
 _MOST_PULLS: Final = 256
+# Where rows take long to make, who waits for the next one waits for all of a step.
+_MOST_SECONDS: Final = 0.1
 
 
 def is_over(state: State) -> bool:
@@ -62,13 +65,15 @@ class Turns:
         self._moved: set[int] = set()
         self._parts: list[tuple[IntArray, IntArray, IntArray]] = []
         self._total = self._pulls = 0
+        self._stop = perf_counter() + _MOST_SECONDS
+        self._may_pull = True
         self._gave = False
 
     def take(self, limit: int) -> Chunk | Failing | Literal[_End.END] | None:
         """Rows, about as many as wanted; END where no more come, None where it only takes longer."""
         error, kept = None, self._kept
         try:
-            while self._total < limit and self._pulls < _MOST_PULLS and self._goes_on(limit):
+            while self._total < limit and self._may_pull and self._goes_on(limit):
                 pass
         except Exception as failure:  # noqa: BLE001  (it takes the place of a row)
             error = failure
@@ -141,6 +146,7 @@ class Turns:
         self._pulls += 1
         branch, begins = self._branch(place)
         chunk = branch.pull()
+        self._may_pull = self._pulls < _MOST_PULLS and perf_counter() < self._stop
         if chunk is END:
             before, self._kept = self._kept, self._node.kept_with(begins, self._kept, branch)
             self._close(place)

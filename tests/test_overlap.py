@@ -11,14 +11,14 @@ LONG, SHORT = 0.01, 0.00001
     ("times", "is_worth_it"),
     [
         ([(LONG, LONG)], False),
-        ([(LONG, LONG), (LONG, LONG)], True),
-        ([(LONG, LONG), (LONG, SHORT), (LONG, LONG)], False),
+        ([(LONG, LONG)] * 8, True),
+        ([(LONG, LONG)] * 7 + [(LONG, SHORT)] + [(LONG, LONG)] * 7, False),
         ([(LONG, SHORT)] * 9, False),
         ([(SHORT, LONG)] * 9, False),
         ([(LONG, SHORT), *[(SHORT, LONG)] * 9], True),
-        ([(LONG, LONG), (LONG, LONG), *[(SHORT, SHORT)] * 9], True),
+        ([(LONG, LONG)] * 8 + [(SHORT, SHORT)] * 99, True),
     ],
-    ids=["one", "two", "a pause", "nothing done", "nothing made", "cut from one chunk", "stays"],
+    ids=["one", "all", "pauses", "nothing done", "nothing made", "cut from one chunk", "stays"],
 )
 def test_a_thread_is_worth_it_where_making_and_using_both_take_time(times, is_worth_it):
     overlap = Overlap()

@@ -10,8 +10,8 @@ __all__ = ["Overlap"]
 # thread saves at most the shorter one of making and using.
 _WORTH_SECONDS: Final = 0.0001
 
-# One pause may be the machine's.
-_USES_IN_A_ROW: Final = 2
+# A few pauses may be those of the machine, where threads of ours are busy beside.
+_USES_IN_A_ROW: Final = 8
 
 
 class Overlap:

@@ -267,6 +267,29 @@ Parts: TypeAlias = tuple[Values, I64 | None, I64 | None, Bool | None]
 #   offset   byte in the record where it was noticed
 DecodeError: TypeAlias = tuple[int, int, int, int, int, int]
 
+def read_payloads(
+    fd: int,
+    offset: int,
+    stop: int,
+    following: Sequence[tuple[str, tuple[int, int] | None]] = ...,
+    *,
+    verify: bool,
+    limit: int,
+    limit_bytes: int,
+    max_record_bytes: int,
+) -> tuple[tuple[U8, I64], list[tuple[int, int, bool]]]:
+    """As `ExamplePlan.read`, of records as they are: their payloads joined, and where each begins and the last ends."""
+
+def gather_payloads(
+    files: Sequence[tuple[int, tuple[int, int]]],
+    which: I64,
+    offsets: I64,
+    lengths: I64,
+    *,
+    max_record_bytes: int,
+) -> tuple[U8, I64] | None:
+    """As `ExamplePlan.gather`, of records as they are, as `read_payloads` has them."""
+
 @final
 class ExamplePlan:
     """How to decode a batch of serialized Examples straight into columns."""

@@ -25,6 +25,7 @@ pub mod gather;
 pub mod image;
 pub mod lines;
 pub mod look;
+pub mod payloads;
 pub mod permute;
 pub mod philox;
 pub mod pick;

@@ -6,16 +6,17 @@ use penstock_core::error::Error;
 use penstock_core::example::message::{self, Features};
 use penstock_core::example::sequence::ListColumn;
 use penstock_core::example::{
-    DecodeError, Default, Feature, Kind, Layout, Missing, Plan, SequencePlan as Sequences,
+    DecodeError, Default, Feature, Filling, Kind, Layout, Missing, Plan, SequencePlan as Sequences,
 };
 use penstock_core::frame::Rules;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::buffer::{Bytes, array, bytes_object, values};
-use crate::errors::{raised, unread};
+use crate::errors::raised;
 use crate::files::Watched;
-use crate::reading::{self, Gathering, Limits, Next, Open};
+use crate::reading::{Limits, Next, Open};
+use crate::records::{self, Places, TakenOf};
 use crate::signals::hearing;
 
 type PlanTuple<'py> = (Vec<u8>, u8, u8, usize, u8, Bound<'py, PyAny>);
@@ -119,13 +120,12 @@ impl ExamplePlan {
         limit_bytes: usize,
         max_record_bytes: u64,
     ) -> PyResult<(Vec<Parts<'py>>, Vec<TakenOf>)> {
-        let (limits, rules) =
-            (Limits { rows: limit, bytes: limit_bytes }, Rules { verify, limit, max_record_bytes });
-        let first = Open { fd, offset, stop };
+        let limits = Limits { rows: limit, bytes: limit_bytes };
+        let rules = Rules { verify, limit, max_record_bytes };
+        let make = |rows, bytes| Filling::new(&self.0, rows, bytes);
         let (columns, files) =
-            py.detach(|| reading::rows(&self.0, &first, &following, limits, rules)).map_err(unread)?;
-        let taken = files.into_iter().map(|file| (file.rows, file.position, file.is_over)).collect();
-        Ok((all_parts(py, columns), taken))
+            records::read(py, make, &Open { fd, offset, stop }, &following, limits, rules)?;
+        Ok((all_parts(py, columns), files))
     }
 
     #[pyo3(signature = (files, which, offsets, lengths, *, max_record_bytes))]
@@ -138,24 +138,12 @@ impl ExamplePlan {
         lengths: PyReadonlyArray1<'py, i64>,
         max_record_bytes: u64,
     ) -> PyResult<Option<Vec<Parts<'py>>>> {
-        let (which, offsets, lengths) = (values(&which)?, values(&offsets)?, values(&lengths)?);
-        let rules = Rules { verify: true, limit: offsets.len(), max_record_bytes };
-        let gathering = Gathering::new(&self.0, &files, which, offsets, lengths, rules).map_err(unread)?;
-        let Some(mut gathering) = gathering else { return Ok(None) };
-        loop {
-            match py.detach(|| gathering.step()).map_err(unread)? {
-                None => return Ok(None),
-                Some(false) => break,
-                Some(true) => py.check_signals()?,
-            }
-        }
-        let found = gathering.finish().map_err(unread)?.filter(|(_, rows)| *rows == offsets.len());
-        Ok(found.map(|(columns, _)| all_parts(py, columns)))
+        let make = |rows, bytes| Filling::new(&self.0, rows, bytes);
+        let columns =
+            records::gather(py, make, &Places { files, which, offsets, lengths }, max_record_bytes)?;
+        Ok(columns.map(|columns| all_parts(py, columns)))
     }
 }
-
-/// Of a file: rows, the byte behind them, whether it ends there.
-type TakenOf = (usize, u64, bool);
 
 fn all_parts(py: Python<'_>, columns: Vec<Column>) -> Vec<Parts<'_>> {
     columns.into_iter().map(|column| parts(py, column)).collect()

@@ -22,6 +22,7 @@ mod pieces;
 mod png;
 mod random;
 mod reading;
+mod records;
 mod resize;
 mod signals;
 mod tensors;
@@ -59,6 +60,9 @@ mod _native {
 
     #[pymodule_export]
     use super::example::{ExamplePlan, SequencePlan, read_example, read_sequence_example};
+
+    #[pymodule_export]
+    use super::records::{gather_payloads, read_payloads};
 
     #[pymodule_export]
     use super::encode::{encode_examples, encode_sequence_examples, write_example, write_sequence_example};

@@ -1,4 +1,4 @@
-//! Records of an open file straight into columns: what was read is checked and decoded while the cache still holds it.
+//! Records of an open file straight into columns, or their payloads as they are: what was read is checked and decoded while the cache still holds it.
 //!
 //! Only whole records without any fault are taken. At whatever else comes, the reader that tells of damage begins.
 
@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use penstock_core::Error as CoreError;
 use penstock_core::column::Column;
-use penstock_core::example::{Filling, Plan};
+use penstock_core::example::Filling;
 use penstock_core::frame::{self, End, FOOTER_BYTES, HEADER_BYTES, Rules};
+use penstock_core::payloads::Payloads;
 
 use crate::files::{self, Version, Watched};
 
@@ -21,6 +22,54 @@ const BLOCK_BYTES: usize = 256 << 10;
 const SMALL_BYTES: usize = 16 << 10;
 /// Bytes to read before the interpreter may look at signals (Ctrl-C) again.
 const STEP_BYTES: usize = 8 << 20;
+
+/// What records are read into.
+pub trait Fills {
+    type Made;
+
+    /// Take the payloads data[starts[i]..][..lengths[i]]; whether all of them fit, after those before the first that does
+    /// not.
+    fn take(&mut self, data: &[u8], starts: &[i64], lengths: &[i64]) -> penstock_core::Result<bool>;
+    /// How many records were taken.
+    fn rows(&self) -> usize;
+    fn finish(self) -> penstock_core::Result<Self::Made>;
+}
+
+impl Fills for Filling<'_> {
+    type Made = Vec<Column>;
+
+    fn take(&mut self, data: &[u8], starts: &[i64], lengths: &[i64]) -> penstock_core::Result<bool> {
+        Self::take(self, data, starts, lengths).map(|error| error.is_none())
+    }
+
+    fn rows(&self) -> usize {
+        Self::rows(self)
+    }
+
+    fn finish(self) -> penstock_core::Result<Vec<Column>> {
+        Self::finish(self)
+    }
+}
+
+impl Fills for Payloads {
+    type Made = (Vec<u8>, Vec<i64>);
+
+    fn take(&mut self, data: &[u8], starts: &[i64], lengths: &[i64]) -> penstock_core::Result<bool> {
+        Self::take(self, data, starts, lengths).map(|()| true)
+    }
+
+    fn rows(&self) -> usize {
+        Self::rows(self)
+    }
+
+    fn finish(self) -> penstock_core::Result<Self::Made> {
+        Ok(Self::finish(self))
+    }
+}
+
+/// Makes what is to be filled, for about so many records of so many bytes in all.
+pub trait Makes<F>: FnOnce(usize, usize) -> penstock_core::Result<F> {}
+impl<F, M: FnOnce(usize, usize) -> penstock_core::Result<F>> Makes<F> for M {}
 
 /// How far to read.
 #[derive(Clone, Copy)]
@@ -52,19 +101,19 @@ pub struct Taken {
     pub is_over: bool,
 }
 
-/// Columns of the records of an open file, and of the files after it, as far as the limits go; what was taken of each.
+/// What is made of the records of an open file, and of the files after it, as far as the limits go; what was taken of each.
 ///
-/// It stops before a record that is not whole within a block, has a fault or does not fit the plan, and before a file that
+/// It stops before a record that is not whole within a block, has a fault or does not fit, and before a file that
 /// cannot be read, has changed, or has such a record first. Nothing tells the files after the first to be compressed but
 /// the checksums of their records.
-pub fn rows(
-    plan: &Plan,
+pub fn rows<F: Fills>(
+    make: impl Makes<F>,
     first: &Open,
     next: &[Next],
     limits: Limits,
     rules: Rules,
-) -> Result<(Vec<Column>, Vec<Taken>)> {
-    let filling = Filling::new(plan, limits.rows, limits.bytes).map_err(refused)?;
+) -> Result<(F::Made, Vec<Taken>)> {
+    let filling = make(limits.rows, limits.bytes).map_err(refused)?;
     let mut reading = Reading { filling, block: Vec::with_capacity(BLOCK_BYTES), bytes: 0, limits, rules };
     let mut files = vec![reading.file(first)?];
     for (path, version) in next {
@@ -79,8 +128,8 @@ pub fn rows(
     Ok((reading.filling.finish().map_err(refused)?, files))
 }
 
-struct Reading<'a> {
-    filling: Filling<'a>,
+struct Reading<F> {
+    filling: F,
     block: Vec<u8>,
     /// Of records, in all files.
     bytes: usize,
@@ -88,7 +137,7 @@ struct Reading<'a> {
     rules: Rules,
 }
 
-impl Reading<'_> {
+impl<F: Fills> Reading<F> {
     fn is_full(&self) -> bool {
         let rows = self.filling.rows();
         rows >= self.limits.rows || (self.bytes >= self.limits.bytes && rows > 0)
@@ -122,12 +171,12 @@ impl Reading<'_> {
         let before = self.filling.rows();
         let rules = Rules { limit: self.limits.rows - before, ..self.rules };
         let scan = frame::scan(block, 0, block.len(), rules).map_err(refused)?;
-        let error = self.filling.take(block, &scan.starts, &scan.lengths).map_err(refused)?;
+        let all_fit = self.filling.take(block, &scan.starts, &scan.lengths).map_err(refused)?;
         let whole = match scan.starts.get(self.filling.rows() - before) {
             Some(&start) => start as usize - HEADER_BYTES,
             None => scan.position,
         };
-        Ok((whole, error.is_none() && matches!(scan.end, End::Done | End::Partial { .. })))
+        Ok((whole, all_fit && matches!(scan.end, End::Done | End::Partial { .. })))
     }
 
     /// Open a file and take its records; None where there is nothing to take of it.
@@ -158,23 +207,23 @@ const SLOW_MICROSECONDS: u128 = 40;
 const AHEAD_BYTES: u64 = 8 << 20;
 
 /// Records that are asked for by place, while they are being decoded.
-pub struct Gathering<'a> {
+pub struct Gathering<'a, F> {
     files: &'a [Watched],
     which: &'a [i64],
     offsets: &'a [i64],
     lengths: &'a [i64],
     rules: Rules,
-    filling: Filling<'a>,
+    filling: F,
     block: Vec<u8>,
     /// Records that were read, or that the system was asked for.
     expected: usize,
 }
 
-impl<'a> Gathering<'a> {
+impl<'a, F: Fills> Gathering<'a, F> {
     /// Of payloads of these lengths, each with its header at such a place of such a file, in which all have to lie. None
     /// where a file is not what it was.
     pub fn new(
-        plan: &'a Plan,
+        make: impl Makes<F>,
         files: &'a [Watched],
         which: &'a [i64],
         offsets: &'a [i64],
@@ -182,7 +231,7 @@ impl<'a> Gathering<'a> {
         rules: Rules,
     ) -> Result<Option<Self>> {
         let Some(bytes) = files::total_of_frames(files, which, offsets, lengths)? else { return Ok(None) };
-        let filling = Filling::new(plan, offsets.len(), bytes).map_err(refused)?;
+        let filling = make(offsets.len(), bytes).map_err(refused)?;
         let block = Vec::with_capacity(BLOCK_BYTES);
         Ok(Some(Self { files, which, offsets, lengths, rules, filling, block, expected: 0 }))
     }
@@ -251,12 +300,11 @@ impl<'a> Gathering<'a> {
         if scan.lengths != wanted {
             return Ok(false);
         }
-        let error = self.filling.take(&self.block, &scan.starts, &scan.lengths).map_err(refused)?;
-        Ok(error.is_none())
+        self.filling.take(&self.block, &scan.starts, &scan.lengths).map_err(refused)
     }
 
-    /// The columns, of all records where no step has found a fault; None where a file has changed meanwhile.
-    pub fn finish(self) -> Result<Option<(Vec<Column>, usize)>> {
+    /// What was made, of all records where no step has found a fault; None where a file has changed meanwhile.
+    pub fn finish(self) -> Result<Option<(F::Made, usize)>> {
         if !files::are_unchanged(self.files)? {
             return Ok(None);
         }

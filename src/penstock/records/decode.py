@@ -87,9 +87,10 @@ class Decoder:
             Also, of each file of which records were read, how many there were, the byte behind the last of them, and
             whether the file ends there.
         """
-        if self.schema.record != "Example":
+        if self.schema.record == "SequenceExample":
             return None, []
-        parts, files = self._plan.read(
+        read = self._plan.read if self.schema.record == "Example" else _native.read_payloads
+        made, files = read(
             descriptor,
             offset,
             stop,
@@ -99,7 +100,7 @@ class Decoder:
             verify=verify,
             max_record_bytes=max_record_bytes,
         )
-        return self._fitting(parts, sum(n for n, _, _ in files)), files
+        return self._fitting(made, sum(n for n, _, _ in files)), files
 
     def gather(
         self,
@@ -122,14 +123,21 @@ class Decoder:
         Returns:
             None where one has a fault, or a file has changed.
         """
-        if self.schema.record != "Example":
+        if self.schema.record == "SequenceExample":
             return None
-        parts = self._plan.gather(files, which, offsets, lengths, max_record_bytes=max_record_bytes)
-        return None if parts is None else self._fitting(parts, len(offsets))
+        gather = self._plan.gather if self.schema.record == "Example" else _native.gather_payloads
+        made = gather(files, which, offsets, lengths, max_record_bytes=max_record_bytes)
+        return None if made is None else self._fitting(made, len(offsets))
 
-    def _fitting(self, parts: list[Any], n: int) -> Chunk | None:
+    def _fitting(self, made: Any, n: int) -> Chunk | None:
+        """The rows of what was read, which are n; None where there are none, or one does not fit."""
+        if not n:
+            return None
+        if self.schema.record != "Example":
+            payloads, offsets = made
+            return Chunk(BytesColumn(offsets, payloads))
         try:
-            return self._chunk(parts, n) if n else None
+            return self._chunk(made, n)
         except Misfit:
             return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,6 +179,17 @@ class FrameReader:
         """Whether the file was written on since it was opened, other than appended to."""
         return self._stream.has_changed()
 
+    def change_at(self, record: int, offset: int) -> DataLossError:
+        """The error for a file that has changed. Nobody knows which rows were of which file: no budget allows it."""
+        return DataLossError(
+            "the file has changed while it was read.",
+            kind="changed file",
+            path=self.path,
+            record=record,
+            offset=offset,
+            help="Read it again; to replace a file while it is read, write another one and rename it.",
+        )
+
     @property
     def points(self) -> list[Point]:
         """The access points that reading came past, where they were asked for."""
@@ -304,7 +315,7 @@ class FrameReader:
         left = window.have
         self._ended = True
         if self._stream.has_changed():
-            self._report_change()
+            raise self.change_at(*self.position)
         if window.error is not None:
             self._report_stream_error(left)
         elif left and not (left < HEADER_BYTES and self._tf_compatible):
@@ -316,18 +327,6 @@ class FrameReader:
             self._record += 1
             self._log.report(damage)
         self._log.check_at_end(self._record)
-
-    def _report_change(self) -> NoReturn:
-        """Nobody knows which rows were of which file, so that no budget allows it."""
-        record, offset = self.position
-        raise DataLossError(
-            "the file has changed while it was read.",
-            kind="changed file",
-            path=self.path,
-            record=record,
-            offset=offset,
-            help="Read it again; to replace a file while it is read, write another one and rename it.",
-        )
 
     def _report_stream_error(self, left: int) -> None:
         error = self._window.error

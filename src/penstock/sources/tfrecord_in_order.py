@@ -228,7 +228,9 @@ def _read(
                 verify=node.options.verify,
                 max_record_bytes=node.options.max_record_bytes,
             )
-    if chunk is None or reader.has_changed():
+    if reader.has_changed():
+        raise Broken(reader.change_at(record, offset), (number + 1, 0, 0))
+    if chunk is None:
         return before, empty_chunk(node.spec())
     even.note_seconds(after[2] - offset, perf_counter() - start)
     return (number, record + len(chunk), files[0][1]), chunk

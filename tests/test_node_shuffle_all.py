@@ -18,7 +18,7 @@ from penstock.graph.plan import Plan
 from penstock.graph.seeds import set_seed
 from penstock.nodes.shuffle import Shuffle
 from penstock.nodes.shuffle_all import ShuffleAll
-from penstock.nodes.sizes import note_rows, rows_at_once, rows_in_bulk
+from penstock.nodes.sizes import note_rows, rows_apart, rows_at_once, rows_in_bulk
 from penstock.testing import Samples, check_laws
 
 pytestmark = pytest.mark.usefixtures("no_global_seed")
@@ -135,3 +135,11 @@ def test_rows_that_take_long_are_made_half_a_second_together():
     assert (rows_at_once(scratch), rows_in_bulk(scratch)) == (25, 25)
     note_rows(scratch, Chunk(FixedColumn(np.zeros(100))), seconds=1e-4)
     assert rows_in_bulk(scratch) > 10_000
+
+
+def test_rows_that_take_long_to_read_but_not_to_make_are_taken_many_together():
+    scratch: dict[str, Any] = {}
+    note_rows(scratch, Chunk(FixedColumn(np.zeros(100))), seconds=2.0, around=1.875)
+    assert rows_apart(scratch, given=100_000) == 400
+    note_rows(scratch, Chunk(FixedColumn(np.zeros(100))), seconds=2.0, around=2.0)
+    assert rows_apart(scratch, given=100_000) == 400_000

@@ -7,6 +7,7 @@ from functools import partial
 from threading import Event
 
 from penstock.run.pool import Pool
+from penstock.run.threads import Left, leave_if_sent_home
 
 
 def pool_threads() -> set[threading.Thread]:
@@ -33,3 +34,21 @@ def test_a_pool_that_is_left_while_threads_are_to_end_leaves_none():
         thread.join(10)
     assert len(threads) == 4
     assert not any(thread.is_alive() for thread in threads)
+
+
+def test_work_that_asks_whether_it_is_wanted_ends_with_its_pool():
+    begun, left = Event(), Event()
+
+    def work() -> None:
+        begun.set()
+        try:
+            while True:
+                leave_if_sent_home()
+        except Left:
+            left.set()
+
+    pool = Pool(1)
+    pool.submit(work)
+    assert begun.wait(60)
+    del pool
+    assert left.wait(60)

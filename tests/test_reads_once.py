@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import penstock as ps
@@ -65,6 +67,38 @@ def test_a_full_shuffle_of_compressed_rows_reads_them_a_few_times_however_many_t
 def test_a_rank_of_a_full_shuffle_of_compressed_rows_reads_them_a_few_times(tmp_path: Path):
     shuffled, stored = shuffled_in_zstd(tmp_path / "saved")
     assert bytes_read(lambda: list(shuffled.distribute(0, 2))) < 7.5 * stored
+
+
+@pytest.fixture(scope="module")
+def row_groups(tmp_path_factory) -> tuple[ps.Dataset, int]:
+    """Rows of 320 MB in 20 row groups of a Parquet file, and the bytes of the file."""
+    path = tmp_path_factory.mktemp("groups") / "rows.parquet"
+    n = 320_000
+    table = pa.table(
+        {"id": np.random.default_rng(0).permutation(n), "text": pa.array(["x" * 1000]).take([0] * n)}
+    )
+    pq.write_table(table, path, row_group_size=n // 20)
+    return ps.Dataset.from_parquet(path), path.stat().st_size
+
+
+def test_a_full_shuffle_of_row_groups_reads_them_a_few_times_however_many_there_are(row_groups):
+    rows, stored = row_groups
+    shuffled = rows.shuffle(seed=1).batch(64)
+    next(iter(shuffled))
+    assert bytes_read(lambda: [None for _ in shuffled]) < 8 * stored
+
+
+def test_a_rank_of_a_full_shuffle_of_row_groups_reads_them_a_few_times(row_groups):
+    rows, stored = row_groups
+    rank = rows.shuffle(seed=1).distribute(0, 4)
+    assert bytes_read(lambda: [None for _ in rank.batch(64)]) < 6 * stored
+
+
+def test_rows_by_number_begin_with_the_row_groups_in_memory(row_groups):
+    rows, stored = row_groups
+    apart = np.random.default_rng(1).integers(0, len(rows), (4, 1000))
+    rows[apart[0]]
+    assert bytes_read(lambda: [rows[some] for some in apart[1:]]) < 1.5 * stored
 
 
 def test_an_index_is_not_kept_of_a_shard_that_was_written_anew_in_place(tmp_path: Path):

@@ -106,3 +106,24 @@ def test_what_is_missing_is_what_pyarrow_says(tmp_path: Path, version: str, stat
             if told is None or not told.has_null_count or told.null_count:
                 wanted.add(column.path_in_schema)
     assert columns_with_missing(str(path)) == wanted
+
+
+def test_rows_of_a_damaged_row_group_are_had_by_number_as_in_order(tmp_path):
+    path = tmp_path / "a.parquet"
+    numbers = np.arange(6000)
+    plain = {
+        "use_dictionary": False,
+        "compression": "none",
+        "write_statistics": False,
+        "data_page_size": 1 << 12,
+    }
+    table = pa.table({"n": numbers, "s": [f"{n:>1000}" for n in numbers.tolist()]})
+    pq.write_table(table, path, row_group_size=3000, **plain)
+    data = path.read_bytes()
+    at = data.index(b" 2500")
+    path.write_bytes(data[:at] + b"\xff" + data[at + 1 :])
+    rows = ps.Dataset.from_parquet(path)
+    in_order = [int(row["n"]) for row in rows.ignore_errors()]
+    by_number = [int(row["n"]) for row in rows.shuffle(seed=1).ignore_errors()]
+    assert 3000 < len(in_order) < 6000
+    assert sorted(by_number) == in_order

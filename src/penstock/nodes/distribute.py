@@ -40,13 +40,13 @@ from penstock.nodes.groups import pull_group, pull_groups
 from penstock.nodes.numbered import Renumbered
 from penstock.nodes.places import Places
 from penstock.nodes.positions import Ranges, is_ranges, positions
-from penstock.nodes.sizes import reads_pieces, rows_by_number, rows_of_pieces
+from penstock.nodes.sizes import rows_apart, rows_by_number
 from penstock.spec import Spec
 
 __all__ = ["Distribute", "distribute"]
 
 _CHUNK_ROWS: Final = 8192
-_PIECES_ROWS: Final = 1 << 16
+_PIECES_ROWS: Final = 1 << 20
 _MOST_RANKS: Final = 1 << 32
 _MOST_ROWS: Final = 1 << 61
 _MOST_APART: Final = 1 << 26
@@ -189,7 +189,7 @@ class Distribute(Share):
         deal = Deal(passed, had, self.world)
         if "source" not in rows.scratch:
             rows.scratch["source"] = rows.by_number_now
-            rows.scratch["reads pieces"] = reads_pieces(rows.plan)
+            rows.scratch["lie apart"] = any(part.node.mixes for part in rows.plan.parts)
         if (source := rows.scratch["source"]) is not None:
             if not self._takes_all(state):
                 return self._numbered(deal, behind, source, rows)
@@ -207,8 +207,8 @@ class Distribute(Share):
             return self._state(deal, behind, ended=True), END
         scratch = rows.scratch
         at_once = min(rows_by_number(scratch, rows.spec), _CHUNK_ROWS)
-        if scratch["reads pieces"]:
-            at_once = min(rows_of_pieces(scratch, deal.first // self.world), _PIECES_ROWS)
+        if scratch["lie apart"] and scratch.get("reads_around", False):
+            at_once = min(rows_apart(scratch, deal.first // self.world), _PIECES_ROWS)
         n = min(left, at_once * self.world)
         due = deal.last(n, self.rank, self.ends) if n == left else deal.own(n, self.rank)
         rest = deal.after(n)

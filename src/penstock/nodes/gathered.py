@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.fs.read_around import seconds_around
 from penstock.graph.node import Failing, RowSource, State
 from penstock.nodes.sizes import note_rows
 
@@ -17,12 +18,12 @@ def gathered(
     source: RowSource, numbers: IntArray, scratch: dict[str, Any], after: State
 ) -> tuple[State, Chunk | Failing]:
     """The rows of these numbers; where one cannot be had, an error in its place."""
-    began = perf_counter()
+    began, before = perf_counter(), seconds_around()
     try:
         chunk = source.gather(numbers)
     except Exception:  # noqa: BLE001  (raised again for its row)
         return after, _singly(source, numbers)
-    note_rows(scratch, chunk, perf_counter() - began)
+    note_rows(scratch, chunk, perf_counter() - began, seconds_around() - before)
     return after, chunk
 
 

@@ -20,9 +20,7 @@ from penstock.nodes.gathered import gathered
 from penstock.nodes.sizes import (
     first_rows,
     knows_size,
-    reads_pieces,
-    rows_in_bulk,
-    rows_of_pieces,
+    rows_apart,
     whole_groups,
 )
 from penstock.spec import Spec
@@ -83,7 +81,6 @@ class ShuffleAll(Seeded):
         pair, seeds, given = state
         if "source" not in rows.scratch:
             rows.scratch["source"] = rows.by_number_left
-            rows.scratch["reads pieces"] = reads_pieces(rows.plan)
         source = rows.scratch["source"]
         assert source is not None, "made only over rows that can be reached by number"
         # Rows that lie apart cost less each when many are asked for together: files are read in order then.
@@ -137,11 +134,7 @@ class ShuffleAll(Seeded):
 
 
 def _rows_at_once(rows: Rows, given: int) -> int:
-    if not knows_size(rows.scratch):
-        return first_rows(rows.spec)
-    if rows.scratch["reads pieces"]:
-        return rows_of_pieces(rows.scratch, given)
-    return rows_in_bulk(rows.scratch)
+    return rows_apart(rows.scratch, given) if knows_size(rows.scratch) else first_rows(rows.spec)
 
 
 def _key(seeds: SeedPair) -> int:

@@ -6,7 +6,6 @@ from math import prod
 from typing import Any, Final
 
 from penstock.column.chunk import Chunk
-from penstock.graph.plan import Plan
 from penstock.spec import NoneSpec, Spec, TensorSpec
 
 __all__ = [
@@ -15,11 +14,10 @@ __all__ = [
     "is_wide",
     "knows_size",
     "note_rows",
-    "reads_pieces",
+    "rows_apart",
     "rows_at_once",
     "rows_by_number",
     "rows_in_bulk",
-    "rows_of_pieces",
     "whole_groups",
 ]
 
@@ -29,6 +27,7 @@ _MOST_ROWS: Final = 1 << 16
 _CHUNK_BYTES: Final = 1 << 20
 _CHUNKS_IN_BULK: Final = 4
 _CHUNKS_OF_PIECES: Final = 64
+_GROWTH: Final = 4
 # Of a function that takes long for each row: who waits for the next one waits for all that are made together.
 _MOST_SECONDS: Final = 0.5
 # Rows of a kilobyte or more: others are put together sooner than another thread is told of them.
@@ -52,19 +51,18 @@ def rows_in_bulk(scratch: dict[str, Any]) -> int:
     return min(_rows_by_size(scratch) * _CHUNKS_IN_BULK, _rows_in_time(scratch))
 
 
-def reads_pieces(plan: Plan) -> bool:
-    """Whether a few rows by number cost as much as many, since what lies around them is read too: compressed files."""
-    return not all(part.finds_rows for part in plan.parts if not part.inputs)
+def rows_apart(scratch: dict[str, Any], given: int) -> int:
+    """As `rows_in_bulk`, for rows that lie anywhere, where so many were given before.
 
-
-def rows_of_pieces(scratch: dict[str, Any], given: int) -> int:
-    """Rows for a step that reads all files for any: as many as were given before, of 64 megabytes at most.
-
-    So the first ones come at once, and files of that size are read a few times, where a few megabytes at a time would
-    read them the more often the more they hold.
+    Where what lies around them is read too (compressed files, row groups), it is some times as many as were given, of
+    64 megabytes at most. So the first ones come at once, and files of that size are read a few times, where a few
+    megabytes at a time would read them the more often the more they hold.
     """
+    most = rows_in_bulk(scratch)
+    if not scratch.get("reads_around", False):
+        return most
     by_size = _rows_by_size(scratch)
-    return max(by_size * _CHUNKS_IN_BULK, min(given, by_size * _CHUNKS_OF_PIECES))
+    return max(most, min(_GROWTH * given, by_size * _CHUNKS_OF_PIECES, _rows_in_time(scratch)))
 
 
 def knows_size(scratch: dict[str, Any]) -> bool:
@@ -109,10 +107,18 @@ def whole_groups(n: int, given: int, size: int) -> int:
     return end - given if end > given else n
 
 
-def note_rows(scratch: dict[str, Any], chunk: Chunk, seconds: float = 0.0) -> None:
-    """Judge the next size by this chunk, of at least a row, and by how long it took to make."""
-    most = _MOST_SECONDS * len(chunk) / max(seconds, 1e-9)
-    scratch["rows_in_time"] = max(1, int(min(most, _CHUNKS_IN_BULK * _MOST_ROWS)))
+def note_rows(scratch: dict[str, Any], chunk: Chunk, seconds: float = 0.0, around: float = 0.0) -> None:
+    """Judge the next size by this chunk, of at least a row, and by how long it took to make.
+
+    Args:
+        scratch: Where it is noted.
+        chunk: The rows.
+        seconds: How long it took.
+        around: How much of that would not have been less for fewer rows, since what lies around them was read too.
+    """
+    scratch["reads_around"] = around > 0
+    most = _MOST_SECONDS * len(chunk) / max(seconds - around, 1e-9)
+    scratch["rows_in_time"] = max(1, int(min(most, _CHUNKS_OF_PIECES * _MOST_ROWS)))
     scratch["rows_at_once"] = min(max(1, _CHUNK_BYTES * len(chunk) // max(chunk.nbytes, 1)), _MOST_ROWS)
 
 
@@ -122,5 +128,5 @@ def _rows_by_size(scratch: dict[str, Any]) -> int:
 
 
 def _rows_in_time(scratch: dict[str, Any]) -> int:
-    rows: int = scratch.get("rows_in_time", _CHUNKS_IN_BULK * _MOST_ROWS)
+    rows: int = scratch.get("rows_in_time", _CHUNKS_OF_PIECES * _MOST_ROWS)
     return rows

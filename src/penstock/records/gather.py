@@ -22,6 +22,7 @@ from penstock.errors import (
     TruncatedRecordError,
 )
 from penstock.fs.files import ReadFile
+from penstock.fs.read_around import reading_around
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
 from penstock.records.index_file import RecordIndex
@@ -86,7 +87,7 @@ class RecordFile:
         if self._reader is None:
             frames = _read_plain(self._file, self.index, numbers, self.max_record_bytes)
         else:
-            with self._lock:
+            with reading_around(), self._lock:
                 frames = _read_compressed(self._reader, self.index, numbers)
         if self._file.is_written_anew():
             raise DataLossError(

@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Lock
 from typing import Any, TypeAlias
 
-from penstock.run.threads import Left, start, wait_for
+from penstock.run.threads import Left, ends_when, start, wait_for
 
 __all__ = ["Pool", "Ticket"]
 
@@ -66,7 +66,7 @@ class Pool:
         """Have work done, also by whoever wants the result where `may_be_done_here`."""
         if self._started[0] < self._threads:
             self._started[0] += 1
-            start(_run, (self._queue,), "penstock-work")
+            start(_run, (self._queue, self._started), "penstock-work")
         ticket = Ticket(work, may_be_done_here=may_be_done_here)
         self._queue.put(ticket)
         return ticket
@@ -79,8 +79,9 @@ class Pool:
             self._queue.put(None)
 
 
-def _run(queue: _Queue) -> None:
+def _run(queue: _Queue, started: list[int]) -> None:
     while (ticket := queue.get()) is not None:
+        ends_when(lambda: started[0] < 0)
         ticket.run()
         del ticket  # a waiting thread must not keep the rows of its last work
 
@@ -88,7 +89,7 @@ def _run(queue: _Queue) -> None:
 def _send_home(queue: _Queue, started: list[int], process: int) -> None:
     if process != os.getpid():
         return
-    n = started[0]
+    n, started[0] = started[0], -1
     with suppress(Empty):  # threads may take what is there at the same time
         while True:
             ticket = queue.get_nowait()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from itertools import accumulate
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -20,6 +21,7 @@ from penstock.column.fitted import in_order_of
 from penstock.column.spread import gather_spread, gather_together
 from penstock.errors import DataLossError
 from penstock.fs.mapped import Mapped
+from penstock.fs.read_around import reading_around
 from penstock.spec import Spec, pack
 from penstock.store.arrow_footer import batch_rows
 from penstock.store.arrow_module import pyarrow
@@ -181,6 +183,7 @@ class ArrowReader:
             raise self._loss(f"It holds {sum(sizes)} rows, where {rows} belong.")
         self.bounds: IntArray = np.fromiter(accumulate(sizes, initial=0), np.int64, len(sizes) + 1)
         self._is_part_read = compression != "none" and 0 < len(self._fields) < len(spec.leaves)
+        self._reading = nullcontext if compression == "none" else reading_around
         self.is_mapped = compression == "none" and all(map(is_view, self._leaves))
 
     def __len__(self) -> int:
@@ -221,7 +224,8 @@ class ArrowReader:
             if chunk is not None:
                 self._kept.move_to_end(i)
                 return chunk
-        chunk = self._checked(lambda: self._read_batch(i))
+        with self._reading():
+            chunk = self._checked(lambda: self._read_batch(i))
         with self._lock:
             self._kept[i] = chunk
             if not self.is_mapped and len(self._kept) > _MOST_KEPT:

@@ -327,3 +327,38 @@ def test_rows_of_a_cache_cannot_be_written_to_not_even_in_the_pass_that_fills_it
             with pytest.raises(ValueError, match="read-only"):
                 row[...] = 7
     assert [row.tolist() for row in ds] == [[0, 0], [1, 1], [2, 2], [3, 3]]
+
+
+def cut(cached: ps.Dataset, passes: int, *, at: int = 8000) -> None:
+    for _ in range(passes):
+        list(cached.take(at))
+
+
+def test_passes_that_are_left_one_after_the_other_are_told_of_once():
+    cached = ps.Dataset.range(10_000).cache()
+    cut(cached, 2)
+    with pytest.warns(
+        UserWarning, match=r"2 passes over a cache in memory were left before their end"
+    ) as told:
+        cut(cached, 3)
+    assert len(told) == 1
+
+
+def test_epochs_of_which_each_is_left_are_told_of():
+    epochs = ps.Dataset.range(10_000).cache().take(8000).repeat(4)
+    with pytest.warns(UserWarning, match="each made its rows anew"):
+        assert len(list(epochs)) == 32_000
+
+
+def test_looks_at_first_rows_and_passes_side_by_side_are_no_passes_that_were_left():
+    cached = ps.Dataset.range(10_000).cache()
+    cut(cached, 5, at=3)
+    list(ps.Dataset.zip((cached, cached, cached)))
+    cut(cached, 3)
+
+
+def test_nothing_is_told_of_cut_passes_where_rows_by_number_are_kept():
+    cached = ps.Dataset.range(10_000).cache()
+    cut(cached, 2)
+    assert int(cached[7]) == 7
+    cut(cached, 2)

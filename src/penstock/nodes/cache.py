@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import field
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -19,6 +20,13 @@ from penstock.nodes.kept import Keeper, Keeping, Kept
 from penstock.nodes.kept_by_number import MOST_ROWS, RowsByNumber
 
 __all__ = ["Cache"]
+
+_MOST_LEFT: Final = 2
+_NOT_FILLED: Final = (
+    "cache: {n} passes over a cache in memory were left before their end, as by take() behind it, so that nothing was "
+    "kept and each made its rows anew. Put the cache behind what ends them: dataset.take(n).cache(). Or run once over "
+    "the cached dataset itself: for _ in cached: pass"
+)
 
 
 @frozen
@@ -61,12 +69,16 @@ class _Store:
         is_published: Whether the last of them was asked for. Until then they may have been read ahead, and a pass that
             begins is not over these: its order would hang on how far that came.
         origin: Where those begin that another process had kept, of which a pass was taken up here; None of no such.
+        n_left: Passes that were left before their end, so that their rows were not kept.
+        has_warned: Whether that was told.
     """
 
     kept: _Rows | None = None
     numbered: RowsByNumber | None = None
     is_published = False
     origin: Any = None
+    n_left = 0
+    has_warned = False
 
     def __reduce__(self) -> tuple[type[_Store], tuple[()]]:
         return _Store, ()
@@ -75,10 +87,23 @@ class _Store:
 class _Keeper:
     """The rows of a pass so far."""
 
+    # A look at some rows is no pass, and one over few that are small is made anew in no time. They are kept here since
+    # what a module holds may be gone when the last of these are.
+    _LOOK_CHUNKS: ClassVar = 1
+    _LOOK_ROWS: ClassVar = 1 << 10
+    _LOOK_BYTES: ClassVar = 1 << 20
+
     def __init__(self, store: _Store, origin: Any) -> None:
         self._store, self._origin = store, origin
         self._chunks: list[Chunk] = []
+        self._is_finished = False
         self.rows = 0
+
+    def __del__(self) -> None:
+        if self._is_finished or len(self._chunks) <= self._LOOK_CHUNKS:
+            return
+        if self.rows >= self._LOOK_ROWS or sum(chunk.nbytes for chunk in self._chunks) >= self._LOOK_BYTES:
+            self._store.n_left += 1
 
     def add(self, rows: Chunk, mark: Any) -> None:
         self._chunks.append(rows)
@@ -86,6 +111,7 @@ class _Keeper:
 
     def finish(self, failed: IntArray) -> None:
         """Keep the rows of a whole pass."""
+        self._is_finished = True
         starts = np.array(list(accumulate(map(len, self._chunks), initial=0)), np.int64)
         self._made = _Rows(self._chunks, starts, self._origin, failed)
         if self._store.kept is None:
@@ -138,6 +164,13 @@ class Cache(Keeping):
 
     def keeper(self, plan: Plan, origin: Any, kept: Kept | None) -> Keeper | None:
         return _Keeper(self._store, origin)
+
+    def pass_begins(self) -> None:
+        store = self._store
+        is_kept = store.kept is not None or store.numbered is not None
+        if store.n_left >= _MOST_LEFT and not is_kept and not store.has_warned:
+            store.has_warned = True
+            warnings.warn(_NOT_FILLED.format(n=store.n_left), stacklevel=2)
 
     def by_number(self, *inputs: Plan) -> RowSource | None:
         [plan] = inputs

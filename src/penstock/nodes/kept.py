@@ -101,6 +101,10 @@ class Keeping(Node):
     def keeper(self, plan: Plan, origin: Any, kept: Kept | None) -> Keeper | None:
         """What takes the rows of a pass that follow the kept ones; None where they are not to be kept."""
 
+    def pass_begins(self) -> None:
+        """Warn where passes before have kept nothing, though they made rows."""
+        return
+
     def lost(self, kept: Kept, error: DataLossError) -> None:
         """Kept rows were damaged; they are made again."""
         raise error
@@ -164,6 +168,7 @@ class Keeping(Node):
         if mark == _COMPLETE:
             return state, END
         if origin is None:
+            self.pass_begins()
             return (0, 0, rows.again().mark(), None), None
         if "reading" not in rows.scratch:
             found = self._from_kept(state, rows)

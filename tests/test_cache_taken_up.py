@@ -1,7 +1,7 @@
 """Caches in memory whose pass a state takes up in a process that has kept nothing."""
 
 import json
-from itertools import islice
+from itertools import combinations_with_replacement, islice
 
 import pytest
 
@@ -72,6 +72,21 @@ def test_rows_that_failed_are_no_rows_of_the_passes_after_a_cut_one():
     left = iter(make())
     taken = list(islice(left, 14))
     assert taken + list(gone_on(left, make())) == [0, 1, 3] * 6
+
+
+def test_a_row_that_failed_behind_those_on_hold_is_left_out_of_later_passes_by_a_state_of_a_state():
+    def make():
+        rows = Dataset.range(3).map(checked).cache()
+        numbers = rows.group_by_window(lambda x: x % 3, lambda *_: Dataset.range(2), window_size=3)
+        return numbers.take(2).repeat(3)
+
+    whole = ["failed", 0, 1, 0, 1, 0, 1]
+    for taken, more in combinations_with_replacement(range(len(whole) + 1), 2):
+        first = iter(make())
+        list(islice(with_errors(first), taken))
+        second = gone_on(first, make())
+        list(islice(with_errors(second), more - taken))
+        assert list(with_errors(gone_on(second, make()))) == whole[more:], (taken, more)
 
 
 BETWEEN = {

@@ -313,10 +313,24 @@ class Node(ABC):
         """How many of its inputs, the first ones, have begun in a state: all, but where some wait for others."""
         return len(inputs)
 
-    def reached(self, state: State, given: int, *inputs: Plan) -> State:
+    def reached(
+        self,
+        state: State,
+        given: int,
+        *inputs: Plan,
+        failed: IntArray = _NO_POSITIONS,
+        has_ended: bool = False,
+    ) -> State:
         """A state after which so many rows were given, as it is for what comes after a pass that is broken off there.
 
         Of a cache, which is full with the last row where it is known which one that is; the same of all others.
+
+        Args:
+            state: Any state.
+            given: Rows given since, and rows that have failed.
+            *inputs: Its inputs.
+            failed: Which of these have failed, rising.
+            has_ended: Whether no more came.
         """
         return state
 

@@ -137,9 +137,20 @@ class Keeping(Node):
     def begins_after(self, state: State, *inputs: Plan) -> int:
         return self.begins_with(*inputs) if self.kept_after(state) == _NOT_KEPT else 0
 
-    def reached(self, state: State, given: int, *inputs: Plan) -> State:
-        is_last = state[2] is not None and state[0] + given == inputs[0].cardinality
-        return self.filled(state, (), *state[4:]) if is_last else state
+    def reached(
+        self,
+        state: State,
+        given: int,
+        *inputs: Plan,
+        failed: IntArray = NONE_FAILED,
+        has_ended: bool = False,
+    ) -> State:
+        given -= len(failed)
+        if state[2] is None or not (has_ended or state[0] + given == inputs[0].cardinality):
+            return state
+        before = state[4] if state[4:] else NONE_FAILED
+        failed = np.concatenate((before, state[0] + len(before) + failed))
+        return self.filled(state, (), *((failed,) if len(failed) else ()))
 
     def filled(self, state: State, marks: Sequence[Any], *failed: IntArray) -> State:
         origin = marks[0] if state[2] is None else state[2]  # a pass begins where its input stands

@@ -80,7 +80,7 @@ class Opens(Node):
         others = (part for part in state[self.n_parts :] if not are_begun(part))
         return (*state[: self.n_parts], *others, begun)
 
-    def reached(self, state: State, given: int, *inputs: Plan) -> State:
+    def reached(self, state: State, given: int, *inputs: Plan, **_: Any) -> State:
         begun, n = self.begun_in(state), len(self.counted)
         by_now = begun[2 * n :] or (begun[n:] if given or self.has_ended(state) else begun[:n])
         return self.with_begun(state, by_now)

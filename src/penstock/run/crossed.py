@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeAlias
 
+import numpy as np
+
 from penstock.graph.begins import kept_at
 from penstock.graph.in_turn import WAITS, Begun, begin, begin_only, counts, next_from
+from penstock.graph.origins import NONE_FAILED
 from penstock.graph.plain_values import alike
 from penstock.graph.plan import Plan
-from penstock.run.marks import NO_NOTES, Epochs, Mark
+from penstock.run.failed import rows_by_name
+from penstock.run.marks import AT_END, NO_NOTES, Epochs, Mark
 
 __all__ = [
     "begun_again",
@@ -70,8 +74,21 @@ def ended(mark: Mark, plan: Plan) -> tuple[Any, _Marks]:
     """The place in a mark as it is for what comes after a pass that ends there: it says what rows given since have
     reached.
     """
-    _, state, given, _, inputs, _ = mark
-    return plan.node.reached(state, given, *plan.inputs), raised(given, inputs, plan.inputs)
+    return _after(mark, plan), raised(mark[2], mark[4], plan.inputs)
+
+
+def _after(mark: Mark, plan: Plan) -> Any:
+    """The state in a mark as it is once the rows given since are taken."""
+    _, state, given, _, _, notes = mark
+    _, failed, here = (notes or NO_NOTES)[:_NOTE]
+    rows = list(rows_by_name(failed).values())
+    return plan.node.reached(
+        state,
+        given,
+        *plan.inputs,
+        failed=np.sort(np.concatenate(rows)) if rows else NONE_FAILED,
+        has_ended=here == AT_END,
+    )
 
 
 def settled(mark: Mark, plan: Plan) -> Mark:
@@ -105,7 +122,7 @@ def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
 def _reached(mark: Mark, plan: Plan) -> Epochs:
     """The epochs that the rows which an edge has given have reached, below as well; `WAITS` of what has not begun."""
     epoch, state, given, _, inputs, _ = mark
-    after = plan.node.reached(state, given, *plan.inputs)
+    after = _after(mark, plan)
     told: tuple[Any, ...] = ()
     kept, begun = plan.node.kept_after(after), plan.node.begun_passes(after)
     if plan.node.keeps_rows:

@@ -64,6 +64,26 @@ def test_the_rest_and_all_later_passes_are_those_of_the_process_that_was_left(ca
         assert [rest, *(list(with_errors(iter(rows))) for _ in later)] == [first[taken:], *later], taken
 
 
+@pytest.mark.parametrize("n_before", [0, 1])
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_pass_that_is_left_where_it_was_taken_up_is_followed_by_those_of_the_process_it_came_from(
+    use, n_before
+):
+    n = n_before + len(list(with_errors(iter(use(shuffled())))))
+    for taken in range(n + 2):
+        there, here = use(shuffled()), use(shuffled())
+        for _ in range(n_before):
+            list(with_errors(iter(there)))
+        left = iter(there)
+        list(islice(with_errors(left), taken))
+        gone_on(left, here)
+        assert passes_of(here) == passes_of(there), taken
+
+
+def passes_of(rows):
+    return [list(with_errors(iter(rows))) for _ in range(2)]
+
+
 def test_rows_that_failed_are_no_rows_of_the_passes_after_a_cut_one():
     def make():
         rows = Dataset.range(9).map(checked).take(3).repeat(3).cache()

@@ -30,7 +30,7 @@ from penstock.run.later import CONTENTS, Point, Unwritten
 from penstock.run.located import located
 from penstock.run.moved import goes_by_number, moved
 from penstock.run.opened_files import OpenedFiles, opened_in
-from penstock.run.passes import note_ended
+from penstock.run.passes import note_ended, note_kept
 from penstock.run.position import State, open_state, reading_state
 from penstock.run.same_pipeline import as_it_was, check_pipeline
 from penstock.run.shared import Shared
@@ -355,6 +355,7 @@ class RowIterator(Iterator[Any]):
                 self._plan, self._writer = plan, StateWriter(plan)
             self._n, self._skip = rows, skip
             self._stand(edge)
+        note_kept(plan, edge.mark())  # a pass may follow before a row is taken
 
 
 def _further(plan: Plan, mark: Mark, skip: int) -> Mark | None:

@@ -24,6 +24,7 @@ __all__ = [
     "made_again",
     "made_ahead",
     "note_ended",
+    "note_kept",
     "note_reached",
     "told_by_others",
     "when_taken",
@@ -215,11 +216,16 @@ def _is_in(name: str) -> bool:
     return getattr(_HERE, name, False)
 
 
-def note_ended(plan: Plan, mark: Any) -> None:
-    """Take note of the epochs that a pass has taken, which has come to its end at a mark, and of what it has kept."""
+def note_kept(plan: Plan, mark: Any) -> None:
+    """Take note of what caches have kept by a mark, for the passes that begin here later."""
     for cache, origin in kept_with(mark, plan).values():
         if is_told_of(cache, origin):
             cache.node.note_kept(origin)
+
+
+def note_ended(plan: Plan, mark: Any) -> None:
+    """Take note of the epochs that a pass has taken, which has come to its end at a mark, and of what it has kept."""
+    note_kept(plan, mark)
     if not plan.begins_in_turn:
         _note_ended(plan, mark, 0)
         return

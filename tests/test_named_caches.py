@@ -110,6 +110,20 @@ def some_are_taken():
     return Dataset.range(1).flat_map(lambda _: rows).take(2).repeat(3)
 
 
+def cut_behind_the_last_row():
+    return bare().take(3).repeat(3)
+
+
+def cut_behind_the_last_row_within():
+    rows = kept()
+    return Dataset.range(2).flat_map(lambda _: Dataset.range(2).flat_map(lambda _: rows)).take(3).repeat(3)
+
+
+def last_rows_in_turns():
+    rows = kept()
+    return Dataset.range(4).interleave(lambda _: rows.skip(2), cycle_length=2)
+
+
 def cut_behind_a_function():
     return bare().map(lambda x: x + 0).take(5).repeat(3)
 
@@ -140,6 +154,9 @@ ORDERS = {
     repeated_within: ["120120120120120120"] * 2,
     all_are_taken: ["120120120"] * 2,
     all_are_taken_within: ["120120120120"] * 2,
+    cut_behind_the_last_row: ["120120120"] * 2,
+    cut_behind_the_last_row_within: ["120120120"] * 2,
+    last_rows_in_turns: ["0000"] * 2,
     cut_behind_a_function: ["120121201212012"] * 2,
     cut_behind_epochs: ["201220122012"] * 2,
     some_are_taken: ["121001", "020201"],
@@ -185,6 +202,22 @@ def test_every_state_goes_on_where_nothing_is_kept(make, n_before):
         again.set_state(through_json(rows.get_state()))
         assert [int(x) for x in again] == whole[cut:], cut
         next(rows, None)
+
+
+@pytest.mark.parametrize("is_left", [False, True])
+@pytest.mark.parametrize("n_before", [0, 1])
+@pytest.mark.parametrize("make", ORDERS)
+def test_the_next_passes_are_those_of_the_process_that_was_left(make, n_before, is_left):
+    n = len(list(make()))
+    for cut in range(n + 1):
+        there, here = make(), make()
+        for _ in range(n_before):
+            list(there)
+        left, again = iter(there), iter(here)
+        list(islice(left, cut))
+        again.set_state(through_json(left.get_state()))
+        assert is_left or list(again) == list(left), cut
+        assert [[int(x) for x in here] for _ in range(2)] == [[int(x) for x in there] for _ in range(2)], cut
 
 
 @pytest.mark.parametrize("make", ORDERS)

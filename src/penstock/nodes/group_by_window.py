@@ -395,12 +395,13 @@ class _Reading:
             if is_new and self._begun.now:
                 return False  # what has begun is said by the state before its rows
         branch, begins = self._branch
-        chunk = branch.pull()
+        chunk, before = branch.pull(), self._kept
+        self._kept = self._node.kept_with(begins, before, branch, has_ended=chunk is END)
+        goes_on = self._begun.goes_on(begins, branch) and before is self._kept
         if chunk is END:
-            before, self._kept = self._kept, self._node.kept_with(begins, self._kept, branch)
             self._go_on()
-            return self._begun.goes_on(begins, branch) and before is self._kept
-        if not self._begun.goes_on(begins, branch):
+            return goes_on
+        if not goes_on:
             branch.give_back(len(chunk))
             return False
         try:

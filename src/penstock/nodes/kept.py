@@ -193,8 +193,6 @@ class Keeping(Node):
         kept = rows.scratch.get("kept") or self._known(rows, origin)
         if kept is None:
             return None
-        if rows.plan.is_shuffled and kept.is_complete and (given, read) == (0, 0) and not is_of_all(origin):
-            return (0, 0, of_all(origin), None), None
         try:
             chunk = kept.from_row(given)
             if chunk is None and not kept.is_complete:  # meanwhile there may be more
@@ -253,7 +251,7 @@ class Keeping(Node):
                 if is_last:
                     reading.keeper = None
                     keeper.finish(reading.failed)
-                    rows.when_taken(keeper.publish)
+                    rows.when_taken(keeper.publish, is_first=rows.plan.is_shuffled)
             elif is_last:  # a pass that was taken up here
                 rows.when_taken(partial(self.note_kept, of_all(origin, reading.failed)), is_first=True)
         except (LimitError, InvalidArgumentError, OSError) as error:

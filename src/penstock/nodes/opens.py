@@ -27,7 +27,7 @@ class Opens(Node):
     of a pipeline open the same they are counted by row, as in states of before.
 
     Which rows the caches among these have kept differs between processes: so a state says it, of those that had kept
-    rows when the run began, and of those that have since come to their end in a dataset that has ended.
+    rows when the run began, and of those that have since come to their end.
     """
 
     bound_by: ClassVar[str] = "datasets of which its rank was given a part"
@@ -146,21 +146,22 @@ class Opens(Node):
             for cache, origin in zip(caches, _padded(kept, len(caches)), strict=True)
         )
 
-    def kept_with(self, begins: Begins, kept: KeptFrom, ended: Branch) -> KeptFrom:
-        """What is kept once a dataset has come to its end.
+    def kept_with(self, begins: Begins, kept: KeptFrom, branch: Branch, *, has_ended: bool) -> KeptFrom:
+        """What is kept once the rows are taken that a dataset has given by now.
 
         Args:
             begins: How passes over it began.
             kept: What was kept before.
-            ended: Its rows.
+            branch: Its rows.
+            has_ended: Whether these were all.
 
         Returns:
             The very same where nothing else is.
         """
-        if None not in begins.kept:
-            return kept
-        found = {key: origin for key, (cache, origin) in ended.kept().items() if is_told_of(cache, origin)}
         known = _padded(kept, len(begins.caches))
+        if None not in known or not (has_ended or self.may_fill(kept)):
+            return kept
+        found = {key: origin for key, (cache, origin) in branch.kept().items() if is_told_of(cache, origin)}
         now = tuple(
             next(filter(None, map(found.get, ids)), None) if origin is None else origin
             for ids, origin in zip(begins.caches, known, strict=True)

@@ -145,14 +145,15 @@ class Turns:
         place = self._turn
         self._pulls += 1
         branch, begins = self._branch(place)
-        chunk = branch.pull()
+        chunk, before = branch.pull(), self._kept
         self._may_pull = self._pulls < _MOST_PULLS and perf_counter() < self._stop
+        # The state of the next step says it: rows of this one may be the last that are taken of a pass.
+        self._kept = self._node.kept_with(begins, before, branch, has_ended=chunk is END)
+        goes_on = self._begun.goes_on(begins, branch) and before is self._kept
         if chunk is END:
-            before, self._kept = self._kept, self._node.kept_with(begins, self._kept, branch)
             self._close(place)
-            # The state of the next step says it: rows of this one may be the last that are taken of a pass.
-            return self._begun.goes_on(begins, branch) and before is self._kept
-        if not self._begun.goes_on(begins, branch):
+            return goes_on
+        if not goes_on:
             branch.give_back(len(chunk))
             return False
         try:

@@ -66,12 +66,13 @@ def test_the_rest_and_all_later_passes_are_those_of_the_process_that_was_left(ca
 
 @pytest.mark.parametrize("n_before", [0, 1])
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
+@pytest.mark.parametrize("cached", [plain, shuffled])
 def test_a_pass_that_is_left_where_it_was_taken_up_is_followed_by_those_of_the_process_it_came_from(
-    use, n_before
+    cached, use, n_before
 ):
-    n = n_before + len(list(with_errors(iter(use(shuffled())))))
+    n = n_before + len(list(with_errors(iter(use(cached())))))
     for taken in range(n + 2):
-        there, here = use(shuffled()), use(shuffled())
+        there, here = use(cached()), use(cached())
         for _ in range(n_before):
             list(with_errors(iter(there)))
         left = iter(there)

@@ -14,6 +14,7 @@ from penstock.spec import Spec
 
 if TYPE_CHECKING:
     from penstock.graph.begins import Begins
+    from penstock.graph.node import Node
     from penstock.graph.plan import Plan
 
 __all__ = [
@@ -197,6 +198,9 @@ class Rows(Protocol):
         """Have note taken of something once the rows that are made now are taken; at once, but where they are made
         ahead. With `is_first` not where they were taken before and are made again: in which order is nobody's choice.
         """
+
+    def when_told(self, note: Callable[[], None], cache: Node) -> None:
+        """As `when_taken`, but that marks tell that a cache is full, where somebody looks at them as rows are taken."""
 
     def again(self, mark: Any = None) -> Branch:
         """The rows of this edge's own plan, from a mark or from where it stands. To be kept in `scratch`."""

@@ -13,7 +13,7 @@ from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.frozen import frozen
 from penstock.graph.node import Node, RowSource, transform
-from penstock.graph.origins import of_all
+from penstock.graph.origins import mark_of, of_all
 from penstock.graph.plain_values import alike
 from penstock.graph.plan import Plan
 from penstock.nodes.kept import Keeper, Keeping, Kept
@@ -189,8 +189,11 @@ class Cache(Keeping):
         return self._store.origin if kept is None else of_all(kept.origin, kept.failed)
 
     def note_kept(self, origin: Any) -> None:
-        if self._store.origin is None:
-            self._store.origin = origin
+        store = self._store
+        if store.origin is None:
+            store.origin = origin
+        if store.kept is not None and alike(mark_of(store.origin), store.kept.origin):
+            store.is_published = True
 
     @classmethod
     def examples(cls) -> list[Node]:

@@ -7,7 +7,7 @@ something else, is kept: the rows are then made again from there.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, Final, Literal, Protocol
@@ -244,19 +244,26 @@ class Keeping(Node):
             n = given + len(chunk)
             after = (n, n, origin, *reading.place())
         try:
-            is_last = chunk is END or after[0] == rows.plan.cardinality
-            if (keeper := reading.keeper) is not None and keeper.rows == given:
-                if chunk is not END:
-                    keeper.add(chunk, after[3])
-                if is_last:
-                    reading.keeper = None
-                    keeper.finish(reading.failed)
-                    rows.when_taken(keeper.publish, is_first=rows.plan.is_shuffled)
-            elif is_last:  # a pass that was taken up here
-                rows.when_taken(partial(self.note_kept, of_all(origin, reading.failed)), is_first=True)
+            keeper = reading.keeper if reading.keeper is not None and reading.keeper.rows == given else None
+            if keeper is not None and chunk is not END:
+                keeper.add(chunk, after[3])
+            if chunk is END or after[0] == rows.plan.cardinality:
+                reading.keeper = None
+                self._finish(keeper, of_all(origin, reading.failed), rows)
         except (LimitError, InvalidArgumentError, OSError) as error:
             raise _not_kept(error, state, rows) from None
         return after, None if chunk is END else chunk
+
+    def _finish(self, keeper: Keeper | None, origin: Any, rows: Rows) -> None:
+        """Have note taken of a pass that is over, whose rows a keeper has, or that was taken up here."""
+        note: Callable[[], None] = partial(self.note_kept, origin)
+        if keeper is not None:
+            keeper.finish(*origin[1:] or (NONE_FAILED,))
+            note = keeper.publish
+        if rows.plan.is_shuffled or not origin[1:]:
+            rows.when_taken(note, is_first=keeper is None or rows.plan.is_shuffled)
+        else:
+            rows.when_told(note, self)  # a step may have read the end ahead, behind which no errors come
 
     def _reading(self, state: State, rows: Rows) -> _Reading:
         """The rows of the input that come next, and what keeps them."""

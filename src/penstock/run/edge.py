@@ -24,7 +24,7 @@ from penstock.errors import OtherRowsError
 from penstock.graph.begins import NEVER_BEFORE, Begins
 from penstock.graph.epochs import rows_in_epoch
 from penstock.graph.in_turn import Begun
-from penstock.graph.node import AUTOTUNE, END, RowSource, State
+from penstock.graph.node import AUTOTUNE, END, Node, RowSource, State
 from penstock.graph.plan import Plan
 from penstock.graph.share import rows_left
 from penstock.run.crossed import begun_anew, begun_behind, ended, kept_with, next_epochs, noted, reached_by
@@ -282,6 +282,11 @@ class Edge(Giving):
     def when_taken(self, note: Callable[[], None], *, is_first: bool = False) -> None:
         """Have note taken of something once the rows that are made now are taken; see `Rows`."""
         when_taken((lambda: None if are_made_again() else note()) if is_first else note)
+
+    def when_told(self, note: Callable[[], None], cache: Node) -> None:
+        """Have note taken of a cache that is full once marks tell it, where somebody looks at them; see `Rows`."""
+        full = self._shared.full
+        when_taken(note if full is None else partial(full.append, cache))
 
     def again(self, mark: Mark | None = None) -> Edge:
         """The rows of this edge's own plan, from a mark or from where it stands."""

@@ -21,7 +21,7 @@ from penstock.errors import (
     OutOfRangeError,
 )
 from penstock.frozen import frozen
-from penstock.graph.node import END
+from penstock.graph.node import END, Node
 from penstock.graph.plan import DEEPER, Plan
 from penstock.graph.state import from_json
 from penstock.run.at_hand import NOTHING, at_hand
@@ -86,6 +86,7 @@ class RowIterator(Iterator[Any]):
         self._uncounted = Uncounted(OpenedFiles(plan))
         self._writer = StateWriter(plan)
         self._keeps_states = False
+        self._full: list[Node] = []
         self._stand(self._open())
         _ITERATORS.add(self)
 
@@ -99,7 +100,7 @@ class RowIterator(Iterator[Any]):
     def _open(self, mark: Mark | None = None, plan: Plan | None = None) -> Edge:
         try:
             plan = self._plan if plan is None else plan
-            shared = Shared(most_threads=self._most_threads, uncounted=self._uncounted)
+            shared = Shared(most_threads=self._most_threads, uncounted=self._uncounted, full=self._full)
             return Edge(plan, mark, shared=shared)
         except RecursionError as error:
             found = "iter: the pipeline has so many nodes in a row that Python's limit of calls in each other is met."
@@ -157,12 +158,14 @@ class RowIterator(Iterator[Any]):
                 if chunk is END:
                     note_ended(self._plan, self._edge.mark())
                     raise StopIteration
+                self._note_full()
                 n = self._n + len(chunk)
                 left, rows = at_hand(chunk)
                 point = self._point(self._edge.mark(), n, self._skip) if self._keeps_states else None
                 at = None if point is None else (left.__length_hint__, point)
                 self._n, self._left, self._rows, self._interrupted_at, self._at = n, left, rows, None, at
             except Exception:
+                self._note_full()
                 raise
             except BaseException:
                 # Such as Ctrl-C: what was pulled by whom is not known, so that it is made again.
@@ -170,6 +173,12 @@ class RowIterator(Iterator[Any]):
                 raise
             finally:
                 self._pulled_from = None
+
+    def _note_full(self) -> None:
+        """Take note of what caches have kept, once the mark tells it of those that are full."""
+        if self._full:
+            note_kept(self._plan, self._edge.mark())
+            self._full[:] = [cache for cache in self._full if cache.kept_origin() is None]
 
     def located(self, error: _Error) -> _Error:
         """The error about a row that was given since rows were last pulled, with what finds the row's origin."""
@@ -208,6 +217,7 @@ class RowIterator(Iterator[Any]):
             if chunk is END:
                 note_ended(self._plan, self._edge.mark())
                 return None
+            self._note_full()
             self._n += len(chunk)
             return chunk
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from penstock.graph.node import Step
+from penstock.graph.node import Node, Step
 from penstock.graph.plan import Plan
 from penstock.run.passes import Passes
 from penstock.run.uncounted import Uncounted
@@ -39,6 +39,7 @@ class Shared:
         uncounted: Where it is noted what functions draw at random that no state counts.
         readers: Make things ahead within a dataset that was opened for a row; None outside.
         kind: Opens them, where they are not plain ones.
+        full: Takes caches that are full, for whoever asks marks of it as rows are taken; None where nobody does.
     """
 
     meter: Meter | None = None
@@ -47,3 +48,4 @@ class Shared:
     uncounted: Uncounted = field(default_factory=Uncounted)
     readers: Readers | None = None
     kind: Callable[..., Edge] | None = None
+    full: list[Node] | None = None

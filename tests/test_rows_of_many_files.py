@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import penstock as ps
+from penstock.fs.kept_open import KeptOpen, most_open
 
 FILES, ROWS = 40, 400
 
@@ -133,6 +134,52 @@ def test_many_threads_may_ask_for_rows_of_more_files_than_may_be_open(tmp_path):
     run = [sys.executable, "-c", textwrap.dedent(program)]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+# Where there is no GIL, what another thread let go of stays until the thread that made it runs again.
+@pytest.mark.parametrize("how", [None, "gzip", "tfrecord", "tf", "arrow"])
+def test_threads_that_wait_hold_no_files_open(tmp_path, how):
+    if how == "tf":
+        ps.Dataset.range(ROWS).save(tmp_path / how, shards=FILES, format=how)
+    else:
+        in_files(tmp_path, how)
+    opened = f"ps.load({str(tmp_path / how)!r})" if how in {"tfrecord", "tf", "arrow"} else "ps.open(paths)"
+    program = f"""
+    import os, resource
+    from concurrent.futures import ThreadPoolExecutor
+    import penstock as ps
+    paths = {str(tmp_path / "a-*")!r}
+    rows = {opened}
+    rows[[0]]
+    soft = len(os.listdir("/proc/self/fd")) + 60
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    rows = {opened}
+    pools = [ThreadPoolExecutor(1) for _ in range(12)]
+    for pool in pools:
+        pool.submit(lambda: [rows[[number]] for number in range({ROWS})]).result()
+    """
+    run = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_file_that_is_let_go_is_closed_once_nobody_uses_it(tmp_path):
+    (tmp_path / "a").touch()
+    most, seen, files = most_open(), [], KeptOpen()
+
+    def opened(number):
+        seen.append((tmp_path / "a").open())
+        return seen[-1]
+
+    def others_are_used(used):
+        for number in range(1, most + 1):
+            files.use([number], opened, lambda _: None)
+        return [file.closed for file in used]
+
+    assert files.use([0], opened, others_are_used) == [False]
+    assert [file.closed for file in seen] == [True] + [False] * most
+    files.clear()
+    assert all(file.closed for file in seen)
 
 
 @pytest.mark.parametrize("files", [1, 4])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,28 @@ class Mapped:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._map: mmap.mmap | None = None
         self.data: NDArray[np.uint8] = np.zeros(0, np.uint8)
-        with ReadFile(path) as file:
-            if file.size:
-                self._map = mmap.mmap(file.fileno(), file.size, access=mmap.ACCESS_READ)
-                self.data = np.frombuffer(self._map, np.uint8)
+        self._file = ReadFile(path)
+        if self._file.size:
+            self._map = _mapped(self._file.fileno(), self._file.size)
+            self.data = np.frombuffer(self._map, np.uint8)
+        if sys.version_info < (3, 13):
+            self._file.close()  # the map has a descriptor of its own
 
     @property
     def is_cut(self) -> bool:
         """Whether the file has become shorter since: the system ends a process that reads memory behind its end."""
-        return self._map is not None and self._map.size() < len(self._map)
+        if self._map is None:
+            return False
+        size = self._map.size() if sys.version_info < (3, 13) else os.fstat(self._file.fileno()).st_size
+        return size < len(self._map)
+
+    def close(self) -> None:
+        """Close the file where that can be before its bytes go: from Python 3.13 on."""
+        self._file.close()
+
+
+def _mapped(descriptor: int, size: int) -> mmap.mmap:
+    if sys.version_info < (3, 13):
+        return mmap.mmap(descriptor, size, access=mmap.ACCESS_READ)
+    else:  # noqa: RET505  (for the type checker, which looks at one version)
+        return mmap.mmap(descriptor, size, access=mmap.ACCESS_READ, trackfd=False)

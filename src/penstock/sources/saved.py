@@ -246,9 +246,12 @@ class _Shards:
 
     def gather(self, numbers: list[int], which: IntArray, rows: IntArray) -> Chunk:
         """Row i is row rows[i] of shard numbers[which[i]], at least one."""
-        readers = [self.reader(number) for number in numbers]
-        with with_way_out():
-            return self.formed(self._format.gather(readers, which, rows))
+
+        def gathered(readers: list[ShardReader]) -> Chunk:
+            with with_way_out():
+                return self.formed(self._format.gather(readers, which, rows))
+
+        return self._readers.use(numbers, self._opened, gathered)
 
     def limit(self, number: int) -> int:
         """Rows for the next chunk: few for the first, so that it comes at once."""

@@ -71,14 +71,16 @@ class RecordsByNumber:
         ]
 
     def _of_files(self, numbers: list[int], which: IntArray, records: IntArray) -> Chunk:
-        files = [self._file(number) for number in numbers]
-        if (decoded := decode_records(files, which, records, self._decoder)) is not None:
+        decoded = self._files.use(
+            numbers, self._opened, lambda files: decode_records(files, which, records, self._decoder)
+        )
+        if decoded is not None:
             return decoded
         starts = self._bounds[numbers]
         return gather_spread(self._bounds, starts[which] + records, self._of_file)
 
     def _of_file(self, number: int, records: IntArray) -> Chunk:
-        frames = self._file(number).read(records)
+        frames = self._files.use([number], self._opened, lambda files: files[0].read(records))
         chunk, error = self._decoder.decode(frames)
         if error is not None:
             at, error.record = error.record or 0, None
@@ -86,9 +88,6 @@ class RecordsByNumber:
             raise error.at(path=path, record=frames.number(at), offset=offset)
         assert chunk is not None
         return chunk
-
-    def _file(self, number: int) -> RecordFile:
-        return self._files.get(number, self._opened)
 
     def _opened(self, number: int) -> RecordFile:
         if (error := self._node.other_count(number, len(self.indexes[number]))) is not None:

@@ -217,6 +217,10 @@ class ArrowReader:
         """The rows asked for, in that order, repeats allowed, at least one."""
         return gather_arrow([self], np.zeros(len(rows), np.int64), rows)
 
+    def close(self) -> None:
+        """Close the file; its bytes stay as long as rows over them."""
+        self._mapped.close()
+
     def batch(self, i: int) -> Chunk:
         """All rows of a record batch. Where they take no memory they are kept, else those that were last asked for."""
         with self._lock:

@@ -244,10 +244,10 @@ class KeptRows:
         if row >= self.rows:
             return None
         number = int(np.searchsorted(self._bounds, row, side="right")) - 1
-        reader = self._reader(number)
         inner = row - int(self._bounds[number])
-        stop = int(reader.bounds[np.searchsorted(reader.bounds, inner, side="right")])
-        return reader.read(inner, stop)
+        return self._open.use(
+            [number], self._opened, lambda readers: readers[0].read(inner, readers[0].piece_end(inner))
+        )
 
     def gather(self, rows: IntArray) -> Chunk:
         """The rows asked for, in that order, repeats allowed, at least one. Errors as for `from_row`."""
@@ -255,7 +255,9 @@ class KeptRows:
             self._bounds,
             rows,
             most_asked(),
-            lambda numbers, which, inner: gather_arrow([self._reader(i) for i in numbers], which, inner),
+            lambda numbers, which, inner: self._open.use(
+                numbers, self._opened, lambda readers: gather_arrow(readers, which, inner)
+            ),
         )
 
     def close(self) -> None:
@@ -264,9 +266,6 @@ class KeptRows:
         for lock in self.locks:
             if lock is not None:
                 lock.release()
-
-    def _reader(self, number: int) -> ArrowReader:
-        return self._open.get(number, self._opened)
 
     def _opened(self, number: int) -> ArrowReader:
         shard = self.shards[number]

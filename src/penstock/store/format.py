@@ -80,6 +80,9 @@ class ShardReader(Protocol):
     def gather(self, rows: IntArray) -> Chunk:
         """The rows asked for, in that order, repeats allowed, at least one."""
 
+    def close(self) -> None:
+        """Close its files, when nobody reads any more. Rows that were read stay."""
+
 
 class Format(ABC):
     """One way to keep rows in shards."""

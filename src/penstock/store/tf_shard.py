@@ -84,6 +84,12 @@ class SavedShard:
         self.check_rows()
         return self._numbered.gather(rows)
 
+    def close(self) -> None:
+        """Close its files."""
+        self._close()
+        if "_numbered" in self.__dict__:
+            self._numbered.close()
+
     @cached_property
     def _numbered(self) -> NumberedRows:
         return NumberedRows(self._paths, self._form, self._compression)
@@ -190,10 +196,14 @@ class NumberedRows:
         """The rows asked for, in that order, repeats allowed, at least one."""
         return gather_spread(self._bounds, rows, self._of_file)
 
+    def close(self) -> None:
+        """Let go of the files."""
+        self._files.clear()
+
     def _of_file(self, number: int, rows: IntArray) -> Chunk:
         size = self._form.size
         records = rows[:, None] * size + np.arange(size)
-        frames = self._files.get(number, self._opened).read(records.reshape(-1))
+        frames = self._files.use([number], self._opened, lambda files: files[0].read(records.reshape(-1)))
         return _whole(self._form, frames, self._paths[number])
 
     def _opened(self, number: int) -> RecordFile:

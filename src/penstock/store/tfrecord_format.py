@@ -177,6 +177,12 @@ class _Reader:
     def gather(self, rows: IntArray) -> Chunk:
         return self._decoded(self.file.read(rows))
 
+    def close(self) -> None:
+        if "file" in self.__dict__:
+            self.file.close()
+        if self._stream is not None:
+            self._stream[0].close()
+
     def _read_directly(self, start: int, stop: int) -> Chunk | None:
         """Rows decoded as they are read; None where one of them has a fault, which reading it again tells of."""
         file, parts = self.file, list[Chunk]()

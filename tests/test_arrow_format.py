@@ -443,6 +443,8 @@ def test_hostile_files_give_rows_or_damage_and_never_end_the_interpreter(tmp_pat
             list(kept.read(0, 6))
         except DataLossError as error:
             found += str(path) in str(error)
+        except InvalidArgumentError as error:  # of rows that may be saved, and have no form alone
+            found += "values are missing within rows" in str(error)
         else:
             found += 1
     assert found == n

@@ -79,8 +79,7 @@ class Frames:
 class FrameReader:
     """The records of one file in order, many at a time.
 
-    An error is a place in the stream: the good records before it are returned first, then it is raised, and
-        the read
+    An error is a place in the stream: the good records before it are returned first, then it is raised, and the read
     after that goes on behind the damage (at the end of the file where nothing can be read behind it).
 
     Args:
@@ -88,10 +87,9 @@ class FrameReader:
         compression: "auto" (by content), "none", "gzip", "zlib" or "zstd".
         verify: Compare the checksums of payloads. Those of lengths are always compared.
         on_corrupt: "raise", or "skip": note the damage in `damage` and go on with the next good record.
-        corrupt_budget: With "skip": how many damages (int), or which share of the records (float), are put up
-            with.
-        tf_compatible: End without an error where TensorFlow does: at a cut header; and see `open_stream`.
-            Nothing is read behind damage.
+        corrupt_budget: With "skip": how many damages (int), or which share of the records (float), are put up with.
+        tf_compatible: End without an error where TensorFlow does: at a cut header; and see `open_stream`. Nothing is
+            read behind damage.
         max_record_bytes: Refuse longer payloads, before memory is taken for them.
         max_ratio: Refuse compressed streams that pass 16 MiB and this many times their compressed size.
         point_span: Collect an access point about every so many uncompressed bytes; 0 for none.
@@ -146,17 +144,23 @@ class FrameReader:
 
     @property
     def damage(self) -> list[Damage]:
-        """What was skipped or raised so far, in order. A lost region has its length once reading went past
-        it.
-        """
+        """What was skipped or raised so far, in order. A lost region has its length once reading went past it."""
         return self._log.found
 
     @property
     def position(self) -> tuple[int, int]:
-        """(record, offset) of what is read next: its number, and the byte of its header in the uncompressed
-        stream.
-        """
+        """(record, offset) of what is read next: its number, and its header's byte in the uncompressed stream."""
         return self._record, self._window.offset
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the next record has to be looked for behind the position: at a wrong length that was raised."""
+        return self._lost is not None
+
+    @property
+    def has_given_up(self) -> bool:
+        """Whether nothing more is read, as there was more damage than is put up with, wherever the file ends."""
+        return self._log.over_budget or (self._tf_compatible and self._ended)
 
     @property
     def descriptor(self) -> int | None:
@@ -203,8 +207,8 @@ class FrameReader:
     def seek(self, record: int, offset: int, points: Sequence[Point] | None = None) -> None:
         """Go on at record number `record`, whose header is at `offset` of the uncompressed stream.
 
-        A compressed stream goes there from the nearest of `points`; without them from its beginning. Damage
-        noted so far stays noted.
+        A compressed stream goes there from the nearest of `points`; without them from its beginning. Damage noted so
+        far stays noted.
 
         Raises:
             TruncatedRecordError: The file ends before that place; it has changed.
@@ -228,6 +232,14 @@ class FrameReader:
             text = "the file ends before this place."
             raise TruncatedRecordError(text, path=self.path, record=record, offset=offset, help=help)
         self._go_to(record, offset)
+
+    def seek_behind(self, record: int, offset: int) -> None:
+        """Go on behind a wrong length at a position, as after raising it. Errors as for `seek`."""
+        if not self.is_lost or self.position != (record, offset):
+            self.seek(record, offset)
+            if self._window.fill(HEADER_BYTES):
+                self._lost = self._bad_length()
+                self._log.found.append(self._lost)
 
     def read(self, limit: int = 8192, limit_bytes: int = 1 << 20, *, multiple: int = 1) -> Frames | None:
         """The next records, at least one; None at the end of the file.
@@ -344,9 +356,7 @@ class FrameReader:
         """The record at the position has a whole header, and something wrong."""
         record, offset = self.position
         if end == _BAD_LENGTH:
-            text = self._bad_length_text()
-            damage = Damage(self.path, record, offset, 0, "length checksum", text)
-            self._lost = damage
+            damage = self._lost = self._bad_length()
         elif end == _BAD_DATA:
             damage = Damage(self.path, record, offset, need, "data checksum", self._bad_data_text(need))
             self._window.skip(need)
@@ -364,11 +374,12 @@ class FrameReader:
         if self._lost is None or self._log.raises or self._ended:
             self._log.report(damage)
 
-    def _bad_length_text(self) -> str:
+    def _bad_length(self) -> Damage:
         computed = _native.masked_crc32c(self._window.bytes_at(0, 8))
         stored = self._window.word_at(8, 4)
         hint = " Is this a TFRecord file?" if self._window.offset == 0 else ""
-        return f"length checksum is {computed:#010x}, stored {stored:#010x}.{hint}"
+        text = f"length checksum is {computed:#010x}, stored {stored:#010x}.{hint}"
+        return Damage(self.path, *self.position, 0, "length checksum", text)
 
     def _bad_data_text(self, need: int) -> str:
         computed = _native.masked_crc32c(

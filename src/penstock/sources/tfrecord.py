@@ -42,7 +42,8 @@ def check_index(where: str, index: Any) -> str:
 class TFRecordFiles(Node):
     """Rows of TFRecord files, one file after the other.
 
-    The state is (file, record, byte offset in its uncompressed stream).
+    The state is (file, record, byte offset in its uncompressed stream), with a 1 behind it where that record has a
+    wrong length, which was told: the next one is looked for from there.
 
     Args:
         paths: Regular files.
@@ -85,9 +86,9 @@ class TFRecordFiles(Node):
         return (0, 0, 0)
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and len(state) == len(self.start(0)) and all(map(_is_count, state))):
+        if not (isinstance(state, tuple) and 3 <= len(state) <= 4 and all(map(_is_count, state))):
             return False
-        number, record, offset = state
+        number, record, offset = state[:3]
         # Every record before this one took at least its framing.
         smallest = record * (HEADER_BYTES + FOOTER_BYTES)
         return (
@@ -117,17 +118,18 @@ class TFRecordFiles(Node):
         return RecordsByNumber(self).places(rows)
 
     def place_after(self, state: State, n: int) -> FilePlace | None:
-        number, record, offset = state
+        number, record, offset, *is_lost = state
         options = replace(self.options, corrupt_budget=None)  # it was within it
         for path in self.paths[number:]:
             with options.reader(path) as reader:
-                reader.seek(record, offset)
+                (reader.seek_behind if is_lost else reader.seek)(record, offset)
                 while (frames := reader.read(CHUNK_ROWS, CHUNK_BYTES)) is not None:
                     rows = self._rows_of(frames)
                     if n < len(rows):
                         return path, frames.number(rows[n]), int(frames.offsets[rows[n]])
                     n -= len(rows)
             record = offset = 0
+            is_lost = []
         return None
 
     def _rows_of(self, frames: Frames) -> Sequence[int]:
@@ -188,13 +190,11 @@ class TFRecordFiles(Node):
         return RecordsInOrder(self)
 
     def step(self, state: State, session: RecordsInOrder) -> Step:
-        number, record, offset = state
-        while number < len(self.paths):
-            work, after = session.read(number, record, offset)
+        while state[0] < len(self.paths):
+            work, state = session.read(*state)
             if work is not None:
-                return after, work
-            number, record, offset = after
-        return (number, 0, 0), END
+                return state, work
+        return (state[0], 0, 0), END
 
     def plain(self) -> Iterator[Any]:  # type: ignore[override]
         decoder = Decoder(self.schema, self.strict)
@@ -213,7 +213,7 @@ class TFRecordFiles(Node):
     def finds_rows_sooner(self, state: State, n: int) -> bool:
         if self.finds_rows():
             return True
-        _, record, offset = state
+        record, offset = state[1:3]
         if self.options.skips or not record or len(self.paths) > _FEW_FILES:
             return False
         # An index of a plain file takes a look at the header of each record: a tenth of the time that its rows take.

@@ -59,7 +59,9 @@ class RecordsInOrder:
         options = node.options
         self._malformed = DamageLog(options.on_corrupt, options.corrupt_budget)
 
-    def read(self, number: int, record: int, offset: int) -> tuple[Chunk | Work | None, State]:
+    def read(
+        self, number: int, record: int, offset: int, is_lost: int = 0
+    ) -> tuple[Chunk | Work | None, State]:
         """The next rows of a file, or the work to have them, and the state after; None and the next file at its end.
 
         Records without a fault are decoded as they are read. What is none is read again, by who can tell of it.
@@ -68,13 +70,15 @@ class RecordsInOrder:
             return None, (number + 1, 0, 0)
         try:
             reader = self._reader_of(number)
-            if self._ends_at(offset):
+            if is_lost:
+                reader.seek_behind(record, offset)
+            elif self._ends_at(offset):
                 return self._end(number, record)
-            if (work := self._read_apart(number, record, offset)) is not None:
+            elif (work := self._read_apart(number, record, offset)) is not None:
                 return work
-            if (made := self._read_directly(number, record, offset)) is not None:
+            elif (made := self._read_directly(number, record, offset)) is not None:
                 return made
-            if reader.position != (record, offset):
+            elif reader.position != (record, offset):
                 reader.seek(record, offset)
         except (PenstockError, OSError) as error:
             self._close()
@@ -82,7 +86,7 @@ class RecordsInOrder:
         try:
             frames = reader.read(self._limit, CHUNK_BYTES)
         except (DataLossError, LimitError) as error:
-            raise Broken(error, (number, *reader.position)) from error
+            raise Broken(error, _behind(number, reader)) from error
         finally:
             self._note_damage(reader)
         if frames is not None:
@@ -206,6 +210,13 @@ class RecordsInOrder:
         if self._reader is not None and not self._is_lent:
             self._reader.close()
         self._reader, self._is_lent = None, False
+
+
+def _behind(number: int, reader: FrameReader) -> State:
+    """The state behind damage that was raised: in the next file where no more is read of this one."""
+    if reader.has_given_up:
+        return number + 1, 0, 0
+    return (number, *reader.position, 1) if reader.is_lost else (number, *reader.position)
 
 
 def _read(

@@ -1,0 +1,68 @@
+"""States that were taken behind damage of TFRecord files: the same rest, and no error for the second time."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock import _native
+from penstock.errors import PenstockError
+
+N = 40
+SIZE = 20
+WHOLE = bytes(_native.frame_records(b"".join(b"%04d" % i for i in range(N)), np.arange(0, 4 * N + 1, 4))[0])
+
+
+def flipped(*places):
+    data = bytearray(WHOLE)
+    for place in places:
+        data[place] ^= 1
+    return bytes(data)
+
+
+DAMAGE = {
+    "a payload": flipped(5 * SIZE + 12),
+    "a length": flipped(5 * SIZE + 1),
+    "lengths in a row": flipped(5 * SIZE + 1, 6 * SIZE + 1, 7 * SIZE + 1),
+    "the first length": flipped(1),
+    "the last length": flipped((N - 1) * SIZE + 1),
+    "a length of which nothing is right": WHOLE[: 5 * SIZE] + b"\xee" * 12 + WHOLE[5 * SIZE + 12 :],
+    "garbage to the end": WHOLE[: 5 * SIZE] + b"\xee" * 500,
+    "a cut record": WHOLE[:-5],
+}
+
+
+def events(rows):
+    """Rows, the place of every error among them, and the state before each."""
+    found, states = [], []
+    while len(found) < 3 * N:
+        states.append(json.loads(json.dumps(rows.get_state())))
+        try:
+            found.append(next(rows))
+        except StopIteration:
+            return found, states
+        except PenstockError as error:
+            found.append((type(error).__name__, error.record, error.offset))
+    raise AssertionError("it goes on for ever")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"tf_compatible": True}, {"on_corrupt": "skip", "corrupt_budget": 0}, {"num_parallel_reads": 2}],
+    ids=["raise", "tf_compatible", "over budget", "in turn"],
+)
+@pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("what", DAMAGE)
+def test_every_state_goes_on_with_the_same_rest(tmp_path, what, compress, options):
+    paths = [tmp_path / "a.tfrecord", tmp_path / "b.tfrecord"]
+    for path, data in zip(paths, [DAMAGE[what], WHOLE], strict=True):
+        path.write_bytes(compress(data))
+    dataset = ps.TFRecordDataset(paths, **options)
+    found, states = events(iter(dataset))
+    assert any(isinstance(one, tuple) for one in found)
+    for given, state in enumerate(states):
+        rows = iter(dataset)
+        rows.set_state(state)
+        assert events(rows)[0] == found[given:]

@@ -74,6 +74,18 @@ def test_a_file_cut_in_the_middle_is_told_of(begun):
         list(rows)
 
 
+def test_a_file_that_was_cut_and_written_on_is_told_of(tmp_path):
+    """It begins as it did and is longer, as one that grew."""
+    path = records(tmp_path / "a.tfrecord", range(N))
+    rows = iter(ps.open(path, features=bytes))
+    next(rows)
+    os.truncate(path, (LENGTH + 16) * (N - 1))
+    with open(records(tmp_path / "more", range(N, N + 5)), "rb") as rest, open(path, "ab") as file:
+        file.write(rest.read())
+    with pytest.raises(DataLossError, match="has changed while it was read"):
+        list(rows)
+
+
 def test_a_file_cut_between_two_records_is_told_of(tmp_path):
     path = records(tmp_path / "a.tfrecord", range(N))
     rows = iter(ps.open(path, features=bytes))

@@ -74,7 +74,7 @@ class ReadFile:
             raise
         self.size = status.st_size
         self.version = status.st_size, status.st_mtime_ns
-        self._first = b""
+        self._ends = b"", b""
 
     def fileno(self) -> int:
         """The file descriptor, open as long as this object."""
@@ -99,8 +99,10 @@ class ReadFile:
         return bytes(buffer[:filled])
 
     def watch(self) -> Self:
-        """Keep how the file begins, by which one that was written anew is told from one that grew or was cut."""
-        self._first = self._beginning(_WATCHED_BYTES)
+        """Keep how the file begins and ends: one written anew is told thereby from one that grew or was cut."""
+        begin = self._bytes_at(0, _WATCHED_BYTES)
+        last = max(len(begin), self.size - _WATCHED_BYTES)
+        self._ends = begin, self._bytes_at(last, self.size - last) if last < self.size else b""
         return self
 
     def has_changed(self) -> bool:
@@ -109,24 +111,25 @@ class ReadFile:
         Another file that got its name changes nothing: the one that is open stays what it was.
         """
         return not self._is_untouched() and (
-            os.fstat(self.fileno()).st_size <= self.size or self._begins_otherwise()
+            os.fstat(self.fileno()).st_size <= self.size or self._holds_others()
         )
 
     def is_written_anew(self) -> bool:
-        """Whether other bytes than before are at the beginning of the file."""
-        return not self._is_untouched() and self._begins_otherwise()
+        """Whether other bytes than before are where the file began or ended."""
+        return not self._is_untouched() and self._holds_others()
 
     def _is_untouched(self) -> bool:
         status = os.fstat(self.fileno())
         return (status.st_size, status.st_mtime_ns) == self.version
 
-    def _begins_otherwise(self) -> bool:
-        first = self._beginning(len(self._first))
-        return first != self._first[: len(first)]
+    def _holds_others(self) -> bool:
+        places = 0, self.size - len(self._ends[1])
+        found = (self._bytes_at(at, len(end)) for at, end in zip(places, self._ends, strict=True))
+        return any(now != end[: len(now)] for now, end in zip(found, self._ends, strict=True))
 
-    def _beginning(self, length_bytes: int) -> bytes:
+    def _bytes_at(self, offset: int, length_bytes: int) -> bytes:
         try:
-            return os.pread(self.fileno(), length_bytes, 0)
+            return os.pread(self.fileno(), length_bytes, offset)
         except OSError as error:
             error.filename = self.path
             raise

@@ -69,6 +69,17 @@ def test_a_rank_of_a_full_shuffle_of_compressed_rows_reads_them_a_few_times(tmp_
     assert bytes_read(lambda: list(shuffled.distribute(0, 2))) < 7.5 * stored
 
 
+def test_a_small_compressed_file_is_decompressed_once_for_rows_one_by_one_in_any_order(tmp_path: Path):
+    path = tmp_path / "rows.tfrecord.gz"
+    ps.write(path, wide_rows().map(lambda row: {"row": row}))
+    rows = ps.open(path)
+    expected, order = list(rows), np.random.default_rng(1).permutation(ROWS)[:300].tolist()
+    rows[0]
+    found: list[object] = []
+    assert bytes_read(lambda: found.extend(rows[i]["row"] for i in order)) < 1.5 * path.stat().st_size
+    assert all(np.array_equal(a, expected[i]["row"]) for a, i in zip(found, order, strict=True))
+
+
 @pytest.fixture(scope="module")
 def row_groups(tmp_path_factory) -> tuple[ps.Dataset, int]:
     """Rows of 320 MB in 20 row groups of a Parquet file, and the bytes of the file."""

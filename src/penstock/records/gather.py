@@ -26,6 +26,7 @@ from penstock.fs.read_around import reading_around
 from penstock.records.decode import Decoder
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader, Frames
 from penstock.records.index_file import RecordIndex
+from penstock.records.kept_records import KeptRecords
 from penstock.records.window import FOOTER_BYTES, HEADER_BYTES
 
 __all__ = ["RecordFile", "decode_records", "read_records"]
@@ -73,6 +74,7 @@ class RecordFile:
         self._lock = threading.Lock()
         self._file = ReadFile(path).watch()
         self._reader: FrameReader | None = None
+        self._kept = KeptRecords(index)
         if index.compression != "none":
             self._reader = FrameReader(
                 path,
@@ -88,7 +90,7 @@ class RecordFile:
             frames = _read_plain(self._file, self.index, numbers, self.max_record_bytes)
         else:
             with reading_around(), self._lock:
-                frames = _read_compressed(self._reader, self.index, numbers)
+                frames = _read_compressed(self._reader, self.index, numbers, self._kept)
         if self._file.is_written_anew():
             raise DataLossError(
                 "the file was written anew since it was opened.",
@@ -116,6 +118,7 @@ class RecordFile:
     def close(self) -> None:
         """Close the file; what was read stays."""
         self._file.close()
+        self._kept.clear()
         if self._reader is not None:
             self._reader.close()
 
@@ -231,11 +234,16 @@ def _check_size(file: ReadFile, rows: NDArray[np.int64], ends: NDArray[np.int64]
         raise TruncatedRecordError(found, path=file.path, record=int(rows[at]), help=help)
 
 
-def _read_compressed(reader: FrameReader, index: RecordIndex, rows: NDArray[np.int64]) -> Frames:
+def _read_compressed(
+    reader: FrameReader, index: RecordIndex, rows: NDArray[np.int64], kept: KeptRecords | None = None
+) -> Frames:
     wanted = np.unique(rows)
     lengths, offsets = index.lengths[rows], index.offsets[rows]
     pieces: dict[int, NDArray[np.uint8]] = {}
     for row in wanted.tolist():
+        if kept is not None and (payload := _kept_record(kept, row, reader)) is not None:
+            pieces[row] = payload
+            continue
         reader.seek(row, int(index.offsets[row]), index.points)
         frames = reader.read(limit=1, limit_bytes=1)
         if frames is None or int(frames.lengths[0]) != int(index.lengths[row]):
@@ -247,6 +255,13 @@ def _read_compressed(reader: FrameReader, index: RecordIndex, rows: NDArray[np.i
     data = np.concatenate([empty, *(pieces[row] for row in rows.tolist())])
     starts = np.cumsum(lengths) - lengths
     return Frames(data, starts, lengths, -1, offsets, rows)
+
+
+def _kept_record(kept: KeptRecords, row: int, reader: FrameReader) -> NDArray[np.uint8] | None:
+    try:
+        return kept.record(row, reader)
+    except (DataLossError, LimitError):  # of another record, or it comes again
+        return None
 
 
 def _changed(path: str, index: RecordIndex, row: int) -> NoReturn:

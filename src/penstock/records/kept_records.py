@@ -42,9 +42,8 @@ class KeptRecords:
             return None
         number = bisect_right(self._begins, int(index.offsets[row])) - 1
         if number not in self._stretches:
-            self._stretches[number] = (
-                None  # where it is damaged, each of its records is read alone from then on
-            )
+            # Where it is damaged, each of its records is read alone from then on.
+            self._stretches[number] = None
             self._stretches[number] = self._read(number, reader)
         if (found := self._stretches[number]) is None:
             return None

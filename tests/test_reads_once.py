@@ -105,6 +105,14 @@ def test_a_rank_of_a_full_shuffle_of_row_groups_reads_them_a_few_times(row_group
     assert bytes_read(lambda: [None for _ in rank.batch(64)]) < 6 * stored
 
 
+def test_rows_that_are_skipped_are_not_read_of_row_groups(row_groups):
+    rows, stored = row_groups
+    for n in (0, 1, 15_999, 16_000, 300_001, 319_999, 320_000):
+        found = [int(row["id"]) for row in rows.skip(n).take(3)]
+        assert found == [int(rows[i]["id"]) for i in range(n, min(n + 3, len(rows)))]
+    assert bytes_read(lambda: next(iter(rows.skip(319_999)))) < stored / 4
+
+
 def test_rows_by_number_begin_with_the_row_groups_in_memory(row_groups):
     rows, stored = row_groups
     apart = np.random.default_rng(1).integers(0, len(rows), (4, 1000))

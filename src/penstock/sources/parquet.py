@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -111,6 +112,13 @@ class Parquet(Node):
         numbers = np.searchsorted(starts, rows, side="right") - 1
         places = zip(numbers.tolist(), (rows - starts[numbers]).tolist(), strict=True)
         return [(self.paths[number], row, None) for number, row in places]
+
+    def state_at(self, row: int) -> State:
+        starts = self.footers.starts
+        if row >= starts[-1]:
+            return (len(self.paths), 0, 0) if row == starts[-1] else None
+        at = bisect_right(starts, row) - 1
+        return (*self.footers.groups[at], row - starts[at])
 
     def __getstate__(self) -> dict[str, object]:
         # Footers stay in their process.

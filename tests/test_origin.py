@@ -156,6 +156,20 @@ def test_the_record_of_a_row_of_a_cache_is_named(shards):
     assert check_origins(READINGS["in order"](shards).cache().shuffle(7, seed=5)) == (16, 16)
 
 
+def test_the_row_is_named_on_which_a_function_fails_behind_a_full_cache():
+    def no_three(x):
+        if int(x) == 3:
+            raise ValueError("no three")
+        return x
+
+    rows = ps.Dataset.range(6).cache().map(no_three)
+    for _ in range(2):
+        with pytest.raises(ps.errors.FunctionError) as caught:
+            list(rows)
+        assert "row 3 of Range(0, stop=6" in str(caught.value)
+        assert len(list(rows.ignore_errors())) == 5
+
+
 def test_the_record_is_named_behind_a_file_that_breaks_off(tmp_path):
     ps.write(tmp_path / "a.tfrecord", {"n": np.arange(10)}, shards=2)
     first = tmp_path / "a-00000-of-00002.tfrecord"

@@ -50,6 +50,9 @@ def reached(plan: Plan, row: int) -> tuple[Plan, int, bool]:
             break
         try:
             source.gather(np.array([row]))
+            if not plan.node.keeps_rows:
+                break
+            [plan] = plan.inputs  # a full cache asks for none: each row is that of its input
         except _AskedError as asked:
             is_alone &= plan.node.only_moves or (len(inputs) == 1 and plan.node.is_one_to_one)
             plan, row = plan.inputs[asked.number], asked.row

@@ -21,6 +21,7 @@ from penstock.errors import (
     InvalidArgumentError,
 )
 from penstock.graph.plan import Plan
+from penstock.nodes import turns
 from penstock.testing import Faulty, Samples, check_laws
 
 
@@ -45,6 +46,14 @@ def test_orders_are_those_of_tf_data(golden):
             hundreds(lengths), case["cycle_length"], case["block_length"], num_parallel_calls=-1
         )
         assert numbers(ahead) == case["output"], case
+
+
+@pytest.mark.parametrize("cycle_length", [1, 3])
+def test_steps_that_end_as_soon_as_they_may_give_the_same_rows(monkeypatch, cycle_length):
+    dataset = Dataset.range(5).interleave(hundreds([3, 0, 700, 1, 2]), cycle_length, 2)
+    rows = numbers(dataset)
+    monkeypatch.setattr(turns, "_MOST_SECONDS", 0)
+    assert numbers(dataset) == rows
 
 
 def test_many_turns_come_together():

@@ -35,7 +35,7 @@ class EvenRecords:
         """Take note of records with their framing, at least one, that were read one after the other."""
         is_even = not nbytes % records and nbytes >= records * LARGE_RECORD_BYTES
         self._frame_bytes = nbytes // records if is_even else 0
-        self._in_order -= self._in_order > 0
+        self._in_order = max(0, self._in_order - 1)  # read once: threads set it anew meanwhile
 
     def note_seconds(self, nbytes: int, seconds: float) -> None:
         """Take note of how long a thread took to read records."""

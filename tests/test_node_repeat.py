@@ -110,3 +110,19 @@ def test_wide_rows_of_short_epochs_are_not_laid_together_by_thousands():
         assert tracemalloc.get_traced_memory()[1] < 20 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_records_that_are_too_long_are_told_of_once_in_each_epoch(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    with ps.io.TFRecordWriter(path) as writer:
+        for _ in range(3):
+            writer.write(bytes(100))
+    rows, errors = iter(ps.TFRecordDataset(path, max_record_bytes=50).repeat(2)), []
+    for _ in range(10):
+        try:
+            next(rows)
+        except ps.errors.LimitError as error:
+            errors.append(error.record)
+        except StopIteration:
+            break
+    assert errors == [0, 1, 2, 0, 1, 2]

@@ -143,6 +143,14 @@ def test_it_can_be_made_anew_by_its_class():
     assert kind(state) == state
 
 
+def test_it_takes_attributes_and_weak_references_as_other_dicts_of_a_class_do():
+    state = iter(N(3)).get_state()
+    state.step = 7
+    assert copy.copy(state).step == pickle.loads(pickle.dumps(state)).step == 7
+    assert weakref.ref(state)() is state
+    assert not hasattr(copy.copy(iter(N(3)).get_state()), "step")
+
+
 def test_what_goes_past_the_methods_of_a_dict_is_told_instead_of_losing_the_state():
     state = iter(N(3)).get_state()
     with pytest.raises(FailedPreconditionError, match=r"Give dict\(state\)"):

@@ -225,7 +225,7 @@ def test_an_error_comes_in_its_place_and_the_rest_after_it(prefetch):
 
 def test_a_thread_begins_where_it_is_worth_it_and_changes_no_batch_and_no_position(monkeypatch):
     def loader():
-        return ps.torch.DataLoader(numbers(20).shuffle(10, seed=3), 3)
+        return ps.torch.DataLoader(numbers(40).shuffle(10, seed=3), 3)
 
     monkeypatch.setattr(overlap, "_WORTH_SECONDS", float("inf"))
     before = set(threading.enumerate())
@@ -234,7 +234,7 @@ def test_a_thread_begins_where_it_is_worth_it_and_changes_no_batch_and_no_positi
     monkeypatch.setattr(overlap, "_WORTH_SECONDS", -1.0)
     first, states, batches = loader(), [], []
     for batch in first:
-        assert (first._current._given._making._ahead is not None) == (len(batches) >= 2)
+        assert (first._current._given._making._ahead is not None) == (len(batches) >= 8)
         batches.append(batch.tolist())
         states.append(first.state_dict())
     assert batches == whole

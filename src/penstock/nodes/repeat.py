@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from penstock.errors import PenstockError
 from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
@@ -133,7 +134,7 @@ class Repeat(Node):
         No more than came before: functions of users may be slow. None of a cache: kept rows have no numbers.
         """
         n, source = rows.position, rows.by_number
-        if source is None or n > _SHORT_ROWS or len(source) != n:
+        if source is None or n > _SHORT_ROWS or _count(source) != n:
             return None
         if n == 0:  # no epoch has rows
             return self.count, None
@@ -191,3 +192,11 @@ def _is_shuffle(plan: Plan) -> bool:
         or (isinstance(node, Repeat) and node.count == 1 and not node.is_joined)
     )
     return _is_shuffle(*plan.inputs) if does_nothing else isinstance(node, Shuffle)
+
+
+def _count(source: RowSource) -> int | None:
+    """How many rows it has; None where that cannot be told, as of a file with records that are too long."""
+    try:
+        return len(source)
+    except (PenstockError, OSError):
+        return None

@@ -80,12 +80,13 @@ class State(dict[str, Any]):
     State(rows=1, epoch=0, ... bytes)
     """
 
-    __slots__ = ("later",)
+    __slots__ = ("__dict__", "__weakref__", "later")
     later: Any
     """What one is written from that is not written yet: it becomes one of this class in its place (`run.later`)."""
 
-    def __getstate__(self) -> None:
-        """Nothing but what is in the dict, also for `copy` and old forms of pickle."""
+    def __getstate__(self) -> dict[str, Any] | None:
+        """What there is besides what is in the dict, for `copy` and `pickle`."""
+        return vars(self) or None
 
     def skip(self, *, rows: int | None = None, batches: int | None = None) -> State:
         """The state that is so many elements further on: an iterator that is set to it never gives those between.

@@ -7,6 +7,7 @@ import gzip
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -88,15 +89,12 @@ def test_a_record_in_a_file_reads_as_one_in_memory(case, tmp_path):
     assert taken is None if error is not None else parts_of(taken) == parts_of(parts)
 
 
-@pytest.mark.parametrize("limits", [(1, 1 << 20), (7, 1 << 20), (10**6, 1), (10**6, 10**9)])
-def test_pieces_of_any_size_join_to_the_whole_file(tmp_path, limits):
-    path = tmp_path / "a.tfrecord"
-    size = len(write(path, [row(i, 90) for i in range(9000)]))
-    plan = _native.ExamplePlan([(b"name", 1, 0, 1, 0, None)])
-    at, names = 0, []
+def in_pieces(path: Path, read: Callable, limits: tuple[int, int]) -> Iterator:
+    """What is made of a file, piece by piece, none of more rows than its limits allow."""
+    at, size = 0, path.stat().st_size
     with path.open("rb") as file:
         while at < size:
-            [(values, offsets, _, _)], [(n, at, is_over)] = plan.read(
+            made, [(n, at, is_over)] = read(
                 file.fileno(),
                 at,
                 size,
@@ -107,29 +105,28 @@ def test_pieces_of_any_size_join_to_the_whole_file(tmp_path, limits):
             )
             assert 0 < n <= limits[0]
             assert is_over == (at == size)
-            names += _native.bytes_objects(values, offsets).tolist()
+            yield made
+
+
+LIMITS = pytest.mark.parametrize("limits", [(1, 1 << 20), (7, 1 << 20), (10**6, 1), (10**6, 10**9)])
+
+
+@LIMITS
+def test_pieces_of_any_size_join_to_the_whole_file(tmp_path, limits):
+    path = tmp_path / "a.tfrecord"
+    write(path, [row(i, 90) for i in range(9000)])
+    plan, names = _native.ExamplePlan([(b"name", 1, 0, 1, 0, None)]), []
+    for [(values, offsets, _, _)] in in_pieces(path, plan.read, limits):
+        names += _native.bytes_objects(values, offsets).tolist()
     assert names == [row(i, 90)["name"] for i in range(9000)]
 
 
-@pytest.mark.parametrize("limits", [(1, 1 << 20), (7, 1 << 20), (10**6, 1), (10**6, 10**9)])
+@LIMITS
 def test_pieces_of_any_size_join_to_the_records_as_they_are(tmp_path, limits):
-    path = tmp_path / "a.tfrecord"
-    size = len(write(path, [row(i, 90) for i in range(9000)]))
-    with path.open("rb") as file:
-        at, records = 0, []
-        while at < size:
-            (data, offsets), [(n, at, is_over)] = _native.read_payloads(
-                file.fileno(),
-                at,
-                size,
-                verify=True,
-                limit=limits[0],
-                limit_bytes=limits[1],
-                max_record_bytes=999,
-            )
-            assert 0 < n <= limits[0]
-            assert is_over == (at == size)
-            records += _native.bytes_objects(data, offsets).tolist()
+    path, records = tmp_path / "a.tfrecord", []
+    write(path, [row(i, 90) for i in range(9000)])
+    for data, offsets in in_pieces(path, _native.read_payloads, limits):
+        records += _native.bytes_objects(data, offsets).tolist()
     with FrameReader(path) as reader:
         frames = iter(reader.read, None)
         assert records == [payload for some in frames for payload in some.payloads()]

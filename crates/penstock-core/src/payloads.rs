@@ -26,7 +26,7 @@ impl Payloads {
     /// Append data[starts[i]..][..lengths[i]].
     pub fn take(&mut self, data: &[u8], starts: &[i64], lengths: &[i64]) -> Result<()> {
         for (&start, &length) in starts.iter().zip(lengths) {
-            let payload = payload(data, start, length).ok_or_else(|| outside(start, length))?;
+            let payload = payload_at(data, start, length).ok_or_else(|| outside(start, length))?;
             let expected = payload.len().saturating_mul(self.wanted).min(self.bytes);
             let first = if self.rows() == 0 { expected } else { 0 };
             reserve(&mut self.data, payload.len().max(first))?;
@@ -50,9 +50,12 @@ impl Payloads {
     }
 }
 
-fn payload(data: &[u8], start: i64, length: i64) -> Option<&[u8]> {
-    let (start, length) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
-    data.get(start..start.checked_add(length)?)
+/// The payload data[start..][..length]; None where it is not inside the data.
+#[inline]
+pub(crate) fn payload_at(data: &[u8], start: i64, length: i64) -> Option<&[u8]> {
+    let start = usize::try_from(start).ok()?;
+    let end = start.checked_add(usize::try_from(length).ok()?)?;
+    data.get(start..end)
 }
 
 #[cold]

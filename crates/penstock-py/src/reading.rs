@@ -1,4 +1,5 @@
-//! Records of an open file straight into columns, or their payloads as they are: what was read is checked and decoded while the cache still holds it.
+//! Records of an open file straight into columns, or their payloads as they are: what was read is checked and decoded
+//! while the cache still holds it.
 //!
 //! Only whole records without any fault are taken. At whatever else comes, the reader that tells of damage begins.
 
@@ -101,7 +102,8 @@ pub struct Taken {
     pub is_over: bool,
 }
 
-/// What is made of the records of an open file, and of the files after it, as far as the limits go; what was taken of each.
+/// What is made of the records of an open file, and of the files after it, as far as the limits go; what was taken of
+/// each.
 ///
 /// It stops before a record that is not whole within a block, has a fault or does not fit, and before a file that
 /// cannot be read, has changed, or has such a record first. Nothing tells the files after the first to be compressed but

@@ -74,8 +74,9 @@ class RecordFile:
         self._lock = threading.Lock()
         self._file = ReadFile(path).watch()
         self._reader: FrameReader | None = None
-        self._kept = KeptRecords(index)
+        self._kept: KeptRecords | None = None
         if index.compression != "none":
+            self._kept = KeptRecords(index)
             self._reader = FrameReader(
                 path,
                 compression=index.compression,
@@ -118,7 +119,8 @@ class RecordFile:
     def close(self) -> None:
         """Close the file; what was read stays."""
         self._file.close()
-        self._kept.clear()
+        if self._kept is not None:
+            self._kept.clear()
         if self._reader is not None:
             self._reader.close()
 

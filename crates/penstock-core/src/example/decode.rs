@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::column::{Builder, Column};
 use crate::error::{Error, Result};
+use crate::payloads::payload_at;
 use crate::wire::Span;
 
 use super::fast::{self, Guess};
@@ -62,14 +63,14 @@ impl<'a> Records<'a> {
         let data = self.data;
         let starts = self.starts.get(row..).unwrap_or_default();
         let lengths = self.lengths.get(row..).unwrap_or_default();
-        starts.iter().zip(lengths).map_while(move |(&start, &length)| record_at(data, start, length))
+        starts.iter().zip(lengths).map_while(move |(&start, &length)| payload_at(data, start, length))
     }
 
     /// A record; an error where it does not lie in the data.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Result<&'a [u8]> {
         let place = self.starts.get(row).zip(self.lengths.get(row));
-        match place.and_then(|(&start, &length)| record_at(self.data, start, length)) {
+        match place.and_then(|(&start, &length)| payload_at(self.data, start, length)) {
             Some(record) => Ok(record),
             None => outside(row),
         }
@@ -79,13 +80,6 @@ impl<'a> Records<'a> {
 #[cold]
 fn outside<T>(row: usize) -> Result<T> {
     Err(Error::Range(format!("record {row} is not inside the data").into()))
-}
-
-#[inline]
-fn record_at(data: &[u8], start: i64, length: i64) -> Option<&[u8]> {
-    let start = usize::try_from(start).ok()?;
-    let end = start.checked_add(usize::try_from(length).ok()?)?;
-    data.get(start..end)
 }
 
 /// Columns while records are decoded into them, some at a time.

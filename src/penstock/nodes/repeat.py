@@ -195,7 +195,7 @@ def _is_shuffle(plan: Plan) -> bool:
 
 
 def _count(source: RowSource) -> int | None:
-    """How many rows it has; None where that cannot be told, as of a file with records that are too long."""
+    """How many rows it has; None where that cannot be told, as of files that are gone."""
     try:
         return len(source)
     except (PenstockError, OSError):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import accumulate, pairwise
 from math import isclose
 from numbers import Real
-from time import perf_counter
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -20,7 +20,8 @@ from penstock.graph.node import END, Node, PlainRows, Rows, RowSource, State, St
 from penstock.graph.plan import Plan
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.drawn import is_whole
-from penstock.nodes.sizes import note_rows, rows_by_number
+from penstock.nodes.gathered import gathered
+from penstock.nodes.sizes import rows_by_number
 from penstock.spec import Spec
 from penstock.unlocked import cached_property
 
@@ -139,10 +140,7 @@ class Part(Node):
         numbers = state + np.flatnonzero(self._chosen(state, n, len(source)))
         if not len(numbers):
             return state + n, None
-        began = perf_counter()
-        chunk = source.gather(numbers)
-        note_rows(rows.scratch, chunk, perf_counter() - began)
-        return state + n, chunk
+        return state + n, partial(gathered, source, numbers, rows.scratch, state + n)
 
     def _places(self, n: int) -> tuple[int, int]:
         first, last = self.share

@@ -209,6 +209,7 @@ def _read_plain(file: ReadFile, index: RecordIndex, rows: NDArray[np.int64], max
     try:
         data = _native.read_ranges(file.fileno(), offsets, lengths + _FRAME_BYTES)
     except OSError as error:
+        _tell_damage(file.path, index, rows, max_record_bytes)
         _check_size(file, rows, offsets + lengths + _FRAME_BYTES)
         error.filename = file.path
         raise
@@ -218,10 +219,19 @@ def _read_plain(file: ReadFile, index: RecordIndex, rows: NDArray[np.int64], max
     wrong = np.flatnonzero(found != lengths[: len(found)])
     if len(wrong) or len(found) < len(rows):
         at = int(wrong[0]) if len(wrong) else len(found)
+        _tell_damage(file.path, index, rows[at : at + 1], max_record_bytes)
         if end == _TOO_LARGE and not len(wrong):
             _too_large(file.path, int(rows[at]), int(offsets[at]), int(lengths[at]), max_record_bytes)
         _changed(file.path, index, int(rows[at]))
     return Frames(data, starts, lengths, -1, offsets, rows)
+
+
+def _tell_damage(path: str, index: RecordIndex, rows: NDArray[np.int64], max_record_bytes: int) -> None:
+    """Raise the error that the first of some records has in order, where the index counts damage."""
+    for row in rows[index.lengths[rows] == 0].tolist() if index.counts_damage else []:
+        with FrameReader(path, compression="none", max_record_bytes=max_record_bytes) as reader:
+            reader.seek(row, int(index.offsets[row]))
+            reader.read(limit=1, limit_bytes=1)
 
 
 def _check_size(file: ReadFile, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> None:

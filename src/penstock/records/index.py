@@ -8,14 +8,24 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock import _native
 from penstock.cores import usable_cores
-from penstock.errors import ArgumentError, FailedPreconditionError, NotFoundError, PenstockError, SidecarError
+from penstock.errors import (
+    ArgumentError,
+    DataLossError,
+    FailedPreconditionError,
+    LimitError,
+    NotFoundError,
+    PenstockError,
+    SidecarError,
+)
 from penstock.fs.files import AtomicWriter, ReadFile, identity
 from penstock.fs.paths import INDEX_SUFFIX, local_path
 from penstock.records.foreign import foreign_index
@@ -53,6 +63,7 @@ def build_index(
     compression: str | None = "auto",
     verify: bool = False,
     on_corrupt: str = "raise",
+    tf_compatible: bool = False,
     max_record_bytes: int = MAX_RECORD_BYTES,
     max_ratio: int = 1000,
     progress: Progress | None = None,
@@ -64,7 +75,9 @@ def build_index(
         compression: "auto" (by content), "none", "gzip", "zlib" or "zstd".
         verify: Compare the checksums of payloads too. They are compared again whenever a record is read by
             its index.
-        on_corrupt: "raise", or "skip" to leave damaged records out: rows are then numbered without them.
+        on_corrupt: "raise"; "skip" to leave damaged records out: rows are then numbered without them; or "count" to
+            give them the numbers that they have where the file is read in order. Who reads one gets its error.
+        tf_compatible: End without an error where TensorFlow does.
         max_record_bytes: Refuse longer payloads.
         max_ratio: Refuse a compressed stream that passes 16 MiB and this many times its compressed size.
         progress: Called with the bytes of the file that have been read so far; what it raises ends the
@@ -76,45 +89,73 @@ def build_index(
         NotFoundError, ArgumentError: As for `FrameReader`.
     """
     before = identity(path)
-    lengths = [np.empty(0, np.int64)]
-    offsets = [np.empty(0, np.int64)]
+    counts_damage = on_corrupt == "count"
     with FrameReader(
         path,
         compression=compression,
         verify=verify,
-        on_corrupt=on_corrupt,
+        on_corrupt="raise" if counts_damage else on_corrupt,
+        tf_compatible=tf_compatible,
         max_record_bytes=max_record_bytes,
         max_ratio=max_ratio,
         point_span=_POINT_SPAN,
     ) as reader:
-        while (frames := reader.read(_RECORDS_AT_ONCE)) is not None:
-            lengths.append(frames.lengths)
-            if on_corrupt == "skip":
-                offsets.append(frames.offsets)
+        found: list[_Stretch] = []
+        for stretch in _stretches(reader, counts_damage=counts_damage):
+            found.append(stretch)
             if progress is not None:
                 progress(reader.compressed_bytes)
-            if not verify and on_corrupt == "raise" and frames.lengths.mean() > _FAR_BYTES:
-                lengths += _by_headers(reader, max_record_bytes, progress)
-        sizes = np.concatenate(lengths)
+            if not verify and on_corrupt != "skip" and stretch.lengths.mean() > _FAR_BYTES:
+                found += _by_headers(reader, max_record_bytes, progress)
+        lengths = np.concatenate([np.empty(0, np.int64), *(stretch.lengths for stretch in found)])
+        has_damage = any(stretch.is_damage for stretch in found)
         # Without damage the records follow one another: half of the memory while reading.
-        places = np.concatenate(offsets) if on_corrupt == "skip" else offsets_of(sizes)
-        return RecordIndex(places, sizes, before, reader.compression, reader.points)
+        offsets = _offsets(found) if has_damage or reader.damage else offsets_of(lengths)
+        return RecordIndex(offsets, lengths, before, reader.compression, reader.points, has_damage)
 
 
-def _by_headers(
-    reader: FrameReader, max_record_bytes: int, progress: Progress | None
-) -> Iterator[NDArray[np.int64]]:
-    """Lengths of the records that a reader comes to next, which then goes on after them: of what is wrong it tells."""
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Records that follow one another, or one place of damage: where they begin, and the length of each payload."""
+
+    offset: int
+    lengths: NDArray[np.int64]
+    is_damage: bool = False
+
+
+def _stretches(reader: FrameReader, *, counts_damage: bool) -> Iterator[_Stretch]:
+    while True:
+        _, at = reader.position
+        try:
+            frames = reader.read(_RECORDS_AT_ONCE)
+        except (DataLossError, LimitError) as error:
+            if not counts_damage or reader.has_changed():
+                raise
+            yield _Stretch(
+                at if error.offset is None else error.offset, np.zeros(1, np.int64), is_damage=True
+            )
+            continue
+        if frames is None:
+            return
+        yield _Stretch(int(frames.offsets[0]), frames.lengths)
+
+
+def _offsets(stretches: list[_Stretch]) -> NDArray[np.int64]:
+    return np.concatenate([stretch.offset + offsets_of(stretch.lengths) for stretch in stretches])
+
+
+def _by_headers(reader: FrameReader, max_record_bytes: int, progress: Progress | None) -> Iterator[_Stretch]:
+    """The records that a reader comes to next, which then goes on after them: of what is wrong it tells."""
     record, offset = reader.position
     while reader.descriptor is not None:
-        lengths, offset = _native.payload_lengths(
+        lengths, after = _native.payload_lengths(
             reader.descriptor, offset, limit=_RECORDS_AT_ONCE, max_record_bytes=max_record_bytes
         )
         if not len(lengths):
             reader.seek(record, offset)
             return
-        record += len(lengths)
-        yield lengths
+        yield _Stretch(offset, lengths)
+        record, offset = record + len(lengths), after
         if progress is not None:
             progress(offset)
 
@@ -124,6 +165,8 @@ def build_indexes(
     mode: str | bool = "auto",
     *,
     threads: int | None = None,
+    on_corrupt: str = "raise",
+    tf_compatible: bool = False,
     max_record_bytes: int = MAX_RECORD_BYTES,
     max_ratio: int = 1000,
     progress: Progress | None = None,
@@ -134,6 +177,8 @@ def build_indexes(
         paths: Regular files.
         mode: As for `index_for`.
         threads: How many files at a time; None for as many as there are processors.
+        on_corrupt: As for `index_for`.
+        tf_compatible: As for `build_index`.
         max_record_bytes: As for `build_index`.
         max_ratio: As for `build_index`.
         progress: Called from any thread with bytes read since the last call, of all files together.
@@ -145,6 +190,8 @@ def build_indexes(
         mode=mode,
         stop=stop,
         progress=progress,
+        on_corrupt=on_corrupt,
+        tf_compatible=tf_compatible,
         max_record_bytes=max_record_bytes,
         max_ratio=max_ratio,
     )
@@ -165,6 +212,8 @@ def index_for(
     path: str | os.PathLike[str],
     mode: str | bool = "auto",
     *,
+    on_corrupt: str = "raise",
+    tf_compatible: bool = False,
     max_record_bytes: int = MAX_RECORD_BYTES,
     max_ratio: int = 1000,
     progress: Progress | None = None,
@@ -175,6 +224,8 @@ def index_for(
         path: A regular file.
         mode: "auto": load, or build and keep. "rebuild": build and keep. "memory": load, or build and keep
             nothing. False: raise rather than have an index.
+        on_corrupt: "raise", or "count" as for `build_index`: an index that counts damage is not kept.
+        tf_compatible: As for `build_index`.
         max_record_bytes: As for `build_index`.
         max_ratio: As for `build_index`.
         progress: As for `build_index`.
@@ -195,8 +246,15 @@ def index_for(
             return kept
         index = foreign_index(local_path(path))
     if index is None:
-        index = build_index(path, max_record_bytes=max_record_bytes, max_ratio=max_ratio, progress=progress)
-    if mode != "memory":
+        index = build_index(
+            path,
+            on_corrupt=on_corrupt,
+            tf_compatible=tf_compatible,
+            max_record_bytes=max_record_bytes,
+            max_ratio=max_ratio,
+            progress=progress,
+        )
+    if mode != "memory" and not index.counts_damage:
         save_index(path, index)
     return index
 
@@ -263,7 +321,7 @@ def _index_one(
     mode: str | bool,
     stop: threading.Event,
     progress: Progress | None,
-    **limits: int,
+    **options: Any,
 ) -> RecordIndex:
     told = 0
 
@@ -275,4 +333,4 @@ def _index_one(
             progress(read - told)
         told = read
 
-    return index_for(path, mode, progress=tell, **limits)
+    return index_for(path, mode, progress=tell, **options)

@@ -60,6 +60,7 @@ class RecordIndex:
         identity: Of the file when it was indexed.
         compression: "none", "gzip", "zlib" or "zstd".
         points: Where decompression can begin, ascending.
+        counts_damage: Whether some of the records cannot be read, and have length 0 here. It cannot be kept.
     """
 
     offsets: NDArray[np.int64]
@@ -67,6 +68,7 @@ class RecordIndex:
     identity: FileIdentity
     compression: str = "none"
     points: list[Point] = field(default_factory=list)
+    counts_damage: bool = False
 
     def __len__(self) -> int:
         return len(self.offsets)

@@ -35,12 +35,14 @@ class Giving:
 
     Attributes:
         position: Of the next row in its epoch; one that failed counts.
+        raised: How many errors it has raised.
         scratch: What a node keeps here only to be faster.
     """
 
     def __init__(self, plan: Plan) -> None:
         """To be begun."""
         self._plan = plan
+        self.raised = 0
         self.scratch: dict[str, Any] = {}
 
     def _stand(self, maker: Maker) -> None:
@@ -180,6 +182,7 @@ class Giving:
 
     def _placed(self, error: Exception) -> Exception:
         """The error, where it is one of a row's with what finds the row's origin."""
+        self.raised += 1
         if isinstance(error, InvalidArgumentError) and len(self._plan.inputs) == 1:
             # It opens edges of its own, which only an error asks for.
             from penstock.run.located import located

@@ -49,6 +49,7 @@ class InputEdge(Protocol):
     """The edge of an input, to whoever makes steps."""
 
     group_rows: int
+    raised: int
 
     @property
     def plan(self) -> Plan: ...
@@ -112,6 +113,7 @@ class Steps:
             held: Sequence[IntArray | None] = node.held(self._state) or [None] * len(plan.inputs)
             self._edges = tuple(map(open_edge, plan.inputs, place[1], held))
         self._group_rows = 1
+        self._is_stuck, self._raised = False, 0
         self._given: Sequence[Any] = self._edges or (self._session(),)
         if node.rows_together > 1:
             for edge in self._edges:
@@ -122,6 +124,8 @@ class Steps:
     def next(self) -> Made:
         """What the next step makes. Errors are made, not raised, so that they keep their place."""
         before, drawn = self.place, unnoted()
+        if self._is_stuck:
+            return before, END
         try:
             self._state, made = self._step(self._state, *self._given)
         except Broken as broken:
@@ -129,8 +133,7 @@ class Steps:
             self.place = self._place()
             return self.place, Raised(broken.error)
         except Exception as error:  # noqa: BLE001  (raised again where the rows are asked for)
-            self.place = self._place()
-            return self.place, Raised(error)
+            return self._failed(before, error)
         finally:
             if unnoted() != drawn:
                 self._uncounted.note(self._node, drawn)
@@ -181,9 +184,23 @@ class Steps:
         state, (mark,) = place
         return state, (_advanced(mark, n),)
 
+    def _failed(self, before: Place, error: Exception) -> Made:
+        """What a step made that failed by itself, or by an error that an input raised."""
+        self.place = self._place()
+        if self._have_raised() or not _are_where(self.place, before):
+            return self.place, Raised(error)
+        # The step would fail for ever: it is told once, where a row would be, and no more rows come.
+        self._is_stuck = True
+        return before, Failing(None, [(0, error)])
+
+    def _have_raised(self) -> bool:
+        """Whether inputs have raised errors of their rows, which are behind them then, since this was last asked."""
+        raised, self._raised = self._raised, sum(edge.raised for edge in self._edges)
+        return raised != self._raised
+
     def restart(self, epoch: int, place: Place) -> None:
         """Begin an epoch, after one in which rows were given up to those that follow a place."""
-        self._state = self._node.next_epoch(place[0], epoch)
+        self._state, self._is_stuck = self._node.next_epoch(place[0], epoch), False
         for edge, mark in zip(self._edges, self._ended(*place), strict=True):
             edge.restart(mark)
         self.place = self._place()
@@ -201,3 +218,8 @@ def _advanced(mark: Any, n: int) -> Any:
     """The mark of an edge that has given n rows more."""
     epoch, state, given, position, inputs, notes = mark
     return (epoch, state, given + n, position + n, inputs, notes)
+
+
+def _are_where(place: Place, other: Place) -> bool:
+    """Whether the edges below stand at the same rows in two places."""
+    return all(mark[0] == old[0] and mark[3] == old[3] for mark, old in zip(place[1], other[1], strict=True))

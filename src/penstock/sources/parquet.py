@@ -11,7 +11,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.errors import DataLossError, InvalidArgumentError
+from penstock.errors import DataLossError, InvalidArgumentError, PenstockError
 from penstock.frozen import frozen
 from penstock.fs.paths import Paths, expand
 from penstock.graph.node import END, Broken, FilePlace, Node, RowSource, State, Step, source
@@ -155,8 +155,11 @@ class _Session:
 
     def _open(self, number: int) -> ParquetFile:
         if self._file is None or self._number != number:
-            footers = self._node.footers
-            self._file, self._number = ParquetFile(self._node.paths[number], footers.names), number
+            try:
+                file = ParquetFile(self._node.paths[number], self._node.footers.names)
+            except (PenstockError, OSError) as error:
+                raise Broken(error, (number + 1, 0, 0)) from error
+            self._file, self._number = file, number
         return self._file
 
     def _next(self, file: ParquetFile, state: State) -> Chunk | None:

@@ -33,7 +33,7 @@ class RecordsByNumber:
 
     @cached_property
     def indexes(self) -> list[RecordIndex]:
-        """The index of every file."""
+        """The index of every file. Damaged records have the numbers and errors that they have when read in order."""
         kept = [self._node.kept_index(number) for number in range(len(self._node.paths))]
         found = [index for index in kept if index is not None]
         if len(found) == len(kept):
@@ -42,6 +42,8 @@ class RecordsByNumber:
         return build_indexes(
             self._node.paths,
             mode=self._node.index,
+            on_corrupt="count",
+            tf_compatible=options.tf_compatible,
             max_record_bytes=options.max_record_bytes,
             max_ratio=options.max_ratio,
         )

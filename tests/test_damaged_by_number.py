@@ -1,0 +1,187 @@
+"""Damaged files by number: the rows and errors that come in order, each with its number, and an end."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.column.chunk import Chunk
+from penstock.column.fixed import FixedColumn
+from penstock.errors import PenstockError
+from penstock.frozen import frozen
+from penstock.graph.node import UNKNOWN, Node, State, Step
+from penstock.graph.plan import Plan
+from penstock.records.index import build_index, index_paths
+from penstock.run.iterator import RowIterator
+from penstock.spec import Spec, TensorSpec
+
+LENGTH, PAYLOAD, CUT, LOST = "length", "payload", "cut", "lost"
+
+
+def damaged(path: Path, what: str, n: int = 9, nbytes: int = 40) -> Path:
+    """Records of `nbytes` each, of which number 4 is damaged."""
+    with ps.io.TFRecordWriter(path) as writer:
+        for i in range(n):
+            writer.write(bytes([i]) * nbytes)
+    data, at = bytearray(path.read_bytes()), 4 * (nbytes + 16)
+    if what == LENGTH:
+        data[at] ^= 1
+    elif what == PAYLOAD:
+        data[at + 20] ^= 1
+    elif what == CUT:
+        del data[at + 30 :]
+    else:
+        data[at : at + nbytes] = b"no header for a long way"
+    path.write_bytes(data)
+    return path
+
+
+def taken(rows: Iterable[Any], most: int = 50) -> list[Any]:
+    """Rows, and errors as (name, record)."""
+    iterator, found = iter(rows), list[Any]()
+    for _ in range(most):
+        try:
+            found.append(next(iterator))
+        except StopIteration:
+            return found
+        except PenstockError as error:
+            found.append((type(error).__name__, getattr(error, "record", None)))
+    raise AssertionError("it does not end")
+
+
+def one(rows: Any, number: int) -> Any:
+    try:
+        return rows[number]
+    except PenstockError as error:
+        return type(error).__name__, getattr(error, "record", None)
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+@pytest.mark.parametrize("nbytes", [40, 4000])
+@pytest.mark.parametrize("what", [LENGTH, PAYLOAD, CUT, LOST])
+def test_rows_and_errors_have_the_numbers_that_they_have_in_order(tmp_path, what, nbytes, is_compressed):
+    path = damaged(tmp_path / "a.tfrecord", what, nbytes=nbytes)
+    if is_compressed:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    rows = ps.TFRecordDataset([path, damaged(tmp_path / "b.tfrecord", PAYLOAD)])
+    in_order = taken(rows)
+    assert [one(rows, number) for number in range(len(in_order))] == in_order
+    with pytest.raises(IndexError):
+        rows[len(in_order)]
+
+
+@pytest.mark.parametrize("what", [LENGTH, PAYLOAD, CUT, LOST])
+def test_every_readable_row_of_a_damaged_file_comes_out_of_a_full_shuffle(tmp_path, what):
+    rows = ps.TFRecordDataset(damaged(tmp_path / "a.tfrecord", what))
+    in_order = taken(rows)
+    for moved in (rows.shuffle(seed=1), rows.shuffle().repeat(1), rows.distribute(0, 1)):
+        assert sorted(map(str, taken(moved))) == sorted(map(str, in_order))
+    good = [row for row in in_order if isinstance(row, bytes)]
+    assert len(good) >= 4
+    assert sorted(rows.shuffle(seed=1).ignore_errors()) == sorted(good)
+    parts = [list(part.ignore_errors()) for part in rows.split(0.5, 0.5)]
+    ranks = [list(rows.shuffle(seed=1).distribute(rank, 2).ignore_errors()) for rank in range(2)]
+    assert sorted(chain(*parts)) == sorted(chain(*ranks)) == sorted(good)
+
+
+def test_records_that_are_too_long_are_errors_of_their_own_rows(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    with ps.io.TFRecordWriter(path) as writer:
+        for i in range(6):
+            writer.write(bytes(100 if i % 2 else 10))
+    rows = ps.TFRecordDataset(path, max_record_bytes=50)
+    assert [one(rows, 1), one(rows, 2)] == [("LimitError", 1), bytes(10)]
+    assert list(rows.shuffle(seed=1).ignore_errors()) == [bytes(10)] * 3
+    with pytest.raises(ps.errors.LimitError, match="100 bytes long"):
+        rows[1]
+
+
+def test_the_rest_after_each_state_is_the_same_where_damaged_rows_are_shuffled(tmp_path):
+    rows = ps.TFRecordDataset(damaged(tmp_path / "a.tfrecord", LENGTH))
+    rows = rows.shuffle(seed=3, reshuffle_each_iteration=False)
+    whole = taken(rows)
+    for n in range(len(whole) + 1):
+        assert taken(going_on(rows, n)) == whole[n:]
+
+
+def going_on(rows: Any, n: int) -> Any:
+    """An iterator that goes on after the first n rows and errors of another one."""
+    iterator, again = iter(rows), iter(rows)
+    for _ in range(n):
+        with contextlib.suppress(PenstockError):
+            next(iterator)
+    again.set_state(json.loads(json.dumps(iterator.get_state())))
+    return again
+
+
+def test_an_index_that_counts_damage_is_not_kept(tmp_path):
+    path = damaged(tmp_path / "a.tfrecord", LENGTH)
+    assert len(ps.TFRecordDataset(path).shuffle(seed=1).take(1).get_single_element()) == 40
+    assert not any(Path(name).exists() for name in index_paths(path))
+    with pytest.raises(ps.errors.CorruptRecordError):
+        build_index(path)
+
+
+@frozen
+class Stuck(Node):
+    """Two rows, and a step that fails whenever it is made."""
+
+    def spec(self) -> Spec:  # type: ignore[override]
+        return Spec(TensorSpec((), np.int64))
+
+    def cardinality(self) -> int:  # type: ignore[override]
+        return UNKNOWN
+
+    def start(self, epoch: int) -> State:
+        return 0
+
+    def knows(self, state: State) -> bool:
+        return state in (0, 1)
+
+    def step(self, state: State, session: None) -> Step:
+        if state == 1:
+            raise ps.errors.NotFoundError("it is gone")
+        return 1, Chunk(FixedColumn(np.arange(2)))
+
+    def plain(self) -> Any:  # type: ignore[override]
+        raise NotImplementedError("errors have no plain meaning")
+
+    def random_access(self) -> None:  # type: ignore[override]
+        return None
+
+
+def test_a_step_that_fails_again_and_again_is_told_once_and_ends_the_rows():
+    error = ("NotFoundError", None)
+    assert taken(RowIterator(Plan(Stuck()))) == [0, 1, error]
+    rows = ps.Dataset(Plan(Stuck()))
+    assert list(rows.ignore_errors()) == [0, 1]
+    assert taken(rows.repeat(2)) == [0, 1, error, 0, 1, error]
+    assert taken(rows.concatenate(ps.Dataset.range(7, 8))) == [0, 1, error, 7]
+    batches = rows.map(lambda x: x + 1).batch(2)
+    assert str(taken(batches)) == str(taken(batches.prefetch(2))) == str([np.array([1, 2]), error])
+
+
+@pytest.mark.parametrize("n", range(5))
+def test_the_rest_after_a_step_that_fails_again_and_again_is_the_same(n):
+    rows = ps.Dataset(Plan(Stuck())).repeat(2)
+    assert taken(going_on(rows, n)) == taken(rows)[n:]
+
+
+def test_a_parquet_file_that_is_gone_is_passed_over(tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    paths = [str(tmp_path / f"{name}.parquet") for name in "abc"]
+    for path in paths:
+        parquet.write_table(arrow.table({"x": [0, 1, 2]}), path)
+    rows = ps.Dataset.from_parquet(paths)
+    (tmp_path / "b.parquet").unlink()
+    assert [row["x"] for row in rows.ignore_errors()] == [0, 1, 2, 0, 1, 2]
+    assert len(list(rows.shuffle(seed=1).ignore_errors())) == 6

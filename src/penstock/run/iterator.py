@@ -117,7 +117,8 @@ class RowIterator(Iterator[Any]):
     def _stand(self, edge: Edge) -> None:
         self._edge = edge
         self._left, self._rows = NOTHING
-        self._at: tuple[Callable[[], int], Point] | None = None  # the first: how many rows are at hand
+        # How many rows are at hand, and where it stands behind them; None until a state was asked for.
+        self._at: tuple[Callable[[], int], Point] | None = None
         self._process = os.getpid()
         self._interrupted_at = None
 
@@ -245,16 +246,18 @@ class RowIterator(Iterator[Any]):
 
     def get_state(self) -> State:
         """Where this iterator stands, as a small dict that `json.dumps` writes as it is."""
-        if not self._writer.knows_pipeline:
-            self._writer.pipeline()
         # Loops ask for it after every batch: what `_standing` mostly does is done here, without a call.
-        state, at, uncounted = Unwritten(CONTENTS), self._at, self._uncounted
+        at = self._at
         if at is not None:
             ahead, point = at
+            uncounted = self._uncounted
             if point.uncounted is uncounted.names and point.opened is uncounted.opened.marks:
-                state.later = point, ahead()
+                state = Unwritten(CONTENTS)
+                state.point, state.ahead = point, ahead()
                 return state
-        state.later = self._standing()
+        self._writer.pipeline()
+        state = Unwritten(CONTENTS)
+        state.point, state.ahead = self._standing()
         return state
 
     def state_dict(self) -> State:
@@ -278,13 +281,14 @@ class RowIterator(Iterator[Any]):
             ahead, point = at
             if point.uncounted is self._uncounted.names and point.opened is self._uncounted.opened.marks:
                 return point, ahead()
-        self._keeps_states = True
+        self._keeps_states = self._writer.knows_pipeline
         with self._lock:
             if self._pulled_from is not None:  # in the middle of `next`, from a handler of a signal
                 mark, rows, skip = self._pulled_from
                 return self._point(mark, rows, skip), 0
             point = self._point(self._interrupted_at or self._edge.mark(), self._n, self._skip)
-            self._at = self._left.__length_hint__, point
+            if self._keeps_states:
+                self._at = self._left.__length_hint__, point
             return point, self._ahead
 
     def _point(self, mark: Mark, rows: int, skip: int) -> Point:

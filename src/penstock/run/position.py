@@ -80,9 +80,11 @@ class State(dict[str, Any]):
     State(rows=1, epoch=0, ... bytes)
     """
 
-    __slots__ = ("__dict__", "__weakref__", "later")
-    later: Any
+    __slots__ = ("__dict__", "__weakref__", "ahead", "point")
+    point: Any
     """What one is written from that is not written yet: it becomes one of this class in its place (`run.later`)."""
+    ahead: int
+    """How many rows of the point it is before."""
 
     def __getstate__(self) -> dict[str, Any] | None:
         """What there is besides what is in the dict, for `copy` and `pickle`."""

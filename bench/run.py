@@ -62,7 +62,7 @@ QUESTIONS = {
     "verify": Question("verify every checksum of the raw images", "bytes/s"),
     "memory": Question("memory above the import while streaming 2 GB in batches of 64", "bytes", False),
     "pipeline traced": Question("range(5M).map(x*2).filter(x%3!=0).shuffle(10_000).batch(256)", "elements/s"),
-    "pipeline marks": Question("the same, with a mark taken after every batch", "elements/s"),
+    "mark cost": Question("what a mark after every batch adds to its time, in pairs of passes", "%", False),
     "pipeline plain": Question("the same with functions that cannot be traced", "elements/s"),
     "decode shuffle": Question("raw images: decode_raw, reshape, shuffle(10_000), batch(64)", "rows/s"),
     "global shuffle": Question("the same in a full shuffle by index", "rows/s"),

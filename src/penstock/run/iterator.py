@@ -250,11 +250,9 @@ class RowIterator(Iterator[Any]):
         at = self._at
         if at is not None:
             ahead, point = at
-            uncounted = self._uncounted
-            if point.uncounted is uncounted.names and point.opened is uncounted.opened.marks:
-                state = Unwritten(CONTENTS)
-                state.point, state.ahead = point, ahead()
-                return state
+            state = Unwritten(CONTENTS)
+            state.point, state.ahead = point, ahead()
+            return state
         self._writer.pipeline()
         state = Unwritten(CONTENTS)
         state.point, state.ahead = self._standing()
@@ -279,8 +277,7 @@ class RowIterator(Iterator[Any]):
         at = self._at
         if at is not None:
             ahead, point = at
-            if point.uncounted is self._uncounted.names and point.opened is self._uncounted.opened.marks:
-                return point, ahead()
+            return point, ahead()
         self._keeps_states = self._writer.knows_pipeline
         with self._lock:
             if self._pulled_from is not None:  # in the middle of `next`, from a handler of a signal

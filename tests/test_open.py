@@ -378,6 +378,19 @@ def test_a_record_that_is_no_message_can_be_skipped(tmp_path: Path):
         list(ps.open(path, on_corrupt="skip", **strict))
 
 
+def test_rows_before_a_record_for_which_there_is_no_budget_are_given(tmp_path: Path):
+    records = [example(a=k) for k in range(20)]
+    records[5] = records[6] = b"\x0a\xff"
+    paths = [write(tmp_path / name, records) for name in ("a.tfrecord", "b.tfrecord")]
+    options = {"features": {"a": ps.io.FixedLenFeature([], np.int64)}, "on_corrupt": "skip"}
+    rows = iter(ps.open(paths, corrupt_budget=1, **options))
+    for _ in paths:
+        assert [int(next(rows)["a"]) for _ in range(5)] == [0, 1, 2, 3, 4]
+        with pytest.raises(ps.DataLossError, match="corrupt_budget=1"):
+            next(rows)
+    assert list(rows) == []
+
+
 @pytest.mark.parametrize("paths", [None, b"a.tfrecord", 3, [], [None], "", "a\0b"])
 def test_what_is_no_path_is_refused(paths: object):
     with pytest.raises(ps.ArgumentError, match="open: "):

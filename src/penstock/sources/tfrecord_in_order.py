@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.errors import DataLossError, LimitError, PenstockError, WireError
-from penstock.graph.node import Broken, State, Work
+from penstock.graph.node import Broken, Failing, State, Work
 from penstock.records.damage import DamageLog
 from penstock.records.decode import Decoder
 from penstock.records.even import EvenRecords
@@ -249,10 +249,10 @@ def _read(
 
 def _decoded(
     node: TFRecordFiles, decoder: Decoder, malformed: DamageLog, frames: Frames, after: State
-) -> tuple[State, Chunk]:
+) -> tuple[State, Chunk | Failing]:
     """The rows of some records and the state after them: before the first that does not fit, where one does not.
 
-    Where damage is skipped, records that are no message are passed over too.
+    Where damage is skipped, records that are no message are passed over too, up to the budget: that one is the last.
     """
     number, parts, begin = after[0], [], 0
     while begin < len(frames):
@@ -264,7 +264,11 @@ def _decoded(
         error.at(path=node.paths[number], record=frames.number(at), offset=int(frames.offsets[at]))
         length = int(frames.lengths[at]) + HEADER_BYTES + FOOTER_BYTES
         if isinstance(error, WireError) and node.options.skips:
-            _note_malformed(node, malformed, error, length)
+            try:
+                _note_malformed(node, malformed, error, length)
+            except DataLossError as over:
+                n = sum(map(len, parts))
+                return (number + 1, 0, 0), Failing(Chunk.concat(parts) if parts else None, [(n, over)])
             begin = at + 1
         elif parts:
             return (number, frames.number(at), int(frames.offsets[at])), Chunk.concat(parts)

@@ -50,8 +50,15 @@ def events(rows):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"tf_compatible": True}, {"on_corrupt": "skip", "corrupt_budget": 0}, {"num_parallel_reads": 2}],
-    ids=["raise", "tf_compatible", "over budget", "in turn"],
+    [
+        {},
+        {"tf_compatible": True},
+        {"on_corrupt": "skip", "corrupt_budget": 0},
+        {"on_corrupt": "skip", "corrupt_budget": 1},
+        {"on_corrupt": "skip", "corrupt_budget": 0.05},
+        {"num_parallel_reads": 2},
+    ],
+    ids=["raise", "tf_compatible", "over budget", "budget", "share", "in turn"],
 )
 @pytest.mark.parametrize("compress", [bytes, gzip.compress], ids=["plain", "gzip"])
 @pytest.mark.parametrize("what", DAMAGE)
@@ -61,8 +68,35 @@ def test_every_state_goes_on_with_the_same_rest(tmp_path, what, compress, option
         path.write_bytes(compress(data))
     dataset = ps.TFRecordDataset(paths, **options)
     found, states = events(iter(dataset))
-    assert any(isinstance(one, tuple) for one in found)
+    assert any(isinstance(one, tuple) for one in found) or options.get("corrupt_budget")
     for given, state in enumerate(states):
         rows = iter(dataset)
         rows.set_state(state)
         assert events(rows)[0] == found[given:]
+
+
+@pytest.mark.parametrize("budget", [0, 1, 2, 3, 0.1])
+def test_every_state_knows_how_much_damage_was_left_out_before(tmp_path, budget):
+    """Records that are no message, and wrong checksums among them."""
+    paths = [tmp_path / "a.tfrecord", tmp_path / "b.tfrecord"]
+    for path in paths:
+        with ps.io.TFRecordWriter(path) as writer:
+            for i in range(N):
+                feature = ps.train.Feature(int64_list=ps.train.Int64List(value=[i]))
+                record = ps.train.Example(
+                    features=ps.train.Features(feature={"a": feature})
+                ).SerializeToString()
+                writer.write(b"\x0a\xff" if i in (9, 30) else record)
+        data = bytearray(path.read_bytes())
+        data[-1] ^= 1
+        path.write_bytes(data)
+    rows = ps.open(
+        paths, features={"a": ps.io.FixedLenFeature([], np.int64)}, on_corrupt="skip", corrupt_budget=budget
+    )
+    rows = rows.map(lambda row: row["a"])
+    found, states = events(iter(rows))
+    assert sum(isinstance(one, tuple) for one in found) == (0 if budget in (3, 0.1) else 2)
+    for given, state in enumerate(states):
+        again = iter(rows)
+        again.set_state(state)
+        assert events(again)[0] == found[given:]

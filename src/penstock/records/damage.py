@@ -17,6 +17,7 @@ __all__ = ["Damage", "DamageLog", "check_budget"]
 
 # A share of very few records says nothing yet.
 _FEWEST_FOR_A_SHARE = 1000
+_TO_SEE_ALL = "To see them all, run `penstock verify`."
 _ERRORS: dict[str, type[DataLossError]] = {
     "length checksum": CorruptRecordError,
     "data checksum": CorruptRecordError,
@@ -71,19 +72,25 @@ class DamageLog:
     Args:
         on_corrupt: "raise" or "skip".
         budget: With "skip": how many damages (int), or which share of the records (float), are put up with.
+        before: How many there were before reading begins, where it goes on.
 
     Raises:
         ArgumentError: Another word, or a budget below 0, or a share above 1.
     """
 
-    def __init__(self, on_corrupt: str, budget: int | float | None) -> None:  # noqa: PYI041
+    def __init__(self, on_corrupt: str, budget: int | float | None, before: int = 0) -> None:  # noqa: PYI041
         if on_corrupt not in ("raise", "skip"):
             raise ArgumentError("open", "on_corrupt", got=on_corrupt, want='"raise" or "skip"')
         check_budget("open", budget)
         self.raises = on_corrupt == "raise"
         self.found: list[Damage] = []
         self.over_budget = False
-        self._budget = budget
+        self._budget, self._before = budget, before
+
+    @property
+    def count(self) -> int:
+        """How many there were, with those before."""
+        return self._before + len(self.found)
 
     def report(self, damage: Damage) -> None:
         """Note the damage; raise it, or a DataLossError where it passes the budget."""
@@ -92,26 +99,33 @@ class DamageLog:
             raise damage.error()
         self._check(max(damage.record + 1, _FEWEST_FOR_A_SHARE), damage.record + 1)
 
-    def check_at_end(self, records: int) -> None:
+    def check_at_end(self, records: int, path: str) -> None:
         """Hold the damage of a whole file against a budget that is a share."""
-        if not self.raises and self.found:
-            self._check(records, records)
+        if not self.raises and self.count and self._is_over(records):
+            raise DataLossError(f"{self._too_many(records)}.", path=path, help=_TO_SEE_ALL)
 
     def _check(self, wanted_from: int, records: int) -> None:
-        budget = self._budget
-        if budget is None:
-            return
-        if len(self.found) > (budget * wanted_from if isinstance(budget, float) else budget):
-            self.over_budget = True
+        if self._is_over(wanted_from):
             last = self.found[-1]
-            text = (
-                f"{len(self.found)} damaged places in the first {records} records, more than "
-                f"corrupt_budget={budget} allows; the last: {last.text}"
-            )
-            help = "To see them all, run `penstock verify`."
             raise DataLossError(
-                text, kind=last.kind, path=last.path, record=last.record, offset=last.offset, help=help
+                f"{self._too_many(records)}; the last: {last.text}",
+                kind=last.kind,
+                path=last.path,
+                record=last.record,
+                offset=last.offset,
+                help=_TO_SEE_ALL,
             )
+
+    def _is_over(self, records: int) -> bool:
+        """Whether there was more damage in so many records than is put up with, from now on."""
+        budget = self._budget
+        if budget is not None:
+            self.over_budget |= self.count > (budget * records if isinstance(budget, float) else budget)
+        return self.over_budget
+
+    def _too_many(self, records: int) -> str:
+        allowed = f"more than corrupt_budget={self._budget} allows"
+        return f"{self.count} damaged places in the first {records} records, {allowed}"
 
 
 def check_budget(where: str, budget: object) -> None:

@@ -88,6 +88,7 @@ class FrameReader:
         verify: Compare the checksums of payloads. Those of lengths are always compared.
         on_corrupt: "raise", or "skip": note the damage in `damage` and go on with the next good record.
         corrupt_budget: With "skip": how many damages (int), or which share of the records (float), are put up with.
+        damages_before: How many of them there were where reading goes on.
         tf_compatible: End without an error where TensorFlow does: at a cut header; and see `open_stream`. Nothing is
             read behind damage.
         max_record_bytes: Refuse longer payloads, before memory is taken for them.
@@ -120,6 +121,7 @@ class FrameReader:
         verify: bool = True,
         on_corrupt: str = "raise",
         corrupt_budget: float | None = None,
+        damages_before: int = 0,
         tf_compatible: bool = False,
         max_record_bytes: int = MAX_RECORD_BYTES,
         max_ratio: int = 1000,
@@ -128,7 +130,7 @@ class FrameReader:
     ) -> None:
         if max_record_bytes < 0:
             raise ArgumentError("open", "max_record_bytes", got=max_record_bytes, want="at least 0")
-        self._log = DamageLog(on_corrupt, corrupt_budget)
+        self._log = DamageLog(on_corrupt, corrupt_budget, damages_before)
         self._stream = open_stream(
             path, compression, tf_compatible=tf_compatible, max_ratio=max_ratio, point_span=point_span
         )
@@ -146,6 +148,15 @@ class FrameReader:
     def damage(self) -> list[Damage]:
         """What was skipped or raised so far, in order. A lost region has its length once reading went past it."""
         return self._log.found
+
+    @property
+    def damages(self) -> int:
+        """How many damages there were, with those before."""
+        return self._log.count
+
+    def report(self, damage: Damage) -> None:
+        """Note damage that others have found, in a record that was read. Raises as `read`."""
+        self._log.report(damage)
 
     @property
     def position(self) -> tuple[int, int]:
@@ -338,7 +349,7 @@ class FrameReader:
             window.skip(left)
             self._record += 1
             self._log.report(damage)
-        self._log.check_at_end(self._record)
+        self._log.check_at_end(self._record, self.path)
 
     def _report_stream_error(self, left: int) -> None:
         error = self._window.error

@@ -54,14 +54,20 @@ class ReadOptions:
         """Whether damaged records are left out: rows are then not the records that an index counts."""
         return self.on_corrupt == "skip"
 
-    def reader(self, path: str) -> FrameReader:
-        """A reader at the beginning of a file."""
+    @property
+    def counts_damages(self) -> bool:
+        """Whether how many damaged records were left out in a file decides where its rows end."""
+        return self.skips and self.corrupt_budget is not None
+
+    def reader(self, path: str, damages_before: int = 0) -> FrameReader:
+        """A reader at the beginning of a file; or to go on somewhere, with so many damages before."""
         return FrameReader(
             path,
             compression=self.compression,
             verify=self.verify,
             on_corrupt=self.on_corrupt,
             corrupt_budget=self.corrupt_budget,
+            damages_before=damages_before,
             tf_compatible=self.tf_compatible,
             max_record_bytes=self.max_record_bytes,
             max_ratio=self.max_ratio,

@@ -43,7 +43,8 @@ class TFRecordFiles(Node):
     """Rows of TFRecord files, one file after the other.
 
     The state is (file, record, byte offset in its uncompressed stream), with a 1 behind it where that record has a
-    wrong length, which was told: the next one is looked for from there.
+    wrong length, which was told: the next one is looked for from there. Where a budget counts damage, a 0 and how many
+    damaged records of the file were left out by then are behind it, if any were.
 
     Args:
         paths: Regular files.
@@ -86,7 +87,7 @@ class TFRecordFiles(Node):
         return (0, 0, 0)
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and 3 <= len(state) <= 4 and all(map(_is_count, state))):
+        if not (isinstance(state, tuple) and 3 <= len(state) <= 5 and all(map(_is_count, state))):
             return False
         number, record, offset = state[:3]
         # Every record before this one took at least its framing.
@@ -118,7 +119,8 @@ class TFRecordFiles(Node):
         return RecordsByNumber(self).places(rows)
 
     def place_after(self, state: State, n: int) -> FilePlace | None:
-        number, record, offset, *is_lost = state
+        number, record, offset, *more = state
+        is_lost = bool(more and more[0])
         options = replace(self.options, corrupt_budget=None)  # it was within it
         for path in self.paths[number:]:
             with options.reader(path) as reader:
@@ -129,7 +131,7 @@ class TFRecordFiles(Node):
                         return path, frames.number(rows[n]), int(frames.offsets[rows[n]])
                     n -= len(rows)
             record = offset = 0
-            is_lost = []
+            is_lost = False
         return None
 
     def _rows_of(self, frames: Frames) -> Sequence[int]:

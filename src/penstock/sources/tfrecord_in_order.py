@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
@@ -11,7 +12,6 @@ from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
 from penstock.errors import DataLossError, LimitError, PenstockError, WireError
 from penstock.graph.node import Broken, Failing, State, Work
-from penstock.records.damage import DamageLog
 from penstock.records.decode import Decoder
 from penstock.records.even import EvenRecords
 from penstock.records.frames import Damage, FrameReader, Frames
@@ -56,12 +56,10 @@ class RecordsInOrder:
         self._rows = self._files = 0
         self._over: State = None
         self.group_rows = 1
-        options = node.options
-        self._malformed = DamageLog(options.on_corrupt, options.corrupt_budget)
 
     def read(
-        self, number: int, record: int, offset: int, is_lost: int = 0
-    ) -> tuple[Chunk | Work | None, State]:
+        self, number: int, record: int, offset: int, is_lost: int = 0, damages: int = 0
+    ) -> tuple[Chunk | Failing | Work | None, State]:
         """The next rows of a file, or the work to have them, and the state after; None and the next file at its end.
 
         Records without a fault are decoded as they are read. What is none is read again, by who can tell of it.
@@ -69,17 +67,9 @@ class RecordsInOrder:
         if self._over == (number, record, offset):
             return None, (number + 1, 0, 0)
         try:
-            reader = self._reader_of(number)
-            if is_lost:
-                reader.seek_behind(record, offset)
-            elif self._ends_at(offset):
-                return self._end(number, record)
-            elif (work := self._read_apart(number, record, offset)) is not None:
-                return work
-            elif (made := self._read_directly(number, record, offset)) is not None:
+            reader = self._reader_of(number, damages)
+            if (made := self._without_frames(reader, (number, record, offset), is_lost, damages)) is not None:
                 return made
-            elif reader.position != (record, offset):
-                reader.seek(record, offset)
         except (PenstockError, OSError) as error:
             self._close()
             raise Broken(error, (number + 1, 0, 0)) from error
@@ -89,11 +79,46 @@ class RecordsInOrder:
             raise Broken(error, _behind(number, reader)) from error
         finally:
             self._note_damage(reader)
-        if frames is not None:
-            self._limit = self._limit_after(len(frames), reader.position[1] - offset)
-            after = (number, *reader.position)
-            return partial(_decoded, self._node, self._decoder, self._malformed, frames, after), after
-        return self._end(number, reader.position[0])
+        if frames is None:
+            return self._end(number, reader.position[0])
+        self._limit = self._limit_after(len(frames), reader.position[1] - offset)
+        after = (number, *reader.position)
+        if self._node.options.counts_damages:
+            return self._decoded_now(reader, frames, after)
+        return partial(_decoded, self._node, self._decoder, self._node.damage.append, frames, after), after
+
+    def _without_frames(
+        self, reader: FrameReader, state: tuple[int, int, int], is_lost: int, damages: int
+    ) -> tuple[Chunk | Work | None, State] | None:
+        """What can be had without records as they are; None where the reader stands before those that come next."""
+        _, record, offset = state
+        if is_lost:
+            reader.seek_behind(record, offset)
+            return None
+        # These say nothing of what was left out before.
+        if not damages and self._ends_at(offset):
+            return self._end(state[0], record)
+        if not damages and (made := self._read_apart(*state) or self._read_directly(*state)) is not None:
+            return made
+        if reader.position != (record, offset):
+            reader.seek(record, offset)
+        return None
+
+    def _decoded_now(
+        self, reader: FrameReader, frames: Frames, after: State
+    ) -> tuple[Chunk | Failing | None, State]:
+        """Rows and the state after them, which says how much damage there was before."""
+
+        def counted(state: State) -> State:
+            return (*state, 0, reader.damages) if reader.damages and state[0] == after[0] else state
+
+        try:
+            reached, made = _decoded(self._node, self._decoder, reader.report, frames, after)
+        except Broken as broken:
+            raise Broken(broken.error, counted(broken.state)) from broken.error
+        finally:
+            self._note_damage(reader)
+        return made if len(made) else None, counted(reached)
 
     def _end(self, number: int, count: int) -> tuple[None, State]:
         self._close()
@@ -110,12 +135,12 @@ class RecordsInOrder:
         end = (self._rows + room) // self.group_rows * self.group_rows
         return end - self._rows if end > self._rows else self._most
 
-    def _reader_of(self, number: int) -> FrameReader:
+    def _reader_of(self, number: int, damages: int) -> FrameReader:
         if self._reader is None or self._number != number:
             self._close()
             self._node.check_version(number)
             self._reader, self._number, self._told = (
-                self._node.options.reader(self._node.paths[number]),
+                self._node.options.reader(self._node.paths[number], damages),
                 number,
                 0,
             )
@@ -248,11 +273,12 @@ def _read(
 
 
 def _decoded(
-    node: TFRecordFiles, decoder: Decoder, malformed: DamageLog, frames: Frames, after: State
+    node: TFRecordFiles, decoder: Decoder, report: Callable[[Damage], None], frames: Frames, after: State
 ) -> tuple[State, Chunk | Failing]:
     """The rows of some records and the state after them: before the first that does not fit, where one does not.
 
-    Where damage is skipped, records that are no message are passed over too, up to the budget: that one is the last.
+    Where damage is skipped, records that are no message are reported and passed over too, up to one whose report
+    raises: there is no budget for it, and no more is read of the file.
     """
     number, parts, begin = after[0], [], 0
     while begin < len(frames):
@@ -265,7 +291,7 @@ def _decoded(
         length = int(frames.lengths[at]) + HEADER_BYTES + FOOTER_BYTES
         if isinstance(error, WireError) and node.options.skips:
             try:
-                _note_malformed(node, malformed, error, length)
+                report(_malformed(error, length))
             except DataLossError as over:
                 n = sum(map(len, parts))
                 return (number + 1, 0, 0), Failing(Chunk.concat(parts) if parts else None, [(n, over)])
@@ -277,10 +303,8 @@ def _decoded(
     return after, Chunk.concat(parts) if parts else empty_chunk(node.spec())
 
 
-def _note_malformed(node: TFRecordFiles, malformed: DamageLog, error: WireError, length: int) -> None:
+def _malformed(error: WireError, length: int) -> Damage:
     assert error.path is not None
     assert error.record is not None
     assert error.offset is not None
-    damage = Damage(error.path, error.record, error.offset, length, "malformed message", error.found)
-    node.damage.append(damage)
-    malformed.report(damage)
+    return Damage(error.path, error.record, error.offset, length, "malformed message", error.found)

@@ -92,7 +92,8 @@ def open(
             where the folder cannot be written; "memory" nowhere; "rebuild" as "auto", made anew.
         sample: Records looked at to infer the schema, from the beginning and from places spread over the files.
             A record that contradicts it is an error when it is read.
-        corrupt_budget: With "skip": how many damages (int), or which share of the records (float), are put up with in a file.
+        corrupt_budget: With "skip": how many damages of a file (int), or which share of its records (float), are put
+            up with.
         tf_compatible: End without an error where TensorFlow does, such as inside a cut header.
         max_record_bytes: Refuse longer records before memory is taken for them.
         max_ratio: Refuse compressed files that pass 16 MiB and this many times their size.

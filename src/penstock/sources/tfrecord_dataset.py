@@ -46,7 +46,7 @@ def tfrecord_dataset(
             a0 b0 a1 b1 ... and c in the place of the one that ends first. None and AUTOTUNE: one after the other.
         verify: As in `penstock.open`, like all that follow.
         on_corrupt: "raise", or "skip" to leave damaged records out.
-        corrupt_budget: With "skip": how many damages, or which share of the records, are put up with.
+        corrupt_budget: With "skip": how many damages of a file, or which share of its records, are put up with.
         tf_compatible: End without an error where TensorFlow does.
         max_record_bytes: Refuse longer records.
         max_ratio: Refuse compressed files that pass 16 MiB and this many times their size.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from penstock import _native
+from penstock.cores import has_lock
 
 PASSES = """
 import ctypes, resource
@@ -173,6 +174,8 @@ except MemoryError as error:
     "what", ["gzip", "zlib", "zstd", "snappy", "frames", "example", "sequence", "values"]
 )
 def test_bytes_for_which_there_is_no_memory_are_an_error_and_not_the_end(what):
+    if not has_lock() and what in {"frames", "example", "sequence", "values"}:
+        pytest.skip("Python without a lock has room beforehand for bytes of its own")
     done = subprocess.run(
         [sys.executable, "-c", NO_ROOM_TO_WRITE, what], capture_output=True, text=True, check=True
     )

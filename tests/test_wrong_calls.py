@@ -10,9 +10,11 @@ import pytest
 
 import penstock as ps
 import penstock.tf as tf
+from penstock import errors
 from penstock.cli import run
 from penstock.cli.failure import DAMAGE, USAGE, json_error, status_of
-from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError, InvalidArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, FunctionError, InvalidArgumentError, remade
+from penstock.run.freed import made_here
 from penstock.trace.tracing import Trace, trace
 
 SIZE = ArgumentError("batch", "size", got=0, want="at least 1")
@@ -147,3 +149,12 @@ def test_a_state_over_text_with_a_nul_beside_the_name_of_a_file(tmp_path, monkey
     state = rows.get_state()
     rows.set_state(state)
     assert [bytes(row) for row in rows] == [b"a\0b", b"cat"]
+
+
+@pytest.mark.parametrize("name", [name for name in errors.__all__ if name.endswith("Error")])
+def test_every_error_can_be_pickled_and_made_anew(name):
+    kind = getattr(errors, name)
+    error = remade(kind, ("what was found",), {"found": "what was found", "path": "a.tfrecord"})
+    for other in (pickle.loads(pickle.dumps(error)), made_here(error)):
+        assert type(other) is kind
+        assert (other.args, vars(other)) == (error.args, vars(error))

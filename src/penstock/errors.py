@@ -39,7 +39,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 __all__ = [
     "AlreadyExistsError",
@@ -72,6 +72,7 @@ __all__ = [
     "WireError",
 ]
 
+_Error = TypeVar("_Error", bound="PenstockError")
 
 FindOrigin: TypeAlias = Callable[[int, int | None], str]
 """Names the row that has a number among those that came to a transformation, or one of its entries."""
@@ -100,13 +101,16 @@ class PenstockError(Exception):
     """What `str` gives, by the name that TensorFlow's errors have for it."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, (type(self), self.args, self.__dict__)
+        return remade, (type(self), self.args, self.__dict__)
 
 
-def _again(
-    kind: type[PenstockError], args: tuple[object, ...], attributes: dict[str, object]
-) -> PenstockError:
-    error = kind.__new__(kind, *args)
+def remade(kind: type[_Error], args: tuple[object, ...], attributes: dict[str, object]) -> _Error:
+    """An error of these parts, made without its `__init__`."""
+    # Of two bases the one whose layout it has: the other one's `__new__` would come first, and refuse.
+    builtin: Any = kind
+    while builtin.__module__ != "builtins":
+        builtin = builtin.__base__
+    error: _Error = builtin.__new__(kind, *args)
     error.args = args
     error.__dict__.update(attributes)
     return error

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from penstock.cores import has_lock
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, remade
 
 __all__ = ["freed", "made_here"]
 
@@ -36,9 +36,7 @@ def made_here(error: _Error) -> _Error:
     """
     if not isinstance(error, PenstockError):
         return error
-    made = type(error).__new__(type(error), *error.args)
-    made.args = error.args
-    vars(made).update(vars(error))
+    made = remade(type(error), error.args, vars(error))
     made.__cause__, made.__context__ = error.__cause__, error.__context__
     made.__suppress_context__ = error.__suppress_context__
     return made.with_traceback(error.__traceback__)

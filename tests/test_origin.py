@@ -52,6 +52,22 @@ def test_the_origin_of_a_row_is_followed_as_far_as_nodes_can_tell(make, origin):
     assert f"It came from {origin}" in str(found.value)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda ds: ds.batch(2).shuffle(seed=1),
+        lambda ds: ds.zip(ds.range(9), ds).shuffle(seed=1),
+        lambda ds: ds.range(2).concatenate(ds).map(lambda x: x + 1),
+        lambda ds: ds.sample_from_datasets([ds, ds.range(4)], seed=1).batch(2),
+    ],
+)
+def test_an_error_can_be_told_where_no_row_says_what_its_function_returns(make):
+    rows = iter(make(ps.Dataset.range(5).map(failing)))
+    with pytest.raises(FunctionError) as found:
+        list(rows)
+    assert str(found.value).startswith("map, row 0: ValueError: no")
+
+
 def test_the_origin_in_a_file_names_the_file_and_the_record(tmp_path):
     ps.write(tmp_path / "a.tfrecord", {"n": np.arange(10)}, shards=2)
     rows = iter(ps.open(str(tmp_path / "a-*.tfrecord")).skip(7).map(lambda r: 1 // (int(r["n"]) - 8)))

@@ -9,6 +9,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.graph.explain import call_of
 from penstock.graph.plan import Plan
+from penstock.spec import Spec
 
 __all__ = ["named", "reached"]
 
@@ -24,7 +25,12 @@ class _Asking:
 
     def __init__(self, number: int, plan: Plan) -> None:
         self._number, self._n = number, plan.cardinality if plan.cardinality >= 0 else 1 << 62
-        self.rows, self.spec, self.is_shuffled = self, plan.spec, _is_mixed(plan)
+        self._plan, self.rows, self.is_shuffled = plan, self, _is_mixed(plan)
+
+    @property
+    def spec(self) -> Spec:
+        """That of the plan, which a row may have to be made for: the function that failed may fail on all of them."""
+        return self._plan.spec
 
     def __len__(self) -> int:
         return self._n
@@ -45,10 +51,10 @@ def reached(plan: Plan, row: int) -> tuple[Plan, int, bool]:
     is_alone = True
     while plan.inputs:
         inputs: list[Any] = [_Asking(i, part) for i, part in enumerate(plan.inputs)]
-        source = None if _is_mixed(plan) else plan.node.by_number(*inputs)
-        if source is None:
-            break
         try:
+            source = None if _is_mixed(plan) else plan.node.by_number(*inputs)
+            if source is None:
+                break
             source.gather(np.array([row]))
             if not plan.node.keeps_rows:
                 break

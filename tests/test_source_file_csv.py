@@ -421,6 +421,28 @@ def test_files_are_read_in_turn_and_wrong_rows_left_out(tmp_path: Path):
     assert batches(tmp_path, wrong, 5, **arguments) == [{"a": [1, 4, 2, 5, 3]}]
 
 
+def test_a_state_behind_a_first_row_that_cannot_be_read_goes_on_also_in_a_function_that_is_called(
+    tmp_path: Path,
+):
+    path = write(tmp_path / "a.csv", b"a\nx\n3\n4\n5\n")
+    dataset = ps.CsvDataset(path, [np.int64], header=True).map(lambda a: np.int64(2 * int(a))).ignore_errors()
+    assert dataset.element_spec == ps.TensorSpec((), np.int64)
+    rows = iter(dataset)
+    next(rows)
+    again = iter(dataset)
+    again.set_state(rows.get_state())
+    assert list(again) == list(rows) == [8, 10]
+
+
+@pytest.mark.parametrize("row", ["x,1", '1"', "1", ",1", "1,2,3"])
+def test_rows_that_cannot_be_read_are_told_of_by_line_where_a_spec_is_asked_for(tmp_path: Path, row: str):
+    path = write(tmp_path / "a.csv", f"a,b\n{row}\n".encode())
+    dataset = ps.CsvDataset(path, [np.int64, np.int64], header=True).map(lambda a, b: int(a) + int(b))
+    with pytest.raises(ps.InvalidArgumentError, match="line 2"):
+        dataset.element_spec  # noqa: B018
+    assert "line 2" in dataset.explain()
+
+
 def test_a_mark_in_shuffled_files_gives_the_same_rest(tmp_path: Path):
     for i in range(5):
         write(tmp_path / f"{i}.csv", b"a\n" + b"".join(b"%d\n" % (10 * i + j) for j in range(7)))

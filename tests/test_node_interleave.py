@@ -126,6 +126,24 @@ def test_an_error_takes_the_place_of_a_row_also_after_a_mark():
         assert results(iterator) == rows[given:]
 
 
+def one_of(x):
+    return np.int64(int(x[0] if np.ndim(x) else x))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rows: rows.flat_map(lambda x: rows.range(1 // int(x)).map(lambda _: x)),
+        lambda rows: rows.interleave(lambda x: rows.range(1 // int(x)).map(lambda _: x), cycle_length=2),
+        lambda rows: rows.group_by_window(lambda x: x, lambda key, some: some.batch(1 // int(key)), 9),
+    ],
+)
+def test_rows_go_on_behind_a_first_dataset_that_fails_also_in_a_function_that_is_called(make):
+    rows = make(ps.Dataset.range(2)).map(one_of).map(lambda x: x + 1).ignore_errors()
+    assert rows.element_spec == ps.TensorSpec((), np.int64)
+    assert list(rows) == [2]
+
+
 def test_a_state_goes_on_with_another_number_of_threads():
     one, several = (
         Dataset.range(9).interleave(hundreds([7] * 9), 3, 2, num_parallel_calls=calls) for calls in (None, 3)

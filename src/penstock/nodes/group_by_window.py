@@ -55,7 +55,7 @@ from penstock.nodes.places import (
     called_at,
     with_places,
 )
-from penstock.nodes.results import function_error
+from penstock.nodes.results import function_error, opened_samples
 from penstock.nodes.same_form import First, is_first, like_first
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.nodes.sketched import sizes_of_opened
@@ -299,6 +299,14 @@ class GroupByWindow(Opens):
         return self.reduce_func
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        for window in self._windows(rows):
+            yield from rows.open(self.open(*window))
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return opened_samples(self._windows(rows), lambda window, _: rows.open(self.open(*window)))
+
+    def _windows(self, rows: PlainRows) -> Iterator[tuple[int, Chunk, int]]:
+        """The key, the rows and the number of the last row of each window."""
         keys = self.keys(rows.spec)
         windows: dict[int, list[Any]] = {}
         for number, row in enumerate(rows):
@@ -306,9 +314,9 @@ class GroupByWindow(Opens):
             window = windows.setdefault(key, [])
             window.append(row)
             if len(window) == self.size_of(key):
-                yield from rows.open(self.open(key, chunk_of(windows.pop(key), rows.spec), number))
+                yield key, chunk_of(windows.pop(key), rows.spec), number
         for key in sorted(windows):
-            yield from rows.open(self.open(key, chunk_of(windows[key], rows.spec), number))
+            yield key, chunk_of(windows[key], rows.spec), number
 
     @classmethod
     def examples(cls) -> list[Node]:

@@ -36,6 +36,7 @@ from penstock.nodes.listed import NONE_LISTED, Listed, listed
 from penstock.nodes.opens import Opens
 from penstock.nodes.places import at_places, before_places, with_places
 from penstock.nodes.prefetch import Prefetch
+from penstock.nodes.results import opened_samples
 from penstock.nodes.sizes import note_rows, rows_at_once
 from penstock.nodes.sketched import sizes_of_opened, told_by_sketch
 from penstock.nodes.turns import Turns, epoch_in, is_over, is_place
@@ -276,8 +277,7 @@ class Interleave(Opens):
             turn, given = (turn + 1) % self.cycle_length, 0
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        for number, row in enumerate(rows):
-            yield from rows.open(self.open(row, number))
+        return opened_samples(rows, lambda row, number: rows.open(self.open(row, number)))
 
     @classmethod
     def examples(cls) -> list[Node]:

@@ -21,6 +21,7 @@ __all__ = [
     "function_error",
     "is_nothing",
     "normal",
+    "opened_samples",
     "result_spec",
     "results_of",
     "sampled",
@@ -109,6 +110,31 @@ def sampled(make: Callable[[Any], Any], rows: Iterable[Any], where: str) -> Iter
         has_made = True
         yield made
     if failed is not None and not has_made:
+        raise failed
+
+
+def opened_samples(rows: Iterable[Any], open: Callable[[Any, int], Iterator[Any]]) -> Iterator[Any]:
+    """The rows of the datasets that a function returns for rows, to learn their spec: those that fail are passed over.
+
+    Args:
+        rows: The rows.
+        open: Gives the rows of the dataset of a row, from the row and its number.
+
+    Raises:
+        FunctionError: It has failed on all of them, or on very many; the first error.
+    """
+    failed: Exception | None = None
+    has_opened = False
+    for number, row in enumerate(rows):
+        try:
+            opened = open(row, number)
+            has_opened = True
+            yield from opened
+        except Exception as error:  # noqa: BLE001  (it is raised again, where it belongs)
+            failed = failed or error
+            if not has_opened and number >= _MOST_TRIED:
+                break
+    if failed is not None and not has_opened:
         raise failed
 
 

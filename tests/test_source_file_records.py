@@ -143,6 +143,16 @@ def test_damage_names_its_place_and_reading_goes_on(tmp_path: Path):
     assert list(iterator) == [b"a2", b"b0"]
 
 
+@pytest.mark.parametrize("k", [None, 2])
+def test_rows_behind_a_damaged_first_record_say_what_a_function_returns(tmp_path: Path, k: int | None):
+    first, second = files(tmp_path, a=2, b=1)
+    content = bytearray(Path(first).read_bytes())
+    content[12] ^= 1
+    Path(first).write_bytes(content)
+    dataset = ps.TFRecordDataset([first, second], num_parallel_reads=k).map(lambda record: int(record[1:]))
+    assert sorted(row.item() for row in dataset.padded_batch(1).ignore_errors()) == [0, 1]
+
+
 def test_damage_takes_the_place_of_a_row_among_parallel_reads(tmp_path: Path):
     [a, b] = files(tmp_path, a=3, b=3)
     data = bytearray(Path(a).read_bytes())

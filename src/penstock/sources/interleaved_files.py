@@ -11,7 +11,7 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, PenstockError
 from penstock.frozen import frozen
 from penstock.graph.node import AUTOTUNE, END, Broken, FilePlace, Node, Partly, State, Step
 from penstock.graph.plan import Plan
@@ -137,6 +137,20 @@ class InterleavedFiles(Node):
             elif not any(slots):
                 return
             turn = (turn + 1) % self.cycle_length
+
+    def sample(self) -> Iterator[Any]:  # type: ignore[override]
+        """Those that can be read. Where there are none, the error of the first that cannot be is raised."""
+        failed: Exception | None = None
+        has_made = False
+        for number in range(len(self.files.paths)):
+            try:
+                for row in self.part(number).sample():
+                    has_made = True
+                    yield row
+            except PenstockError as error:
+                failed = failed or error
+        if failed is not None and not has_made:
+            raise failed
 
 
 @final

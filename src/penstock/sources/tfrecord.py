@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from penstock.column.base import IntArray
-from penstock.errors import DataLossError, PenstockError, TruncatedRecordError, WireError
+from penstock.column.chunk import Chunk
+from penstock.errors import DataLossError, LimitError, PenstockError, TruncatedRecordError, WireError
 from penstock.frozen import frozen
 from penstock.fs.versions import Version, Versions, version_of
 from penstock.graph.node import END, UNKNOWN, FilePlace, Node, RowSource, State, Step
@@ -199,15 +200,40 @@ class TFRecordFiles(Node):
         return (state[0], 0, 0), END
 
     def plain(self) -> Iterator[Any]:  # type: ignore[override]
+        for row in self._one_by_one():
+            if isinstance(row, Exception):
+                raise row
+            yield row.row(0)
+
+    def sample(self) -> Iterator[Any]:  # type: ignore[override]
+        """Those that can be read. Where there are none, the error of the first that cannot be is raised."""
+        failed: Exception | None = None
+        has_made = False
+        for row in self._one_by_one():
+            if isinstance(row, Exception):
+                failed = failed or row
+                continue
+            has_made = True
+            yield row.row(0)
+        if failed is not None and not has_made:
+            raise failed
+
+    def _one_by_one(self) -> Iterator[Chunk | Exception]:
+        """Each record by itself, or the error in its place."""
         decoder = Decoder(self.schema, self.strict)
         for path in self.paths:
             with self.options.reader(path) as reader:
-                while (frames := reader.read(limit=1)) is not None:
-                    chunk, error = decoder.decode(frames)
-                    if error is not None:
-                        raise error
-                    assert chunk is not None
-                    yield chunk.row(0)
+                while not reader.has_given_up:
+                    try:
+                        frames = reader.read(limit=1)
+                    except (DataLossError, LimitError) as error:
+                        yield error
+                        continue
+                    if frames is None:
+                        break
+                    chunk, wrong = decoder.decode(frames)
+                    if (made := chunk or wrong) is not None:
+                        yield made
 
     def finds_rows(self) -> bool:
         return all(self.kept_index(number) is not None for number in range(len(self.paths)))

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 
 import numpy as np
 import pytest
@@ -69,6 +70,34 @@ def test_every_state_goes_on_with_the_same_rest(tmp_path, what, compress, option
     dataset = ps.TFRecordDataset(paths, **options)
     found, states = events(iter(dataset))
     assert any(isinstance(one, tuple) for one in found) or options.get("corrupt_budget")
+    goes_on_with_the_same_rest(dataset, found, states)
+
+
+@pytest.mark.parametrize("options", [{}, {"max_ratio": 1}], ids=["cut", "too small for what it holds"])
+@pytest.mark.parametrize("compress", [gzip.compress, zlib.compress], ids=["gzip", "zlib"])
+def test_a_compressed_stream_that_fails_is_told_once_whatever_state_follows(tmp_path, compress, options):
+    bomb = bytes(_native.frame_records(bytes(1 << 25), np.array([0, 1 << 25]))[0])
+    paths = [tmp_path / "a.tfrecord", tmp_path / "b.tfrecord"]
+    data = compress(WHOLE + bomb if options else WHOLE)
+    paths[0].write_bytes(data if options else data[: len(data) * 3 // 5])
+    paths[1].write_bytes(WHOLE)
+    dataset = ps.TFRecordDataset(paths, **options)
+    found, states = events(iter(dataset))
+    assert len([one for one in found if isinstance(one, tuple)]) == 1
+    goes_on_with_the_same_rest(dataset, found, states)
+
+
+def test_a_file_that_ends_within_its_first_header_is_told_once_whatever_state_follows(tmp_path):
+    paths = [tmp_path / "a.tfrecord", tmp_path / "b.tfrecord"]
+    paths[0].write_bytes(WHOLE[:7])
+    paths[1].write_bytes(WHOLE)
+    dataset = ps.TFRecordDataset(paths)
+    found, states = events(iter(dataset))
+    assert found[0] == ("TruncatedRecordError", 0, 0)
+    goes_on_with_the_same_rest(dataset, found, states)
+
+
+def goes_on_with_the_same_rest(dataset, found, states):
     for given, state in enumerate(states):
         rows = iter(dataset)
         rows.set_state(state)
@@ -96,7 +125,4 @@ def test_every_state_knows_how_much_damage_was_left_out_before(tmp_path, budget)
     rows = rows.map(lambda row: row["a"])
     found, states = events(iter(rows))
     assert sum(isinstance(one, tuple) for one in found) == (0 if budget in (3, 0.1) else 2)
-    for given, state in enumerate(states):
-        again = iter(rows)
-        again.set_state(state)
-        assert events(again)[0] == found[given:]
+    goes_on_with_the_same_rest(rows, found, states)

@@ -169,9 +169,9 @@ class FrameReader:
         return self._lost is not None
 
     @property
-    def has_given_up(self) -> bool:
-        """Whether nothing more is read, as there was more damage than is put up with, wherever the file ends."""
-        return self._log.over_budget or (self._tf_compatible and self._ended)
+    def is_over(self) -> bool:
+        """Whether nothing more is read: the file has ended, its stream has failed, or there was too much damage."""
+        return self._log.over_budget or self._ended
 
     @property
     def descriptor(self) -> int | None:

@@ -223,7 +223,7 @@ class TFRecordFiles(Node):
         decoder = Decoder(self.schema, self.strict)
         for path in self.paths:
             with self.options.reader(path) as reader:
-                while not reader.has_given_up:
+                while not reader.is_over:
                     try:
                         frames = reader.read(limit=1)
                     except (DataLossError, LimitError) as error:

@@ -239,7 +239,7 @@ class RecordsInOrder:
 
 def _behind(number: int, reader: FrameReader) -> State:
     """The state behind damage that was raised: in the next file where no more is read of this one."""
-    if reader.has_given_up:
+    if reader.is_over:
         return number + 1, 0, 0
     return (number, *reader.position, 1) if reader.is_lost else (number, *reader.position)
 

@@ -131,6 +131,33 @@ def test_an_index_that_counts_damage_is_not_kept(tmp_path):
         build_index(path)
 
 
+@pytest.mark.parametrize("compression", ["", "GZIP", "ZLIB"])
+@pytest.mark.parametrize("is_indexed", [False, True])
+def test_rows_by_number_are_read_by_the_compression_that_is_stated(tmp_path, compression, is_indexed):
+    path = damaged(tmp_path / "a.tfrecord", PAYLOAD)
+    if compression != "GZIP":
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    if is_indexed:
+        assert len(ps.TFRecordDataset(path)[:1]) == 1
+    rows = ps.TFRecordDataset(path, compression)
+    in_order = taken(rows)
+    assert len(in_order) == 1
+    assert taken(rows.shuffle(seed=1)) == in_order
+    assert len(taken(ps.TFRecordDataset(path).shuffle(seed=1))) == 9
+
+
+@pytest.mark.parametrize("is_indexed", [False, True])
+def test_rows_end_by_number_where_they_end_for_tensorflow(tmp_path, is_indexed):
+    path = damaged(tmp_path / "a.tfrecord", PAYLOAD)
+    if is_indexed:
+        assert len(ps.TFRecordDataset(path)[:1]) == 1
+    rows = ps.TFRecordDataset(path, tf_compatible=True)
+    in_order = taken(rows)
+    assert len(in_order) == 5
+    assert [one(rows, number) for number in range(5)] == in_order
+    assert sorted(map(str, taken(rows.shuffle(seed=1)))) == sorted(map(str, in_order))
+
+
 @frozen
 class Stuck(Node):
     """Two rows, and a step that fails whenever it is made."""

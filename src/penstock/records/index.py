@@ -34,6 +34,7 @@ from penstock.records.gather import RecordFile, read_records
 from penstock.records.index_file import RecordIndex, decode_index, encode_index, offsets_of
 from penstock.records.known_points import is_known, note_points, version_of
 from penstock.records.pieces import PIECE_SPAN
+from penstock.records.stream import compression_of
 
 __all__ = [
     "RecordFile",
@@ -165,6 +166,7 @@ def build_indexes(
     mode: str | bool = "auto",
     *,
     threads: int | None = None,
+    compression: str = "auto",
     on_corrupt: str = "raise",
     tf_compatible: bool = False,
     max_record_bytes: int = MAX_RECORD_BYTES,
@@ -177,8 +179,9 @@ def build_indexes(
         paths: Regular files.
         mode: As for `index_for`.
         threads: How many files at a time; None for as many as there are processors.
+        compression: As for `index_for`.
         on_corrupt: As for `index_for`.
-        tf_compatible: As for `build_index`.
+        tf_compatible: As for `index_for`.
         max_record_bytes: As for `build_index`.
         max_ratio: As for `build_index`.
         progress: Called from any thread with bytes read since the last call, of all files together.
@@ -190,6 +193,7 @@ def build_indexes(
         mode=mode,
         stop=stop,
         progress=progress,
+        compression=compression,
         on_corrupt=on_corrupt,
         tf_compatible=tf_compatible,
         max_record_bytes=max_record_bytes,
@@ -212,6 +216,7 @@ def index_for(
     path: str | os.PathLike[str],
     mode: str | bool = "auto",
     *,
+    compression: str = "auto",
     on_corrupt: str = "raise",
     tf_compatible: bool = False,
     max_record_bytes: int = MAX_RECORD_BYTES,
@@ -224,8 +229,9 @@ def index_for(
         path: A regular file.
         mode: "auto": load, or build and keep. "rebuild": build and keep. "memory": load, or build and keep
             nothing. False: raise rather than have an index.
+        compression: As for `build_index`. One that the file does not look like finds damage, and no kept index of it.
         on_corrupt: "raise", or "count" as for `build_index`: an index that counts damage is not kept.
-        tf_compatible: As for `build_index`.
+        tf_compatible: As for `build_index`; a kept index does not tell of the damaged payload at which TensorFlow ends.
         max_record_bytes: As for `build_index`.
         max_ratio: As for `build_index`.
         progress: As for `build_index`.
@@ -239,8 +245,9 @@ def index_for(
     if mode is False:
         help = 'To allow one, pass index="auto", or index="memory" to keep no file.'
         raise FailedPreconditionError(f"{local_path(path)}: counting and random access need an index. {help}")
+    is_as_it_looks = compression in ("auto", compression_of(path))
     index = None
-    if mode != "rebuild":
+    if mode != "rebuild" and is_as_it_looks and not tf_compatible:
         # By one that leaves bytes out, rows would have other numbers than in order.
         if (kept := load_index(path)) is not None and kept.is_whole:
             return kept
@@ -248,13 +255,15 @@ def index_for(
     if index is None:
         index = build_index(
             path,
+            compression=compression,
+            verify=tf_compatible,
             on_corrupt=on_corrupt,
             tf_compatible=tf_compatible,
             max_record_bytes=max_record_bytes,
             max_ratio=max_ratio,
             progress=progress,
         )
-    if mode != "memory" and not index.counts_damage:
+    if mode != "memory" and is_as_it_looks and not index.counts_damage:
         save_index(path, index)
     return index
 

@@ -264,7 +264,10 @@ class TFRecordFiles(Node):
 
     def kept_index(self, number: int) -> RecordIndex | None:
         """The index of a file by which its rows are found as fast as in order, where it is kept and numbers them so."""
-        if self.index == "rebuild" or self.options.skips:
+        options = self.options
+        if self.index == "rebuild" or options.skips or options.tf_compatible:
+            return None
+        if options.compression not in ("auto", "none"):
             return None
         path = self.paths[number]
         version = version_of(path)

@@ -42,6 +42,7 @@ class RecordsByNumber:
         return build_indexes(
             self._node.paths,
             mode=self._node.index,
+            compression=options.compression or "auto",
             on_corrupt="count",
             tf_compatible=options.tf_compatible,
             max_record_bytes=options.max_record_bytes,

@@ -131,6 +131,22 @@ def test_an_index_that_counts_damage_is_not_kept(tmp_path):
         build_index(path)
 
 
+def test_rows_beside_a_gap_of_a_file_whose_records_are_listed_are_had_by_number(tmp_path):
+    ps.write(tmp_path / "x", {"i": np.arange(40)}, shards=2)
+    path = tmp_path / "x-00000-of-00002.tfrecord"
+    data = bytearray(path.read_bytes())
+    at, stop = len(data) // 4, len(data) // 2
+    data[at:stop] = bytes(stop - at)
+    path.write_bytes(data)
+    rows = ps.open(tmp_path).map(lambda row: row["i"])
+    in_order = taken(rows)
+    assert in_order[-21] == ("TruncatedRecordError", 16)
+    good = [row for row in in_order if not isinstance(row, tuple)]
+    assert len(good) == 35
+    assert sorted(rows.shuffle(seed=1).ignore_errors()) == good
+    assert [one(rows, 0), one(rows, 15), one(rows, 16)] == [0, 19, ("TruncatedRecordError", 16)]
+
+
 @pytest.mark.parametrize("compression", ["", "GZIP", "ZLIB"])
 @pytest.mark.parametrize("is_indexed", [False, True])
 def test_rows_by_number_are_read_by_the_compression_that_is_stated(tmp_path, compression, is_indexed):

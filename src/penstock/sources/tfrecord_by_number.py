@@ -73,7 +73,23 @@ class RecordsByNumber:
             for number, record in zip(numbers.tolist(), records, strict=True)
         ]
 
+    @cached_property
+    def _lacking(self) -> frozenset[int]:
+        """The files with fewer records than are listed, as damage took several at once."""
+        counts = self._node.counts or ()
+        found = (number for number, count in enumerate(counts) if len(self.indexes[number]) < count)
+        return frozenset(number for number in found if self.indexes[number].counts_damage)
+
+    def _check_count(self, number: int, records: IntArray) -> None:
+        """Refuse a file that has another number of records than is listed, or those that it lacks."""
+        n = len(self.indexes[number])
+        error = self._node.other_count(number, n)
+        if error is not None and (number not in self._lacking or bool((records >= n).any())):
+            raise error
+
     def _of_files(self, numbers: list[int], which: IntArray, records: IntArray) -> Chunk:
+        for place, number in enumerate(numbers if self._lacking else ()):
+            self._check_count(number, records[which == place])
         decoded = self._files.use(
             numbers, self._opened, lambda files: decode_records(files, which, records, self._decoder)
         )
@@ -93,9 +109,8 @@ class RecordsByNumber:
         return chunk
 
     def _opened(self, number: int) -> RecordFile:
-        if (error := self._node.other_count(number, len(self.indexes[number]))) is not None:
-            raise error
         self._node.check_version(number)
+        self._check_count(number, np.empty(0, np.int64))
         return RecordFile(
             self._node.paths[number],
             self.indexes[number],

@@ -18,7 +18,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.errors import PenstockError
 from penstock.frozen import frozen
-from penstock.graph.node import UNKNOWN, Node, State, Step
+from penstock.graph.node import END, UNKNOWN, Node, Rows, State, Step
 from penstock.graph.plan import Plan
 from penstock.records.index import build_index, index_paths
 from penstock.run.iterator import RowIterator
@@ -217,6 +217,35 @@ def test_a_step_that_fails_again_and_again_is_told_once_and_ends_the_rows():
 def test_the_rest_after_a_step_that_fails_again_and_again_is_the_same(n):
     rows = ps.Dataset(Plan(Stuck())).repeat(2)
     assert taken(going_on(rows, n)) == taken(rows)[n:]
+
+
+@frozen
+class StuckBehind(Node):
+    """The rows of its input, and a step that fails whenever it is made."""
+
+    def spec(self, rows: Spec) -> Spec:  # type: ignore[override]
+        return rows
+
+    def step(self, state: State, rows: Rows) -> Step:
+        chunk = rows.pull()
+        if chunk is END:
+            raise ps.errors.NotFoundError("it is gone")
+        return state, chunk
+
+    def plain(self, rows: Any) -> Any:  # type: ignore[override]
+        raise NotImplementedError("errors have no plain meaning")
+
+
+@pytest.mark.parametrize("n", range(5))
+def test_a_step_that_fails_behind_errors_of_its_input_is_told_once_whatever_state_follows(n):
+    def fail(x: Any) -> Any:
+        raise ValueError(int(x))
+
+    above = ps.Dataset.range(3).map(fail, output_signature=TensorSpec((), np.int64))
+    rows = ps.Dataset(Plan(StuckBehind(), (above.plan,)))
+    whole = taken(rows)
+    assert [name for name, _ in whole] == ["FunctionError"] * 3 + ["NotFoundError"]
+    assert taken(going_on(rows, n)) == whole[n:]
 
 
 def test_a_parquet_file_that_is_gone_is_passed_over(tmp_path):

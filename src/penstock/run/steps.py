@@ -113,7 +113,7 @@ class Steps:
             held: Sequence[IntArray | None] = node.held(self._state) or [None] * len(plan.inputs)
             self._edges = tuple(map(open_edge, plan.inputs, place[1], held))
         self._group_rows = 1
-        self._is_stuck, self._raised = False, 0
+        self._is_stuck, self._raised = False, self._raised_below()
         self._given: Sequence[Any] = self._edges or (self._session(),)
         if node.rows_together > 1:
             for edge in self._edges:
@@ -195,8 +195,11 @@ class Steps:
 
     def _have_raised(self) -> bool:
         """Whether inputs have raised errors of their rows, which are behind them then, since this was last asked."""
-        raised, self._raised = self._raised, sum(edge.raised for edge in self._edges)
+        raised, self._raised = self._raised, self._raised_below()
         return raised != self._raised
+
+    def _raised_below(self) -> int:
+        return sum(edge.raised for edge in self._edges)
 
     def restart(self, epoch: int, place: Place) -> None:
         """Begin an epoch, after one in which rows were given up to those that follow a place."""

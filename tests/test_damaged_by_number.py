@@ -257,3 +257,25 @@ def test_a_parquet_file_that_is_gone_is_passed_over(tmp_path):
     (tmp_path / "b.parquet").unlink()
     assert [row["x"] for row in rows.ignore_errors()] == [0, 1, 2, 0, 1, 2]
     assert len(list(rows.shuffle(seed=1).ignore_errors())) == 6
+
+
+@pytest.mark.parametrize("n", range(8))
+def test_a_file_of_json_lines_that_is_gone_is_passed_over(tmp_path, n):
+    pytest.importorskip("pyarrow")
+    paths = [tmp_path / f"{name}.jsonl" for name in "abc"]
+    for path in paths:
+        path.write_text('{"i": 0}\n{"i": 1}\n{"i": 2}\n')
+    rows = ps.Dataset.from_jsonl(paths)
+    assert rows.element_spec["i"].shape == ()
+    paths[1].unlink()
+    whole = taken(rows)
+    assert [row if isinstance(row, tuple) else row["i"] for row in whole] == [
+        0,
+        1,
+        2,
+        ("NotFoundError", None),
+        0,
+        1,
+        2,
+    ]
+    assert taken(going_on(rows, n)) == whole[n:]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.errors import ArgumentError, InvalidArgumentError
+from penstock.errors import ArgumentError, InvalidArgumentError, PenstockError
 from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.fs.paths import Paths, expand
@@ -300,7 +300,11 @@ class _Session:
 
     def _open(self, number: int) -> ReadFile:
         if self._file is None or self._number != number:
-            self._file, self._number = ReadFile(self._node.paths[number]), number
+            try:
+                self._file = ReadFile(self._node.paths[number])
+            except (PenstockError, OSError) as error:
+                raise Broken(error, (number + 1, 0)) from error
+            self._number = number
         return self._file
 
     def _rows(self, number: int, start: int, block: bytes) -> Step:

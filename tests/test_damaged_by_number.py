@@ -259,6 +259,27 @@ def test_a_parquet_file_that_is_gone_is_passed_over(tmp_path):
     assert len(list(rows.shuffle(seed=1).ignore_errors())) == 6
 
 
+@pytest.mark.parametrize("has_index", [False, True])
+def test_a_file_of_records_that_is_gone_is_one_error_among_the_shuffled_rows_of_the_others(
+    tmp_path, has_index
+):
+    paths = [damaged(tmp_path / f"{name}.tfrecord", PAYLOAD) for name in "abc"]
+    rows = ps.TFRecordDataset(paths)
+    if has_index:
+        assert len(rows[:1]) == 1
+    paths[1].unlink()
+    in_order = taken(rows)
+    assert in_order.count(("NotFoundError", None)) == 1
+    rows = ps.TFRecordDataset(paths).shuffle(seed=1, reshuffle_each_iteration=False)
+    whole = taken(rows)
+    assert sorted(map(str, whole)) == sorted(map(str, in_order))
+    assert len(list(rows.ignore_errors())) == 16
+    for n in range(len(whole) + 1):
+        assert taken(going_on(rows, n)) == whole[n:]
+    with pytest.raises(ps.errors.NotFoundError):
+        len(rows)
+
+
 @pytest.mark.parametrize("n", range(8))
 def test_a_file_of_json_lines_that_is_gone_is_passed_over(tmp_path, n):
     pytest.importorskip("pyarrow")

@@ -537,6 +537,7 @@ class Dataset(Methods):
         Raises:
             UnknownLengthError: The rows never end, only a pass over the data can tell, or they are more than
                 `sys.maxsize`.
+            NotFoundError: A file is gone.
         """
         known = self._plan.cardinality
         if known > sys.maxsize:
@@ -549,6 +550,9 @@ class Dataset(Methods):
         if rows is None:
             found = "The dataset is infinite." if known == INFINITE else "The dataset length is unknown."
             raise UnknownLengthError(f"len: {found} {_LENGTH_HELP[known]}")
+        for part in self._plan.parts:
+            if isinstance(part.node, TFRecordFiles):
+                part.node.check_there()
         return len(rows)
 
     def __bool__(self) -> bool:

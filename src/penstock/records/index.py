@@ -26,7 +26,7 @@ from penstock.errors import (
     PenstockError,
     SidecarError,
 )
-from penstock.fs.files import AtomicWriter, ReadFile, identity
+from penstock.fs.files import AtomicWriter, FileIdentity, ReadFile, identity
 from penstock.fs.paths import INDEX_SUFFIX, local_path
 from penstock.records.foreign import foreign_index
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader
@@ -180,7 +180,7 @@ def build_indexes(
         mode: As for `index_for`.
         threads: How many files at a time; None for as many as there are processors.
         compression: As for `index_for`.
-        on_corrupt: As for `index_for`.
+        on_corrupt: As for `index_for`; with "count" a file that cannot be opened is one record.
         tf_compatible: As for `index_for`.
         max_record_bytes: As for `build_index`.
         max_ratio: As for `build_index`.
@@ -342,4 +342,11 @@ def _index_one(
             progress(read - told)
         told = read
 
-    return index_for(path, mode, progress=tell, **options)
+    try:
+        return index_for(path, mode, progress=tell, **options)
+    except (NotFoundError, OSError):
+        if options["on_corrupt"] != "count":
+            raise
+        # In order it is one error among the rows of the others. Who reads the row gets it.
+        nowhere = np.zeros(1, np.int64)
+        return RecordIndex(nowhere, nowhere, FileIdentity(0, 0, ""), counts_damage=True)

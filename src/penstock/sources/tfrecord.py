@@ -10,7 +10,14 @@ import numpy as np
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
-from penstock.errors import DataLossError, LimitError, PenstockError, TruncatedRecordError, WireError
+from penstock.errors import (
+    DataLossError,
+    LimitError,
+    NotFoundError,
+    PenstockError,
+    TruncatedRecordError,
+    WireError,
+)
 from penstock.frozen import frozen
 from penstock.fs.versions import Version, Versions, version_of
 from penstock.graph.node import END, UNKNOWN, FilePlace, Node, RowSource, State, Step
@@ -161,6 +168,11 @@ class TFRecordFiles(Node):
         """The version that a file had when it was opened, where that is known by now."""
         return self.versions.so_far(number) if isinstance(self.versions, Versions) else None
 
+    def check_there(self) -> None:
+        """Refuse files that are gone, which count as one row where others are read."""
+        for path in self.paths:
+            version_of(path)
+
     def check_version(self, number: int) -> None:
         """Refuse a file that was replaced or written on since the dataset was opened: its rows are others."""
         known = self.version(number)
@@ -270,13 +282,16 @@ class TFRecordFiles(Node):
         if options.compression not in ("auto", "none"):
             return None
         path = self.paths[number]
-        version = version_of(path)
-        known = self.kept.get(path)
-        if known is None or known[0] != version:
-            index = load_index(path)
-            if index is None or index.compression != "none" or not index.is_whole:
-                return None
-            known = self.kept[path] = version, index
+        try:
+            version = version_of(path)
+            known = self.kept.get(path)
+            if known is None or known[0] != version:
+                index = load_index(path)
+                if index is None or index.compression != "none" or not index.is_whole:
+                    return None
+                known = self.kept[path] = version, index
+        except (NotFoundError, OSError):  # told as the file is read
+            return None
         return known[1]
 
     def random_access(self) -> RowSource | None:  # type: ignore[override]

@@ -126,3 +126,18 @@ def test_every_state_knows_how_much_damage_was_left_out_before(tmp_path, budget)
     found, states = events(iter(rows))
     assert sum(isinstance(one, tuple) for one in found) == (0 if budget in (3, 0.1) else 2)
     goes_on_with_the_same_rest(rows, found, states)
+
+
+@pytest.mark.parametrize("n", range(8))
+def test_rows_before_and_behind_damage_can_be_skipped_where_a_shuffle_has_them_on_hold(tmp_path, n):
+    path = tmp_path / "a.tfrecord"
+    path.write_bytes(DAMAGE["a payload"])
+    dataset = ps.TFRecordDataset(path)
+    assert len(dataset) == N  # an index is kept, by which rows are found
+    shuffled = dataset.shuffle(8, seed=1, reshuffle_each_iteration=False)
+    whole = events(iter(shuffled))[0]
+    rows = iter(shuffled)
+    rows.set_state(rows.get_state().skip(rows=n))
+    found = events(rows)[0]
+    assert [row for row in found if row in whole[n:]] == whole[n:]
+    assert all(isinstance(row, tuple) for row in found[: len(found) - len(whole[n:])])

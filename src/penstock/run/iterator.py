@@ -15,6 +15,7 @@ from penstock._native import keep_between_chunks
 from penstock.column.chunk import Chunk
 from penstock.errors import (
     ArgumentError,
+    DataLossError,
     FailedPreconditionError,
     InvalidArgumentError,
     LimitError,
@@ -378,7 +379,7 @@ def _unless_a_row_fails(open_edge: Callable[[], Edge]) -> Edge | None:
     """An edge that is opened; None where a row fails that it would have on hold: elsewhere that one has moved rows."""
     try:
         return open_edge()
-    except InvalidArgumentError as error:
+    except (InvalidArgumentError, DataLossError, LimitError) as error:
         if isinstance(error, ArgumentError):
             raise
         return None

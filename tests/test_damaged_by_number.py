@@ -280,6 +280,26 @@ def test_a_file_of_records_that_is_gone_is_one_error_among_the_shuffled_rows_of_
         len(rows)
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_file_of_fixed_lengths_that_cannot_be_read_is_one_error_among_the_shuffled_rows(tmp_path, is_there):
+    paths = [tmp_path / name for name in "abc"]
+    for path in paths:
+        path.write_bytes(b"onetwo" if path.name != "b" else b"on")
+    if not is_there:
+        paths[1].unlink()
+    rows = ps.FixedLengthRecordDataset(paths, 3)
+    error = ("InvalidArgumentError" if is_there else "NotFoundError", None)
+    assert taken(rows) == [b"one", b"two", error, b"one", b"two"]
+    shuffled = rows.shuffle(seed=1, reshuffle_each_iteration=False)
+    whole = taken(shuffled)
+    assert sorted(map(str, whole)) == sorted(map(str, taken(rows)))
+    assert sorted(shuffled.ignore_errors()) == [b"one", b"one", b"two", b"two"]
+    for n in range(len(whole) + 1):
+        assert taken(going_on(shuffled, n)) == whole[n:]
+    with pytest.raises(PenstockError, match="b"):
+        len(rows)
+
+
 @pytest.mark.parametrize("n", range(8))
 def test_a_file_of_json_lines_that_is_gone_is_passed_over(tmp_path, n):
     pytest.importorskip("pyarrow")

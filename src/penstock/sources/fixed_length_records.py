@@ -14,7 +14,7 @@ from penstock.column.base import IntArray
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
-from penstock.errors import InvalidArgumentError, TruncatedRecordError
+from penstock.errors import InvalidArgumentError, PenstockError, TruncatedRecordError
 from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.graph.node import UNKNOWN, Node, RowSource, source
@@ -143,6 +143,16 @@ class FixedLengthRecords(FileRows):
             help=_way_out(path, self.compression),
         )
 
+    def count(self, path: str) -> int:
+        """The records of an uncompressed file. Errors as for `ReadFile` and `check_size`."""
+        with ReadFile(path) as file:
+            return self.check_size(path, file.size)
+
+    def check_there(self) -> None:
+        """Refuse files that cannot be read, which count as one row where others are."""
+        for path in self.paths if self.compression == "none" else ():
+            self.count(path)
+
     def plain(self) -> Iterator[Any]:  # type: ignore[override]
         for path in self.paths:
             stream = open_stream(path, self.compression, max_ratio=self.max_ratio)
@@ -239,11 +249,13 @@ class _RecordRows:
     @cached_property
     def _bounds(self) -> IntArray:
         """Where the rows of each file begin, and the number of all rows."""
-        counts = []
-        for path in self._node.paths:
-            with ReadFile(path) as file:
-                counts.append(self._node.check_size(path, file.size))
-        return np.cumsum([0, *counts])
+        return np.cumsum([0, *map(self._count, self._node.paths)])
+
+    def _count(self, path: str) -> int:
+        try:
+            return self._node.count(path)
+        except (PenstockError, OSError):
+            return 1  # in order it is one error among the rows of the others; who reads the row gets it
 
     def __len__(self) -> int:
         return int(self._bounds[-1])

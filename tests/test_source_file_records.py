@@ -144,12 +144,15 @@ def test_damage_names_its_place_and_reading_goes_on(tmp_path: Path):
 
 
 @pytest.mark.parametrize("k", [None, 2])
-def test_rows_behind_a_damaged_first_record_say_what_a_function_returns(tmp_path: Path, k: int | None):
+def test_rows_behind_a_missing_file_and_a_damaged_record_say_what_a_function_returns(
+    tmp_path: Path, k: int | None
+):
     first, second = files(tmp_path, a=2, b=1)
     content = bytearray(Path(first).read_bytes())
     content[12] ^= 1
     Path(first).write_bytes(content)
-    dataset = ps.TFRecordDataset([first, second], num_parallel_reads=k).map(lambda record: int(record[1:]))
+    paths = [str(tmp_path / "missing.tfrecord"), first, second]
+    dataset = ps.TFRecordDataset(paths, num_parallel_reads=k).map(lambda record: int(record[1:]))
     assert sorted(row.item() for row in dataset.padded_batch(1).ignore_errors()) == [0, 1]
 
 

@@ -234,7 +234,12 @@ class TFRecordFiles(Node):
         """Each record by itself, or the error in its place."""
         decoder = Decoder(self.schema, self.strict)
         for path in self.paths:
-            with self.options.reader(path) as reader:
+            try:
+                reader = self.options.reader(path)
+            except (PenstockError, OSError) as error:
+                yield error
+                continue
+            with reader:
                 while not reader.is_over:
                     try:
                         frames = reader.read(limit=1)

@@ -64,7 +64,6 @@ from penstock.run.explained import Explanation, explained, replayed
 from penstock.run.iterator import RowIterator
 from penstock.run.profile import Profile, profile
 from penstock.saving import Mode, Saved, save
-from penstock.sources.fixed_length_records import FixedLengthRecords
 from penstock.sources.memory import Memory
 from penstock.sources.saved import SavedRows
 from penstock.sources.sketched import sketched_source
@@ -552,8 +551,7 @@ class Dataset(Methods):
             found = "The dataset is infinite." if known == INFINITE else "The dataset length is unknown."
             raise UnknownLengthError(f"len: {found} {_LENGTH_HELP[known]}")
         for part in self._plan.parts:
-            if isinstance(part.node, TFRecordFiles | FixedLengthRecords):
-                part.node.check_there()
+            part.node.check_there()
         return len(rows)
 
     def __bool__(self) -> bool:

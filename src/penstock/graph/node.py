@@ -444,6 +444,9 @@ class Node(ABC):
         """Rows by number that a pass has left behind, where its inputs have none; no node is made to rest on them."""
         return None
 
+    def check_there(self) -> None:  # noqa: B027  (of few sources)
+        """Refuse files that cannot be read, where one counts as a row among those of the others."""
+
     def finds_rows(self) -> bool:
         """Whether rows by number cost little more than rows in order, and nothing such as an index is made first.
 

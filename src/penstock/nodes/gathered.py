@@ -22,16 +22,23 @@ def gathered(
     try:
         chunk = source.gather(numbers)
     except Exception:  # noqa: BLE001  (raised again for its row)
-        return after, _singly(source, numbers)
+        return after, _around_errors(source, numbers)
     note_rows(scratch, chunk, perf_counter() - began, seconds_around() - before)
     return after, chunk
 
 
-def _singly(source: RowSource, numbers: IntArray) -> Failing:
-    rows, errors = [], []
-    for place in range(len(numbers)):
+def _around_errors(source: RowSource, numbers: IntArray) -> Failing:
+    """The rows in halves of halves, down to those that cannot be had: mostly few of very many."""
+    rows, errors = list[Chunk](), list[tuple[int, Exception]]()
+    waiting = [(0, len(numbers))]
+    while waiting:
+        start, stop = waiting.pop()
         try:
-            rows.append(source.gather(numbers[place : place + 1]))
+            rows.append(source.gather(numbers[start:stop]))
         except Exception as error:  # noqa: BLE001  (it takes the place of its row)
-            errors.append((place, error))
+            if stop - start == 1:
+                errors.append((start, error))
+            else:
+                middle = (start + stop) // 2
+                waiting += [(middle, stop), (start, middle)]
     return Failing(Chunk.concat(rows) if rows else None, errors)

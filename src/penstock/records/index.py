@@ -245,7 +245,7 @@ def index_for(
     if mode is False:
         help = 'To allow one, pass index="auto", or index="memory" to keep no file.'
         raise FailedPreconditionError(f"{local_path(path)}: counting and random access need an index. {help}")
-    is_as_it_looks = compression in ("auto", compression_of(path))
+    is_as_it_looks = compression == "auto" or compression == compression_of(path)
     index = None
     if mode != "rebuild" and is_as_it_looks and not tf_compatible:
         # By one that leaves bytes out, rows would have other numbers than in order.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, Final, Protocol, TypeAlias, final
+from typing import Any, ClassVar, Protocol, TypeAlias, final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from penstock.column.chunk import Chunk
 from penstock.errors import PenstockError
 from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, FilePlace, Node, State, Step
+from penstock.graph.readable import readable
 
 __all__ = ["CHUNK_BYTES", "CHUNK_ROWS", "FIRST_ROWS", "FileReader", "FileRows", "Place", "found_in"]
 
@@ -20,8 +21,6 @@ __all__ = ["CHUNK_BYTES", "CHUNK_ROWS", "FIRST_ROWS", "FileReader", "FileRows", 
 FIRST_ROWS = 256
 CHUNK_ROWS = 16384
 CHUNK_BYTES = 1 << 20
-# After so many rows in a row that cannot be read, no more are tried for one that shows a spec.
-_MOST_TRIED: Final = 4096
 
 Place: TypeAlias = tuple[int, ...]
 
@@ -96,22 +95,20 @@ class FileRows(Node):
         return (number, *self.first_place), END
 
     def sample(self) -> Iterator[Any]:  # type: ignore[override]
-        """Those that can be read. Where there are none, the error of the first that cannot be is raised."""
-        state, session, has_made = self.start(0), self.open_session(), False
-        failed: list[Exception] = []
-        while has_made or len(failed) < _MOST_TRIED:
+        return readable(self._rows_or_errors())
+
+    def _rows_or_errors(self) -> Iterator[Any | Exception]:
+        state, session = self.start(0), self.open_session()
+        while True:
             try:
                 state, made = self.step(state, session)
             except Broken as broken:
                 state = broken.state
-                failed.append(broken.error)
+                yield broken.error
                 continue
             if not isinstance(made, Chunk):  # the end
-                break
-            has_made = True
+                return
             yield from made
-        if failed and not has_made:
-            raise failed[0]
 
 
 def found_in(paths: Sequence[str], rows: IntArray, count: Callable[[str], int]) -> list[FilePlace]:

@@ -15,6 +15,7 @@ from penstock.errors import ArgumentError, PenstockError
 from penstock.frozen import frozen
 from penstock.graph.node import AUTOTUNE, END, Broken, FilePlace, Node, Partly, State, Step
 from penstock.graph.plan import Plan
+from penstock.graph.readable import readable
 from penstock.nodes.arguments import whole_number
 from penstock.nodes.interleave import MOST_OPEN, Interleave
 from penstock.sources.file_rows import CHUNK_BYTES, CHUNK_ROWS, FIRST_ROWS
@@ -139,18 +140,14 @@ class InterleavedFiles(Node):
             turn = (turn + 1) % self.cycle_length
 
     def sample(self) -> Iterator[Any]:  # type: ignore[override]
-        """Those that can be read. Where there are none, the error of the first that cannot be is raised."""
-        failed: Exception | None = None
-        has_made = False
+        return readable(self._rows_or_errors())
+
+    def _rows_or_errors(self) -> Iterator[Any | Exception]:
         for number in range(len(self.files.paths)):
             try:
-                for row in self.part(number).sample():
-                    has_made = True
-                    yield row
+                yield from self.part(number).sample()
             except PenstockError as error:
-                failed = failed or error
-        if failed is not None and not has_made:
-            raise failed
+                yield error
 
 
 @final

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from penstock.column.base import IntArray
-from penstock.column.chunk import Chunk
 from penstock.errors import (
     DataLossError,
     LimitError,
@@ -21,6 +20,7 @@ from penstock.errors import (
 from penstock.frozen import frozen
 from penstock.fs.versions import Version, Versions, version_of
 from penstock.graph.node import END, UNKNOWN, FilePlace, Node, RowSource, State, Step
+from penstock.graph.readable import readable
 from penstock.graph.recipe import recorded
 from penstock.nodes.arguments import one_of
 from penstock.records.decode import Decoder
@@ -215,22 +215,12 @@ class TFRecordFiles(Node):
         for row in self._one_by_one():
             if isinstance(row, Exception):
                 raise row
-            yield row.row(0)
+            yield row
 
     def sample(self) -> Iterator[Any]:  # type: ignore[override]
-        """Those that can be read. Where there are none, the error of the first that cannot be is raised."""
-        failed: Exception | None = None
-        has_made = False
-        for row in self._one_by_one():
-            if isinstance(row, Exception):
-                failed = failed or row
-                continue
-            has_made = True
-            yield row.row(0)
-        if failed is not None and not has_made:
-            raise failed
+        return readable(self._one_by_one())
 
-    def _one_by_one(self) -> Iterator[Chunk | Exception]:
+    def _one_by_one(self) -> Iterator[Any | Exception]:
         """Each record by itself, or the error in its place."""
         decoder = Decoder(self.schema, self.strict)
         for path in self.paths:
@@ -249,8 +239,10 @@ class TFRecordFiles(Node):
                     if frames is None:
                         break
                     chunk, wrong = decoder.decode(frames)
-                    if (made := chunk or wrong) is not None:
-                        yield made
+                    if chunk is not None:
+                        yield chunk.row(0)
+                    elif wrong is not None:
+                        yield wrong
 
     def finds_rows(self) -> bool:
         return all(self.kept_index(number) is not None for number in range(len(self.paths)))

@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -254,6 +255,36 @@ def test_a_mark_of_a_scan_holds_its_state():
     other = iter(ds)
     other.set_state(json.loads(json.dumps(rows.get_state())))
     assert list(rows) == list(other) == [6, 10, 15, 21, 28]
+
+
+def failing_later(x):
+    return 1 // (int(x) - 8)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rows: rows.map(failing_later),
+        lambda rows: rows.map(failing_later).shuffle(2, seed=1).batch(1),
+        lambda rows: rows.map(failing_later).ignore_errors(),
+        lambda rows: rows.map(failing_later).flat_map(lambda _: numbers(2)),
+        lambda rows: rows.filter(lambda x: failing_later(x) < 9),
+    ],
+    ids=["map", "shuffled", "ignored", "flat_map", "filter"],
+)
+def test_an_iterator_left_before_an_error_is_freed_without_the_garbage_collector(make):
+    def left():
+        rows = iter(make(numbers(10)))
+        for _ in range(3):
+            next(rows)
+        return weakref.ref(rows)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert left()() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("function", [plainly, failing])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
+from penstock.errors import PenstockError
 from penstock.spec import Spec
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ class Failing:
 
     def __init__(self, rows: Chunk | None, errors: Iterable[tuple[int, Exception]]) -> None:
         self.rows, self.errors = rows, deque(errors)
+        for _, error in self.errors:
+            if isinstance(error, PenstockError):
+                # It is raised anew, or never: until then frames that it came through would be kept, with all they hold.
+                error.__traceback__ = None
         self._n = len(self.errors) + (0 if rows is None else len(rows))
 
     def __len__(self) -> int:

@@ -52,8 +52,25 @@ def called(
     function: Callable[..., Any], chunk: Chunk, first: int, where: str
 ) -> tuple[list[Any], list[tuple[int, Exception]]]:
     """What a function returns for every row, and the errors of rows for which it failed, with their places."""
-    results: list[Any] = []
-    errors: list[tuple[int, Exception]] = []
+    results, errors = list[Any](), list[tuple[int, Exception]]()
+    for _ in _calls(function, chunk, first, where, results, errors):
+        pass
+    return results, errors
+
+
+def _calls(
+    function: Callable[..., Any],
+    chunk: Chunk,
+    first: int,
+    where: str,
+    results: list[Any],
+    errors: list[tuple[int, Exception]],
+) -> Iterator[None]:
+    """Put in what a function returns, and its errors.
+
+    A generator, as its frame has no caller once it has ended: the traceback of an error that is never raised would
+    keep all that the callers hold, and with it the iterator, until the garbage collector comes by.
+    """
     rows = iter(writable(chunk))
     call_all = starmap if type(chunk.template) is tuple else map
     while len(results) + len(errors) < len(chunk):
@@ -68,7 +85,8 @@ def called(
         except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
             place = len(results) + len(errors)
             errors.append((place, function_error(error, where, first + place)))
-    return results, errors
+        yield
+    del rows, chunk, results, errors  # tracebacks keep the frame
 
 
 def writable(chunk: Chunk) -> Chunk:

@@ -269,8 +269,11 @@ def failing_later(x):
         lambda rows: rows.map(failing_later).ignore_errors(),
         lambda rows: rows.map(failing_later).flat_map(lambda _: numbers(2)),
         lambda rows: rows.filter(lambda x: failing_later(x) < 9),
+        lambda rows: rows.scan(np.int64(0), lambda total, x: (total + x, failing_later(x))),
+        lambda rows: rows.scan(np.int64(0), lambda total, x: (total + int(x), x)),
+        lambda _: Dataset.range(30).map(failing_later).shuffle(seed=2),
     ],
-    ids=["map", "shuffled", "ignored", "flat_map", "filter"],
+    ids=["map", "shuffled", "ignored", "flat_map", "filter", "scan", "scan that is not traced", "by number"],
 )
 def test_an_iterator_left_before_an_error_is_freed_without_the_garbage_collector(make):
     def left():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -19,9 +20,10 @@ def gathered(
 ) -> tuple[State, Chunk | Failing]:
     """The rows of these numbers; where one cannot be had, an error in its place."""
     began, before = perf_counter(), seconds_around()
-    try:
+    chunk = None
+    with suppress(Exception):  # raised again for its row
         chunk = source.gather(numbers)
-    except Exception:  # noqa: BLE001  (raised again for its row)
+    if chunk is None:
         return after, _around_errors(source, numbers)
     note_rows(scratch, chunk, perf_counter() - began, seconds_around() - before)
     return after, chunk

@@ -123,15 +123,30 @@ class Scan(Node):
 
     def _made(self, calls: InOrder, state: Any, chunk: Chunk, first: int) -> tuple[Any, Chunk | Failing]:
         """The user's state after the rows of a chunk, and what came of them."""
-        results: list[Any] = []
-        errors: list[tuple[int, Exception]] = []
+        results, errors, states = list[Any](), list[tuple[int, Exception]](), [state]
+        for _ in self._call_each(chunk, first, results, errors, states):
+            pass
+        return states[-1], results_of(calls.packed(results, errors, first), chunk)
+
+    def _call_each(
+        self,
+        chunk: Chunk,
+        first: int,
+        results: list[Any],
+        errors: list[tuple[int, Exception]],
+        states: list[Any],
+    ) -> Iterator[None]:
+        """Put in what the function returns, its errors, and the last state; a generator as that of `called` is."""
+        state = states.pop()
         for i, row in enumerate(writable(chunk)):
             try:
                 state, result = self.call(state, row)
                 results.append(as_given(normal_function_result(result)))
             except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
                 errors.append((i, function_error(error, "scan", first + i)))
-        return state, results_of(calls.packed(results, errors, first), chunk)
+        states.append(state)
+        yield
+        del chunk, results, errors, states, state  # tracebacks keep the frame
 
     def call(self, state: Any, row: Any) -> tuple[Any, Any]:
         """The next state, packed, and the row as the function gave it.

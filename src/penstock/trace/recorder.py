@@ -95,7 +95,8 @@ class Recorder:
     def fail(self, reason: str) -> Untraceable:
         """The exception to raise where something cannot be traced."""
         error = Untraceable(reason)
-        self.failure = self.failure or error
+        # Another one: the traceback of that which is raised names this recorder, and whoever asked for the trace.
+        self.failure = self.failure or Untraceable(reason, error.file, error.line)
         self.has_stopped = True
         return error
 

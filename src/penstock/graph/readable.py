@@ -24,7 +24,7 @@ def readable(rows: Iterable[Any | Exception]) -> Iterator[Any]:
             yield row
             continue
         first, n_failed = first or row, n_failed + 1
-        if not has_made and n_failed >= _MOST_FAILED:
+        if not has_made and n_failed > _MOST_FAILED:
             break
     if first is not None and not has_made:
         raise first

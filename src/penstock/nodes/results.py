@@ -12,6 +12,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result, spec_of
 from penstock.errors import ArgumentTypeError, FunctionError
 from penstock.graph.node import Failing
+from penstock.graph.readable import readable
 from penstock.nodes.owned import UNCHANGING, as_given
 from penstock.spec import NoneSpec, Spec, map_structure
 
@@ -113,7 +114,12 @@ def sampled(make: Callable[[Any], Any], rows: Iterable[Any], where: str) -> Iter
     Raises:
         FunctionError: It has failed on all of them, or on very many; the first error.
     """
-    failed: FunctionError | None = None
+    return readable(_made_or_failed(make, rows, where))
+
+
+def _made_or_failed(
+    make: Callable[[Any], Any], rows: Iterable[Any], where: str
+) -> Iterator[Any | FunctionError]:
     has_made = False
     for number, row in enumerate(rows):
         try:
@@ -121,14 +127,10 @@ def sampled(make: Callable[[Any], Any], rows: Iterable[Any], where: str) -> Iter
             if not has_made:
                 result_spec(made, where)
         except Exception as error:  # noqa: BLE001  (it is raised again, where it belongs)
-            failed = failed or function_error(error, where, number)
-            if not has_made and number >= _MOST_TRIED:
-                break
+            yield function_error(error, where, number)
             continue
         has_made = True
         yield made
-    if failed is not None and not has_made:
-        raise failed
 
 
 def opened_samples(rows: Iterable[Any], open: Callable[[Any, int], Iterator[Any]]) -> Iterator[Any]:

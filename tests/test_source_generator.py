@@ -1,13 +1,15 @@
 """Rows that a user's generator yields."""
 
+import gc
 import json
 import threading
+from itertools import islice
 from time import perf_counter
 
 import numpy as np
 import pytest
 
-from penstock import Ragged, RaggedSpec, Sparse, SparseSpec, TensorSpec, string
+from penstock import Dataset, Ragged, RaggedSpec, Sparse, SparseSpec, TensorSpec, string
 from penstock.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -403,3 +405,170 @@ def test_dicts_lists_and_bytes_that_a_generator_changes_are_as_they_were_yielded
         [i // 2] for i in range(18)
     ]
     assert [row["text"] for row in made] == [str(i).encode() for i in range(9)]
+
+
+class Failing:
+    """Whole numbers, where some raise and those behind them come all the same; at 5 it stops, and would go on."""
+
+    def __init__(self, *failing):
+        self.n, self.failing = -1, failing
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.n += 1
+        if self.n in self.failing:
+            raise ValueError(f"no {self.n}")
+        if self.n == 5:
+            raise StopIteration
+        return np.int64(self.n)
+
+
+class Items:
+    """As `Failing`, by number alone."""
+
+    def __init__(self, *failing):
+        self.failing = failing
+
+    def __getitem__(self, i):
+        if i in self.failing:
+            raise ValueError(f"no {i}")
+        return np.arange(5)[i]
+
+
+def by_row(x):
+    return np.int64(int(x))
+
+
+BEHIND = {
+    "": lambda ds: ds,
+    "a map": lambda ds: ds.map(by_row),
+    "parallel calls": lambda ds: ds.map(by_row, num_parallel_calls=2),
+    "a traced map": lambda ds: ds.map(lambda x: x + 1).map(lambda x: x * 2),
+    "a filter": lambda ds: ds.map(by_row).filter(lambda x: int(x) != 1),
+    "batches": lambda ds: ds.map(by_row).batch(2).map(lambda x: by_row(x[0])),
+    "a shuffle": lambda ds: ds.shuffle(2, seed=1).map(by_row),
+    "prefetch": lambda ds: ds.prefetch(1).map(by_row).prefetch(2),
+    "ignore_errors": lambda ds: ds.map(by_row).ignore_errors().map(by_row),
+    "interleave": lambda ds: ds.map(by_row).interleave(lambda _: ds.map(by_row), cycle_length=2),
+    "zip": lambda ds: Dataset.zip(ds, ds.map(by_row)),
+    "repeat": lambda ds: ds.map(by_row).repeat(2).map(by_row),
+    "scan": lambda ds: ds.scan(np.int64(0), lambda total, x: (total + x, total)).map(by_row),
+}
+
+
+@pytest.mark.parametrize("behind", BEHIND)
+@pytest.mark.parametrize("untold", [False, True], ids=["signature", ""])
+@pytest.mark.parametrize("failing", [(0,), (0, 2, 3), (1, 2), (4,), tuple(range(5))], ids=str)
+@pytest.mark.parametrize("kind", [Failing, Items])
+def test_rows_go_on_after_errors_from_any_mark(kind, failing, untold, behind):
+    def rows():
+        signature = None if untold else TensorSpec((), np.int64)
+        ds = Dataset.from_generator(lambda: kind(*failing), output_signature=signature)
+        return iter(BEHIND[behind](ds))
+
+    wanted = list(results(rows()))
+    for given in range(len(wanted) + 2):
+        iterator, other = rows(), rows()
+        assert list(islice(results(iterator), given)) == wanted[:given]
+        other.set_state(json.loads(json.dumps(iterator.get_state())))
+        assert list(results(other)) == wanted[given:], given
+
+
+def results(iterator):
+    while True:
+        try:
+            yield repr(next(iterator))
+        except StopIteration:
+            return
+        except (InvalidArgumentError, ArgumentTypeError) as error:
+            yield f"{type(error).__name__}: {error}"
+
+
+def test_items_behind_one_that_raises_come():
+    rows = results(iter(Dataset.from_generator(lambda: Items(0, 2, 3), output_signature=INT)))
+    assert [row.split(".")[0] for row in rows] == [
+        "FunctionError: from_generator, row 0: ValueError: no 0",
+        "np",
+        "FunctionError: from_generator, row 2: ValueError: no 2",
+        "FunctionError: from_generator, row 3: ValueError: no 3",
+        "np",
+    ]
+
+
+def test_the_first_row_that_comes_tells_the_spec():
+    assert Dataset.from_generator(lambda: Failing(0, 1)).element_spec == TensorSpec((), np.int64)
+    with pytest.raises(FunctionError, match="row 0: ValueError: no 0") as caught:
+        _ = Dataset.from_generator(lambda: Failing(*range(5))).element_spec
+    assert type(caught.value.__cause__) is ValueError
+
+
+THING = object()
+
+
+def no_rows():
+    raise OSError("gone")
+
+
+class NoIterator:
+    def __iter__(self):
+        raise OSError("gone")
+
+
+@pytest.mark.parametrize(
+    ("generator", "error"),
+    [
+        (no_rows, "FunctionError: from_generator, row 0: OSError: gone"),
+        (NoIterator, "FunctionError: from_generator, row 0: OSError: gone"),
+        (lambda: 5, "ArgumentTypeError: from_generator: what generator() gave is 5"),
+        (lambda: [THING, 3], "ArgumentTypeError: row: a value of type object"),
+    ],
+    ids=["function", "iter", "none", "row"],
+)
+def test_behind_an_error_that_ends_the_rows_none_come_from_any_mark(generator, error):
+    signature = None if generator.__name__ == "<lambda>" else INT
+    for given in range(3):
+        ds = Dataset.from_generator(generator, output_signature=signature)
+        iterator, other = iter(ds), iter(ds)
+        before = list(islice(results(iterator), given))
+        other.set_state(iterator.get_state())
+        [found] = [*before, *results(other)]
+        assert found.startswith(error)
+        assert list(results(iterator)) == ([] if given else [found])
+
+
+def test_an_error_of_close_is_printed_and_takes_no_place_among_the_rows(monkeypatch):
+    class Closing(Failing):
+        def close(self):
+            raise OSError("close")
+
+    told = []
+    monkeypatch.setattr("sys.unraisablehook", lambda told_of: told.append(str(told_of.exc_value)))
+    rows = iter(Dataset.from_generator(lambda: Closing(*range(5))).map(by_row))
+    assert [row.split(".")[0] for row in results(rows)] == [
+        f"FunctionError: from_generator, row {i}: ValueError: no {i}" for i in range(5)
+    ]
+    del rows
+    assert set(told) == {"close"}
+
+
+@pytest.mark.parametrize("given", range(1, 5))
+def test_a_generator_is_closed_with_its_iterator_also_before_an_error(given):
+    closed = []
+
+    class Closing(Failing):
+        def close(self):
+            closed.append(True)
+
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        rows = iter(Dataset.from_generator(lambda: Closing(4), output_signature=INT))
+        for _ in range(given):
+            next(rows)
+        del rows
+        assert closed == [True]
+    finally:
+        if collects:
+            gc.enable()

@@ -71,7 +71,10 @@ def chunk_of(rows: Sequence[Any], spec: Spec, *, start: int = 0) -> Chunk:
         except SpecError as error:
             errors.append(error)
     if errors:
-        raise min(errors, key=lambda error: error.row)
+        try:
+            raise min(errors, key=lambda error: error.row)
+        finally:
+            del errors  # its traceback keeps the frame, and those that called it
     return Chunk(pack(spec.structure, columns), len(rows))
 
 

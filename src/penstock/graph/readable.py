@@ -27,4 +27,7 @@ def readable(rows: Iterable[Any | Exception]) -> Iterator[Any]:
         if not has_made and n_failed > _MOST_FAILED:
             break
     if first is not None and not has_made:
-        raise first
+        try:
+            raise first
+        finally:
+            del first, row  # its traceback keeps the frame, and what made the rows

@@ -17,7 +17,7 @@ from penstock.run.failed import Failed
 from penstock.run.freed import freed
 from penstock.run.held import Held
 from penstock.run.maker import Maker
-from penstock.run.steps import Raised
+from penstock.run.steps import Last, Raised
 from penstock.run.threads import leave_if_sent_home
 from penstock.spec import Spec
 
@@ -56,6 +56,7 @@ class Giving:
         self._chunk: Chunk | None = None
         self._errors: deque[tuple[int, Exception]] = deque()
         self._given = self._rows_given = self._slots = 0
+        self._is_last = False
         self.position = 0
         self._failed = Failed()
         self._held = Held()
@@ -193,9 +194,12 @@ class Giving:
 
     def _make(self) -> bool:
         """Have the next chunk made; False at the end."""
+        before, made = self._maker.next()
+        if made is END and self._is_last:
+            return False
         if not self._held:
             self._failed.forget()
-        self._before, made = self._maker.next()
+        self._before, self._is_last = before, isinstance(made, Last)
         self._chunk, self._given, self._rows_given, self._slots = None, 0, 0, 0
         if isinstance(made, Raised):
             self._waiting.append(self._noted(made.take()))

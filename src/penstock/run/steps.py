@@ -16,7 +16,7 @@ from penstock.graph.rows import _End
 from penstock.run.crossed import begun_again
 from penstock.run.shared import Shared
 
-__all__ = ["InputEdge", "Made", "OpenEdge", "Place", "Raised", "Steps", "Task"]
+__all__ = ["InputEdge", "Last", "Made", "OpenEdge", "Place", "Raised", "Steps", "Task"]
 
 Place: TypeAlias = tuple[State, tuple[Any, ...]]
 """A state of a node, and the marks of its inputs at that moment."""
@@ -31,6 +31,10 @@ class Raised:
     def take(self) -> Exception:
         """The error, once: a frame of its own traceback that still names it would keep edges and threads alive."""
         return self._error.pop()
+
+
+class Last(Failing):
+    """The error of a step that would fail for ever. Nothing comes behind it, which only the place before can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +195,7 @@ class Steps:
             return self.place, Raised(error)
         # The step would fail for ever: it is told once, where a row would be, and no more rows come.
         self._is_stuck = True
-        return before, Failing(None, [(0, error)])
+        return before, Last(None, [(0, error)])
 
     def _have_raised(self) -> bool:
         """Whether inputs have raised errors of their rows, which are behind them then, since this was last asked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from time import perf_counter
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from penstock.errors import (
 )
 from penstock.frozen import frozen
 from penstock.graph.node import END, Broken, Node, SpecUnknown, State, Step, source
+from penstock.graph.readable import readable
 from penstock.nodes.arguments import signature
 from penstock.nodes.owned import UNCHANGING, as_given
 from penstock.nodes.results import text_of
@@ -63,9 +64,9 @@ def from_generator(
     """The rows that an iterable yields, which `generator()` makes anew for every iterator.
 
     Rows are values or structures (dict, tuple, named tuple, data class, attrs class) and have to fit one spec. Without
-    any that of the first row is taken, for which the generator is started once more: arrays may then have any sizes
-    with the number of axes and the dtype of the first; whole Python numbers are int32 (int64 where the first row
-    needs it) and floats float32, as tf.data packs them.
+    any that of the first row that comes is taken, for which the generator is started once more: arrays may then have
+    any sizes with the number of axes and the dtype of the first; whole Python numbers are int32 (int64 where the first
+    row needs it) and floats float32, as tf.data packs them.
 
     Whole numbers become floats where the spec says so, floats are rounded to the width of the spec, and numbers become
     whole ones where they are whole. Unlike tf.data, which cuts 1.5 to 1 for int32, a number that would change is
@@ -79,7 +80,7 @@ def from_generator(
 
     Args:
         generator: Called with `args`; returns an iterable. Its `close()`, where it has one, is called when the iterator
-            is dropped.
+            is dropped; an error of that is printed. What has only items by number goes on behind one that raises.
         output_types: The older way to say the spec: dtypes in the structure of the rows.
         output_shapes: With it: shapes in that structure, where a tuple or list is a shape. Left out, scalars are
             scalars, and arrays have the number of axes that the first row has.
@@ -169,19 +170,11 @@ class Generated(Node):
 
     @cached_property
     def row_spec(self) -> Spec:
-        """The spec, with the first row made where only that can tell it."""
+        """The spec, with rows made up to the first that comes where only that can tell it."""
         if self.given is not None:
             return self.given
-        rows = self.iterator()
-        try:
-            for row in rows:
-                return _inferred(row, self.dtypes)
-        except PenstockError:
-            raise
-        except Exception as error:
-            raise _failed(error, 0) from error
-        finally:
-            _close(rows)
+        for row in readable(self._yielded()):
+            return _inferred(row, self.dtypes)
         raise SpecUnknown
 
     def __getstate__(self) -> dict[str, object]:
@@ -196,11 +189,27 @@ class Generated(Node):
         """
         try:
             made = self.generator(*self.args)
+            if hasattr(type(made), "__iter__"):
+                return iter(made)
         except Exception as error:
             raise _failed(error, 0) from error
-        if not hasattr(type(made), "__iter__") and not hasattr(type(made), "__getitem__"):
-            raise ArgumentTypeError("from_generator", "what generator() gave", got=made, want="an iterable")
-        return iter(made)
+        if hasattr(type(made), "__getitem__"):
+            return _Items(made)
+        raise ArgumentTypeError("from_generator", "what generator() gave", got=made, want="an iterable")
+
+    def _yielded(self) -> Iterator[Any | FunctionError]:
+        """The rows from the first one on, with errors in the places of those that could not be made."""
+        rows = self.iterator()
+        _closing = _Closing(rows)
+        for number in count():
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except Exception as error:  # noqa: BLE001  (a user's function; it stands in the place of its row)
+                yield _failed(error, number)
+            else:
+                yield row
 
     def start(self, epoch: int) -> State:
         return 0
@@ -217,9 +226,26 @@ class Generated(Node):
     def step(self, state: State, session: _Session) -> Step:
         return session.step(state)
 
+    def sample(self) -> Iterator[Any]:  # type: ignore[override]
+        return readable(self._rows_or_errors())
+
     def plain(self) -> Iterator[Any]:  # type: ignore[override]
-        for row in self.iterator():
-            yield chunk_of([cast_row(row, self.row_spec.structure)], self.row_spec).row(0)
+        for row in self._rows_or_errors():
+            if isinstance(row, PenstockError):
+                raise row
+            yield row
+
+    def _rows_or_errors(self) -> Iterator[Any | PenstockError]:
+        for number, row in enumerate(self._yielded()):
+            if isinstance(row, FunctionError):
+                yield row
+                continue
+            try:
+                made = chunk_of([cast_row(row, self.row_spec.structure)], self.row_spec, start=number)
+            except SpecError as error:
+                yield refusal(row, self.row_spec, error)
+            else:
+                yield made.row(0)
 
 
 def _inferred(row: Any, dtypes: Any) -> Spec:
@@ -250,13 +276,38 @@ def _with_dtypes(leaves: Any, dtypes: Any) -> Any:
 
 def _failed(error: Exception, row: int) -> FunctionError:
     help = "The generator may go on; what it raised is the cause of this error."
-    return FunctionError(f"{text_of(error)}.", node="from_generator", row=row, help=help)
+    failed = FunctionError(f"{text_of(error)}.", node="from_generator", row=row, help=help)
+    failed.__cause__ = error
+    return failed
 
 
 def _close(rows: Any) -> None:
     close = getattr(rows, "close", None)
     if close is not None:
         close()
+
+
+class _Closing:
+    """Closes rows when it is dropped. What that raises Python prints, as it does where it closes a generator itself."""
+
+    def __init__(self, rows: Any) -> None:
+        weakref.finalize(self, _close, rows).atexit = False
+
+
+class _Items:
+    """What `iter` makes of something with items alone, but that it goes on with the next after one that raised."""
+
+    def __init__(self, items: Any) -> None:
+        self._items, self._numbers = items, count()
+
+    def __iter__(self) -> _Items:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self._items[next(self._numbers)]
+        except IndexError:
+            raise StopIteration from None
 
 
 class _Session:
@@ -268,7 +319,7 @@ class _Session:
     def __init__(self, node: Generated) -> None:
         self._node = node
         self._yielding: Iterator[Any] = iter(())
-        self._closing: weakref.finalize[Any, Any] | None = None
+        self._closing: _Closing | None = None
         self._at: State = None
         # Rows that were yielded after one that did not fit, and the error that came after all rows.
         self._rows: list[Any] = []
@@ -291,16 +342,14 @@ class _Session:
         return self._at, chunk
 
     def _begin(self, state: State) -> None:
-        if self._closing is not None:
-            self._closing()
+        self._closing = None
         self._yielding, self._rows, self._error, self._limit = iter(()), [], None, 1
         try:
             self._yielding = self._node.iterator()
-            self._closing = weakref.finalize(self, _close, self._yielding)
-            self._closing.atexit = False
+            self._closing = _Closing(self._yielding)
         except PenstockError as error:
-            self._yielding, self._at = iter(()), state + 1
-            raise Broken(error, state + 1) from error.__cause__
+            # There is nothing to go on with, also where the rows behind this error are asked for later.
+            raise Broken(error, ~(state + 1)) from error.__cause__
         _pass_over(self._yielding, state)
 
     def _collect(self) -> list[Any]:
@@ -308,17 +357,13 @@ class _Session:
         rows: list[Any] = []
         if self._error is not None:
             return rows
-        start = perf_counter()
-        try:
-            for row in islice(self._yielding, self._limit):
-                rows.append(row if type(row) in UNCHANGING else as_given(row))
-                if perf_counter() - start > _WAIT_SECONDS:
-                    break
-            else:
-                # What has stopped is not asked again: not every iterator stays at its end.
-                self._yielding = self._yielding if len(rows) == self._limit else iter(())
-        except Exception as error:  # noqa: BLE001  (a user's function; raised in its place among the rows)
-            self._error = error
+        start, errors = perf_counter(), list[Exception]()
+        [goes_on] = _asked(self._yielding, self._limit, rows, errors)
+        if errors:
+            self._error = errors.pop()
+        elif not goes_on:
+            # What has stopped is not asked again: not every iterator stays at its end.
+            self._yielding = iter(())
         is_slow = perf_counter() - start > _SLOW_ROW_SECONDS * len(rows)
         self._limit = 1 if is_slow else min(_CHUNK_ROWS, 2 * self._limit)
         return rows
@@ -328,9 +373,7 @@ class _Session:
         if error is None:
             return ~state, END
         self._at = state + 1
-        failed = _failed(error, state)
-        failed.__cause__ = error
-        raise Broken(failed, state + 1)
+        raise Broken(_failed(error, state), state + 1)
 
     def _made(self, rows: list[Any], state: State) -> tuple[Chunk, list[Any]]:
         """A chunk of the rows before the first that does not fit, and that row with those after it."""
@@ -359,17 +402,37 @@ class _Session:
         raise Broken(refusal(rows[0], self._node.row_spec, error), state + 1) from error
 
 
+def _asked(yielding: Iterator[Any], most: int, rows: list[Any], errors: list[Exception]) -> Iterator[bool]:
+    """Put in the next rows, as many as come soon, and an error that follows them; whether there may be more.
+
+    A generator, as its frame has no caller once it has ended: the traceback of an error that waits for its place, or is
+    never raised, would keep all that the callers hold, and with it the iterator, until the garbage collector comes by.
+    """
+    start, goes_on = perf_counter(), True
+    try:
+        for row in islice(yielding, most):
+            rows.append(row if type(row) in UNCHANGING else as_given(row))
+            if perf_counter() - start > _WAIT_SECONDS:
+                break
+        else:
+            goes_on = len(rows) == most
+    except Exception as error:  # noqa: BLE001  (a user's function; raised in its place among the rows)
+        errors.append(error)
+    yield goes_on
+    del yielding, rows, errors  # tracebacks keep the frame
+
+
 def _pass_over(rows: Iterator[Any], n: int) -> None:
     """Ask for n rows; one whose making raises counts."""
     passed = 0
     while passed < n:
-        before = passed
         try:
             for _ in islice(rows, n - passed):
                 passed += 1
         except Exception:  # noqa: BLE001  (it was raised when the row was asked for the first time)
             passed += 1
-        if passed == before:
+            continue
+        if passed < n:
             found = (
                 f"from_generator: the generator yields {passed} rows, wanted more than {n} as the first time."
             )

@@ -432,6 +432,19 @@ def test_a_file_that_is_gone_is_told_when_its_rows_are_skipped(tmp_path: Path):
         next(rows)
 
 
+def test_a_damaged_record_that_is_skipped_is_told_and_counts_as_one(tmp_path: Path):
+    path = tmp_path / "damaged.tfrecord"
+    ps.write(path, {"n": list(range(9))})
+    content = bytearray(path.read_bytes())
+    content[3 * (len(content) // 9) + 14] ^= 1
+    path.write_bytes(content)
+    rows = iter(ps.open(path))
+    rows.set_state(rows.get_state().skip(rows=6))
+    with pytest.raises(ps.DataLossError, match="record 3"):
+        next(rows)
+    assert [int(row["n"]) for row in rows] == [6, 7, 8]
+
+
 @pytest.mark.parametrize("given", ['{"version": 2}', b"{}", Path("position.json")])
 def test_text_and_paths_in_place_of_a_state_are_told_what_to_do(given: Any):
     want = r"json.loads\(text\), of a file ps.State.load\(path\)"

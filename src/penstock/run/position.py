@@ -94,8 +94,10 @@ class State(dict[str, Any]):
         """The state that is so many elements further on: an iterator that is set to it never gives those between.
 
         What is skipped is not made where the pipeline finds rows by number; else it is made and dropped before the
-        next element is given. A row that fails counts as one, and does not raise; where it is not made it counts as
-        any other to the nodes above, such as `take` and `shard`.
+        next element is given. A row that fails (a function, values that do not fit) counts as one, and does not raise;
+        where it is not made it counts as any other to the nodes above, such as `take` and `shard`. Where files are
+        read for it, a damaged record and a file that is gone do raise, at the next element: each counts as one too,
+        and what follows is given after it.
 
         Args:
             rows: How many rows. Where the pipeline gives batches of one size, the rows in them: whole batches.

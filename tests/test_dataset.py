@@ -264,6 +264,14 @@ def test_a_dataset_of_anything_but_a_plan_is_refused_with_the_way_out(given):
         ps.Dataset(given)
 
 
+def test_what_a_dataset_saved_is_loaded_by_the_name_of_tf_data_too(tmp_path):
+    ten().save(tmp_path / "ten")
+    loaded = ps.Dataset.load(tmp_path / "ten", verify="all")
+    assert type(loaded) is ps.Dataset
+    assert list(loaded) == list(ps.load(tmp_path / "ten")) == list(ten())
+    assert "load" in dir(ps.Dataset)
+
+
 @pytest.mark.parametrize(
     ("name", "here"), [("head", r"ds\.take\(n\)"), ("train_test_split", r"ds\.split"), ("shape", "spec")]
 )

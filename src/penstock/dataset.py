@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from operator import index
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,10 +89,11 @@ _LENGTH_HELP = {
     INFINITE: "Say how many rows you want by take().",
     UNKNOWN: "Some node drops or makes rows: count by iterating, or say what you know by assert_cardinality().",
 }
-# Methods that bridges put here when they are imported.
-_BRIDGES = {
+# Methods that modules above put here when they are imported.
+_FROM_ABOVE = {
     "__arrow_c_stream__": "penstock.bridges.arrow",
     "_repr_html_": "penstock.bridges.html",
+    "load": "penstock.loading",
     "to_arrow": "penstock.bridges.arrow",
     "to_pandas": "penstock.bridges.arrow",
     "to_polars": "penstock.bridges.arrow",
@@ -117,6 +118,7 @@ class Dataset(Methods):
     [(2,), (1,)]
     """
 
+    load: ClassVar[Callable[..., Dataset]]
     to_arrow: Callable[..., Any]
     to_pandas: Callable[..., Any]
     to_polars: Callable[[Dataset], Any]
@@ -813,5 +815,5 @@ def _arguments(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> di
 
 set_dataset_reader(Dataset)
 set_dataset_maker(lambda rows: Dataset(Plan(Memory("window", rows))))
-for _name, _module in [*MODULES.items(), *_BRIDGES.items()]:
+for _name, _module in [*MODULES.items(), *_FROM_ABOVE.items()]:
     setattr(Dataset, _name, _Later(_name, _module))

@@ -280,3 +280,6 @@ def _are_dicts(structure: Any) -> bool:
     return all(
         isinstance(part, dict) and _are_dicts(part) for part in structure.values() if is_structure(part)
     )
+
+
+Dataset.load = staticmethod(load)

@@ -101,4 +101,4 @@ def test_the_pass_after_an_end_that_was_taken_up_is_that_of_the_process_that_was
     assert len(list(ended)) == 3
     taken_up.set_state(ended.get_state())
     assert list(taken_up) == []
-    assert list(again) == list(left) == [100, 201, 2]
+    assert list(again) == list(left) == [0, 101, 202]

@@ -59,7 +59,7 @@ from penstock.nodes.results import function_error
 from penstock.nodes.with_options import Options, most_threads_of, options_of
 from penstock.records.frames import Damage
 from penstock.records.schema import Schema
-from penstock.run.edge import Edge
+from penstock.run.edge import edge_over
 from penstock.run.explained import Explanation, explained, replayed
 from penstock.run.iterator import RowIterator
 from penstock.run.profile import Profile, profile
@@ -393,7 +393,7 @@ class Dataset(Methods):
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows as chunks, in the sizes in which they come; for code that works on columns."""
-        edge = Edge(self._plan)
+        edge = edge_over(self._plan)
         while (chunk := edge.pull()) is not END:
             yield chunk
 

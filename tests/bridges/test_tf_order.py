@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import islice, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,9 @@ import pytest
 import penstock.tf as ptf
 from penstock.dataset import Dataset
 from penstock.graph.seeds import set_seed
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from one_shuffle import used_in_places
 
 tf = pytest.importorskip("tensorflow")
 
@@ -200,3 +205,28 @@ def test_the_older_choosing_passes_over_what_is_empty():
         chosen = its.data.experimental.choose_from_datasets(parts, its.data.Dataset.range(2).repeat(5))
         found.append([row.numpy().tolist() for row in chosen])
     assert found[0] == found[1] == [0, 10, 1, 11, 12, 13]
+
+
+def without_reading_ahead(dataset: Any) -> Any:
+    """TensorFlow's dataset without the prefetch that it puts in: how far that comes in a pass which is left depends on
+    the machine, and with it which passes have begun.
+    """
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    options.experimental_optimization.inject_prefetch = False
+    options.experimental_warm_start = False
+    return dataset.with_options(options)
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_one_shuffle_in_several_places_also_in_passes_that_are_left(first: int):
+    for seed in range(first, first + 20):
+        build = used_in_places(seed)
+        here, theirs = build(Dataset), without_reading_ahead(build(tf.data.Dataset))
+        for n in (60, 4, 60):
+            ours = [_plain(row) for row in islice(here, n)]
+            assert ours == [_plain(row) for row in islice(theirs.as_numpy_iterator(), n)], f"program {seed}"
+
+
+def _plain(row: Any) -> Any:
+    return tuple(map(_plain, row)) if isinstance(row, tuple) else np.asarray(row).tolist()

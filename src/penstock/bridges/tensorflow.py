@@ -17,7 +17,7 @@ from penstock.dataset import Dataset
 from penstock.graph.node import END
 from penstock.graph.plan import Plan, plan_of
 from penstock.nodes.with_options import most_threads_of
-from penstock.run.edge import Edge
+from penstock.run.edge import edge_over
 from penstock.run.given import Given, Later
 from penstock.run.iterator import RowIterator
 from penstock.run.shared import Shared
@@ -60,7 +60,7 @@ class _Chunks:
 
     def __init__(self, plan: Plan) -> None:
         keep_between_chunks()
-        self._edge = Edge(plan, shared=Shared(most_threads=most_threads_of(plan)))
+        self._edge = edge_over(plan, shared=Shared(most_threads=most_threads_of(plan)))
 
     def __iter__(self) -> _Chunks:
         return self

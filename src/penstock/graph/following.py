@@ -64,6 +64,7 @@ class Sources:
             made = Plan(_Numbered(self.add(made.node, openers), self), (made,))
         if plan.is_shuffled:
             self._known[id(plan)] = plan, made
+            made.count_as(plan)
         return made
 
     def id_of(self, part: int) -> int:

@@ -32,6 +32,19 @@ __all__ = [
 
 _DEEPEST: Final = 8
 _MOST_ITEMS: Final = 64
+_JOIN: Final = frozenset(
+    {"zip", "sample_from_datasets", "choose_from_datasets", "interleave", "parallel_interleave"}
+)
+"""Methods by which the dataset that a function returns may have several of those that it names side by side."""
+_BEGIN_LATER: Final = _JOIN | {
+    "repeat",
+    "shuffle_and_repeat",
+    "concatenate",
+    "shuffle",
+    "flat_map",
+    "group_by_window",
+}
+"""Methods by which the dataset that a function returns may begin passes over what it names one after the other."""
 
 
 class Named:
@@ -46,6 +59,7 @@ class Named:
         self._found: list[tuple[Plan, ...]] = []
         self._counted: list[tuple[Plan, ...]] = []
         self._caches: list[tuple[Plan, ...]] = []
+        self._in_turn: list[bool] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Named, ()  # what was pickled beside it is older
@@ -75,6 +89,19 @@ class Named:
             found = {id(cache): cache for part in parts for cache in part.node.caches(part)}
             self._caches.append(tuple(found.values()))
         return self._caches[-1]
+
+    def are_in_turn(self, *functions: Any, one: bool) -> bool:
+        """Whether it depends on all rows given so far which epoch of a shuffled dataset begins next in what these
+        functions, which are always the same, return.
+
+        Args:
+            *functions: The functions.
+            one: Whether what they return for a row ends before that for the next begins.
+        """
+        if not self._in_turn:
+            self._in_turn.append(False)  # for a function that leads back to the node
+            self._in_turn.append(_are_in_turn(functions, one=one))
+        return self._in_turn[-1]
 
 
 def within(function: Any, depth: int) -> list[Any]:
@@ -127,6 +154,18 @@ def repeats_shuffled(*functions: Any) -> bool:
     return any(part.repeats_shuffled for plan in shuffled for part in plan.parts) or bool(
         shuffled and "repeat" in search.names
     )
+
+
+def _are_in_turn(functions: tuple[Any, ...], *, one: bool) -> bool:
+    search = _Search()
+    for function in functions:
+        search.look(function, _DEEPEST)
+    shuffled = [plan for plan in search.found if plan.is_shuffled]
+    if not shuffled:
+        return False
+    if any(plan.draws_in_turn for plan in shuffled) or search.names & _JOIN:
+        return True
+    return not one and (any(plan.begins_later for plan in shuffled) or bool(search.names & _BEGIN_LATER))
 
 
 def seeded_here(plan: Plan) -> Plan:

@@ -152,6 +152,9 @@ class Node(ABC):
     keeps_rows: ClassVar[bool] = False
     """Whether the rows of a pass may be those that an earlier one has left behind."""
 
+    takes_turns: ClassVar[bool] = False
+    """Whether it asks for no row of an input before it is the turn of that."""
+
     not_recorded: ClassVar[frozenset[str]] = frozenset()
     """Arguments (None, or a tuple) that hold for files as they lie there now: a recipe only says whether they are set,
     and `as_of_now` sets them where they came back as ()."""
@@ -220,6 +223,11 @@ class Node(ABC):
     def datasets(self) -> Sequence[Sequence[Plan]]:
         """The plans of the datasets that each row of a source holds; empty where rows hold none."""
         return ()
+
+    @property
+    def opens_in_turn(self) -> bool:
+        """Whether what its function returns for rows may begin passes over the same shuffled plan in turn."""
+        return False
 
     def epochs_in_a_pass(self, *n: int) -> int:
         """Epochs that a pass takes, from the rows of its inputs: as many as it opens datasets that its function names.

@@ -28,6 +28,10 @@ class EpochsOfPass:
         """The first epoch of a pass."""
         return number * self.in_each + self.first
 
+    def all_of(self, number: int) -> int:
+        """The first epoch of a pass of any of the plans that are counted together."""
+        return number * self.in_each
+
 
 def epochs_of_passes(plan: Plan, *, named: bool = False) -> dict[int, EpochsOfPass]:
     """The epochs of each plan in one that is on top, or where it is `named` in one that a function names, by its id.

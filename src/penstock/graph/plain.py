@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
-from penstock.graph.in_turn import Begun, begin, begin_only, counts, next_from
+from penstock.graph.in_turn import counts
 from penstock.graph.rows import PlainRows
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ def first_rows(plan: Plan, n: int) -> Chunk | None:
 class PlainPasses:
     """The passes over plans that belong to one pass over the plan on top.
 
+    Each that begins over a shuffled plan is the next one. With a pass over a plan those over its inputs begin, but for
+    the inputs of a buffer or a cache, and what follows another dataset: these begin when a row of them is wanted.
+
     Attributes:
         opened: The last plan that the node on top opened while it ran.
     """
@@ -49,7 +52,7 @@ class PlainPasses:
         """The rows of a plan."""
         place = self._place(plan)
         self._top = self._top or place
-        return self._pass(place)
+        return self._begin(place)
 
     def over(self, plan: Plan, inputs: list[Iterator[Any]]) -> PlainRows:
         """The rows of a plan's node over given rows."""
@@ -57,101 +60,64 @@ class PlainPasses:
         parts = [self._rows(rows, below) for rows, below in zip(inputs, place.below, strict=True)]
         return self._rows(self._make(plan)(*parts), place)
 
+    def _place(self, plan: Plan, *, is_named: bool = False) -> _Place:
+        self._known.append(plan)
+        below = [self._place(part, is_named=is_named) for part in plan.inputs]
+        return _Place(plan, below, is_named)
+
     def _open(self, place: _Place, plan: Plan) -> PlainRows:
         if self._top is not None and any(place is below for below in self._top.below):
             self.opened = plan
-        opened = self._place(plan)
-        for part in _places(opened):
-            part.is_named = True
-        return self._pass(opened)
+        return self._begin(self._place(plan, is_named=True))
 
-    def _place(self, plan: Plan) -> _Place:
-        self._known += plan.parts
-        begun = begin(plan, self._draw, lambda part: self._epochs[id(part)])
-        return self._placed(begun)
-
-    def _draw(self, plan: Plan) -> int:
-        self._epochs[id(plan)] += 1
-        return self._epochs[id(plan)] - 1
-
-    def _placed(self, begun: Begun) -> _Place:
-        below = [self._placed(part) for part in begun.below]
-        return _Place(
-            begun.plan, self._draw(begun.plan) if begun.epoch is None else begun.epoch, below, begun.waits
-        )
-
-    def _next_epoch(self, place: _Place) -> None:
-        self._begin(place, _next_epochs(place))
-
-    def _behind(self, place: _Place, ended: _Place) -> None:
-        waited = sorted(_places(place), key=lambda part: -part.epoch)
-        known = {id(part.plan): part.epoch for part in waited if counts(part.plan)}  # the lowest comes last
-        after = {key: max(epoch, known.get(key, 0)) for key, epoch in _next_epochs(ended).items()}
-        self._begin(place, known | after)
-        place.waits = False
-
-    def _begin(self, place: _Place, known: dict[int, int]) -> None:
-        """Begin a pass, from the next epochs of plans by their ids."""
-        begun = begin(place.plan, next_from(known), lambda part: known.get(id(part), 0))
-        for part, to in zip(_places(place), begun.in_order(), strict=True):
-            part.epoch = part.epoch + 1 if to.epoch is None else to.epoch
-            part.waits, part.begins_again = to.waits, False
-            self._epochs[id(part.plan)] = max(part.epoch + 1, self._epochs[id(part.plan)])
-
-    def _pass(self, place: _Place) -> PlainRows:
-        inputs = [self._pass(below) for below in place.below]
+    def _begin(self, place: _Place) -> PlainRows:
+        self._draw(place)
+        begun = _begun_with(place)
+        inputs = [self._begin(below) if below in begun else self._later(below) for below in place.below]
         for rows in inputs:
             rows.epoch = place.epoch
         return self._rows(self._make(place.plan)(*inputs), place)
 
+    def _later(self, place: _Place) -> PlainRows:
+        def rows() -> Iterator[Any]:
+            yield from self._begin(place)
+
+        return self._rows(rows(), place)
+
+    def _begin_only(self, place: _Place) -> None:
+        """Begin a pass of which no row is taken."""
+        self._draw(place)
+        for below in _begun_with(place):
+            self._begin_only(below)
+
+    def _draw(self, place: _Place) -> None:
+        if counts(place.plan) or place.epoch < 0:
+            place.epoch = self._epochs[id(place.plan)]
+            self._epochs[id(place.plan)] += 1
+        else:
+            place.epoch += 1
+
     def _rows(self, rows: Iterator[Any], place: _Place) -> PlainRows:
-        def again() -> PlainRows:
-            self._next_epoch(place)
-            return self._pass(place)
-
-        def behind(ended: PlainRows) -> PlainRows:
-            self._behind(place, ended.place)
-            return self._pass(place)
-
-        def begin_again() -> None:
-            place.begins_again = True
-            for key, epoch in _next_epochs(place).items() if place.is_named else ():
-                self._epochs[key] = max(epoch, self._epochs[key])
-
-        opened = partial(self._open, place)
-        return PlainRows(rows, place.plan, place.epoch, again, opened, begin_again, place, behind)
+        again, begin_only = partial(self._begin, place), partial(self._begin_only, place)
+        return PlainRows(
+            rows, place.plan, max(place.epoch, 0), again, partial(self._open, place), begin_only, place
+        )
 
     def _make(self, plan: Plan) -> Callable[..., Iterator[Any]]:
         return plan.node.sample if self._sample else plan.node.plain
 
 
-@dataclass
+@dataclass(eq=False)
 class _Place:
     """Where a plan stands in another one, or in one that a function gave, and the epoch of the latest pass there."""
 
     plan: Plan
-    epoch: int
     below: list[_Place]
-    waits: bool = False
-    begins_again: bool = False
-    is_named: bool = False
+    is_named: bool
+    epoch: int = -1
 
 
-def _places(place: _Place) -> Iterator[_Place]:
-    yield place
-    for below in place.below:
-        yield from _places(below)
-
-
-def _next_epochs(place: _Place) -> dict[int, int]:
-    """The epochs of the next passes over the plans that have begun at a place, by their ids."""
-    known: dict[int, int] = {}
-    for below in place.below:
-        if not below.waits:
-            more = _next_epochs(below)
-            known |= {key: max(epoch, known.get(key, 0)) for key, epoch in more.items()}
-    if counts(place.plan):
-        known[id(place.plan)] = max(place.epoch + 1, known.get(id(place.plan), 0))
-    if place.begins_again:
-        begin_only(place.plan, next_from(known))
-    return known
+def _begun_with(place: _Place) -> list[_Place]:
+    """The inputs of a plan that begin a pass when it does."""
+    node = place.plan.node
+    return [] if node.takes_none else place.below[: node.begins_with(*place.plan.inputs)]

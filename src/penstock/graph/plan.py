@@ -259,8 +259,34 @@ class Plan:
 
     @cached_property
     def begins_in_turn(self) -> bool:
-        """Whether it may depend on others in it which epoch one begins, and whether it does."""
+        """As `draws_in_turn`, where what a pass has come to tells which epochs begin next."""
+        if self.draws_in_turn:
+            return False
         return self.shares_epochs or (self.is_shuffled and any(map(_may_wait, self.parts)))
+
+    @cached_property
+    def draws_in_turn(self) -> bool:
+        """Whether it depends on all rows given so far which epoch of a shuffled plan begins next: several places begin
+        passes over it, some of them when a row of theirs is wanted.
+        """
+        if not self.is_shuffled or any(map(_is_filled_in_turn, self.parts)):
+            return False
+        if any(part.node.opens_in_turn for part in self.parts) or not self.counts_named:
+            return True
+        return self.shares_epochs and any(map(_joins_later, self.parts))
+
+    @cached_property
+    def begins_turns(self) -> bool:
+        """Whether it draws in turn, and no plan below alone has all that does."""
+        if not self.draws_in_turn:
+            return False
+        return len(self.inputs) != 1 or bool(self.node.counted) or not self.inputs[0].draws_in_turn
+
+    @cached_property
+    def counted_in_turn(self) -> tuple[Plan, ...]:
+        """The shuffled plans of which passes are counted in turn in this one: used, or named by functions."""
+        counted = (of for part in self.parts for of in ((part,) if counts(part) else part.node.counted))
+        return tuple({id(of.counted_as): of for of in counted}.values())
 
     @cached_property
     def crosses_epochs(self) -> bool:
@@ -356,7 +382,7 @@ class Plan:
         """Have the next pass be that of a number, whatever began before; of a plan that nobody else has."""
         epochs = epochs_of_passes(self)
         for plan in self.parts:
-            plan.begin_at(epochs[id(plan)].of(number))
+            plan.begin_at(epochs[id(plan)], number)
 
     def _begun(self, number: int, epochs: dict[int, EpochsOfPass], known: dict[int, Plan]) -> Plan:
         if id(self) not in known:
@@ -366,7 +392,8 @@ class Plan:
             digests = {"_fingerprint", "_content", "_content_as_far_as_known"}
             known_too = self.__dict__.keys() & {"spec", "cardinality", "rows", *digests}
             made.__dict__.update({name: self.__dict__[name] for name in known_too})
-            made.begin_at(epochs[id(self)].of(number))
+            made.begin_at(epochs[id(self)], number)
+            made.count_as(self)
         return known[id(self)]
 
     def new_epoch(self) -> int:
@@ -435,9 +462,40 @@ class Plan:
                 for plan in self._counted_together():
                     plan.__dict__["_epochs"] = max(epoch + 1, plan.__dict__.get("_epochs", 0))
 
-    def begin_at(self, epoch: int) -> None:
-        """Have the next pass be that of an epoch, whatever began before; of a plan that nobody else has."""
-        self.__dict__.update(_epochs=epoch, _begins_at=epoch)
+    def begin_at(self, epochs: EpochsOfPass, number: int) -> None:
+        """Have the next pass be the one of a number, whatever began before; of a plan that nobody else has."""
+        self.__dict__.update(_epochs=epochs.of(number), _begins_at=epochs.of(number))
+        self.__dict__.update(_begins_all_at=epochs.all_of(number), _begun_in_turn={})
+
+    def count_as(self, other: Plan) -> None:
+        """Where passes are counted in turn, count those over this plan, which stands for another one, as over that."""
+        self.__dict__["_counted_as"] = other.counted_as
+
+    @property
+    def counted_as(self) -> Plan:
+        """The plan for which this one stands; itself by default."""
+        other: Plan = self.__dict__.get("_counted_as", self)
+        return other
+
+    def begun_in_turn(self, of: Plan) -> int:
+        """The epoch of the next pass over a plan of `counted_in_turn`."""
+        known: dict[int, int] | None = self.__dict__.get("_begun_in_turn")
+        if known is None:
+            return of.epochs_begun
+        if id(of.counted_as) in known:
+            return known[id(of.counted_as)]
+        parts = (part for part in self.parts if of in ((part,) if counts(part) else part.node.counted))
+        first: int = next(parts).__dict__["_begins_all_at"]
+        return first
+
+    def note_in_turn(self, of: Plan, epoch: int) -> None:
+        """Take note that a pass over a plan in this one has reached an epoch."""
+        known: dict[int, int] | None = self.__dict__.get("_begun_in_turn")
+        if known is None:
+            of.note_epoch(epoch)
+        else:
+            key = id(of.counted_as)
+            known[key] = max(epoch + 1, known.get(key, 0))
 
 
 def _has_waiting(plan: Plan) -> bool:
@@ -451,6 +509,23 @@ def _may_wait(plan: Plan) -> bool:
 
 def _keeps_shuffled(plan: Plan) -> bool:
     return plan.node.keeps_rows and plan.is_shuffled
+
+
+def _joins_later(plan: Plan) -> bool:
+    """Whether inputs of a plan's node have a shuffled plan in common, passes over which begin when a row is wanted."""
+    counted = [{id(part) for part in below.parts if counts(part)} for below in plan.inputs]
+    if sum(map(len, counted)) == len(set().union(*counted)):
+        return False
+    below = [part for one in plan.inputs for part in one.parts if part.is_shuffled]
+    waits = plan.node.takes_turns and any(
+        part.inputs and not part.node.begins_with(*part.inputs) for part in below
+    )
+    return waits or any(map(_begins_later, below))
+
+
+def _is_filled_in_turn(plan: Plan) -> bool:
+    """Whether it opens or is a cache of rows that several passes over a shuffled plan give."""
+    return any(cache.is_shuffled for cache in plan.node.caches(plan))
 
 
 def _begins_several(plan: Plan) -> bool:

@@ -128,6 +128,14 @@ class Rows(Protocol):
         """The plan whose rows they are."""
 
     @property
+    def in_turn(self) -> bool:
+        """Whether it matters which row makes a pass begin below, so that no more rows are made than are wanted."""
+
+    @property
+    def is_opened(self) -> bool:
+        """Where it matters, whether they are of a dataset that a function returned."""
+
+    @property
     def spec(self) -> Spec:
         """The spec of the rows."""
 
@@ -235,7 +243,6 @@ class PlainRows(Iterator[Any]):
         open: The rows of another plan, that of a dataset which a function returned.
         begin_again: Begins an epoch of which no row is taken.
         place: Where the plan stands in a pass.
-        behind: The rows where they begin behind those of another input, which has ended.
     """
 
     rows: Iterator[Any]
@@ -245,7 +252,6 @@ class PlainRows(Iterator[Any]):
     open: Callable[[Plan], PlainRows]
     begin_again: Callable[[], None]
     place: Any
-    behind: Callable[[PlainRows], PlainRows]
 
     @property
     def spec(self) -> Spec:

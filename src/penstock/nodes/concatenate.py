@@ -99,7 +99,7 @@ class Concatenate(Node):
 
     def plain(self, first: PlainRows, second: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         yield from first
-        yield from (row_in_form(row, first.spec.structure) for row in second.behind(first))
+        yield from (row_in_form(row, first.spec.structure) for row in second)
 
     def random_access(self, first: RowSource, second: RowSource) -> RowSource:  # type: ignore[override]
         return _Joined(first, second)

@@ -373,7 +373,7 @@ class _Reading:
 
     def take(self, limit: int) -> Chunk | Failing | Literal[_End.END] | None:
         """Rows, about as many as wanted; None where it only takes longer."""
-        may_fill = self._node.may_fill(self._kept)
+        may_fill = self._node.may_fill(self._kept) or self._rows.in_turn
         try:
             for _ in range(_MOST_PULLS):
                 if self.number == len(self._full) or sum(map(len, self._pieces)) >= limit:

@@ -58,6 +58,10 @@ class Opens(Node):
     def opens_one(self) -> bool:
         """Whether it opens no dataset before another one has ended."""
 
+    @property
+    def opens_in_turn(self) -> bool:
+        return bool(self.counted) and self._named.are_in_turn(*self.naming, one=self.opens_one)
+
     @abstractmethod
     def has_ended(self, state: State) -> bool:
         """Whether all rows have been given in a state."""

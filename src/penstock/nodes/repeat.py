@@ -107,8 +107,9 @@ class Repeat(Node):
         return last
 
     def begins_again(self, state: State, *inputs: Plan, named: bool = False) -> bool:
-        # tf.data joins a shuffle and a repeat directly above it into one node, which does not, and leaves out this one.
-        is_left_out = not named and ((self.count == 1 and not self.is_joined) or _is_shuffle(*inputs))
+        # tf.data leaves out what does nothing, and joins a shuffle and a repeat directly above it into one node, which
+        # does not, but for what functions return.
+        is_left_out = (self.count == 1 and not self.is_joined) or (not named and _is_shuffle(*inputs))
         return bool(self.count) and state == self.count and not is_left_out
 
     def step(self, state: State, rows: Rows) -> Step:
@@ -121,7 +122,10 @@ class Repeat(Node):
             return state, chunk
         if self.count is None and rows.position == 0:
             return state, END
-        if state + 1 == self.count or (rows.position == 0 and rows.plan.cardinality == 0):
+        is_empty = rows.position == 0 and rows.plan.cardinality == 0
+        if state + 1 == self.count or (is_empty and not rows.in_turn):
+            if rows.in_turn and self.begins_again(self.count, rows.plan, named=rows.is_opened):
+                rows.restart()
             return self.count, None
         if (several := self._several(state + 1, rows)) is not None:
             return several

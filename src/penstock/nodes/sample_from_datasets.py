@@ -148,6 +148,7 @@ class SampleFromDatasets(Seeded):
     """
 
     only_moves: ClassVar[bool] = True
+    takes_turns: ClassVar[bool] = True
 
     cdf: tuple[float, ...]
     pair: SeedPair

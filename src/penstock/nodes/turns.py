@@ -101,7 +101,7 @@ class Turns:
             return True
         left = self._left(self._turn)
         if not left:
-            if self._total and self._may_fill and not self._at_hand(self._turn):
+            if self._total and (self._may_fill or self._rows.in_turn) and not self._at_hand(self._turn):
                 return False
             return self._pull()
         n = min(left, self._node.block_length - self._given, limit - self._total)
@@ -116,7 +116,7 @@ class Turns:
         if self._ended:
             self._next_turn()
             return any(place is not None for place in self._places)
-        if self._total and (self._begins or self._begun.now):
+        if self._total and (self._begins or self._begun.now or self._rows.in_turn):
             return False  # the first rows come before a second dataset is opened
         if self._total and self._rows.plan.has_epochs and not self._rows.at_hand:
             return False  # another epoch begins with a row that is wanted

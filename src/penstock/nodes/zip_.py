@@ -106,7 +106,7 @@ class Zip(Node):
                 chunks.append(None)
                 continue
             if chunk is END and not failures:
-                _ask_caches(inputs[i + 1 :])
+                _ask_others(inputs[i + 1 :])
                 return True, END
             chunks.append(None if chunk is END else chunk)
         n = 1 if failures else min(len(chunk) for chunk in chunks if chunk is not None)
@@ -127,7 +127,11 @@ class Zip(Node):
         return state, (row,) * len(n)
 
     def plain(self, *rows: PlainRows) -> Iterator[Any]:
-        return (pack(self.form, parts) for parts in zip(*rows, strict=False))
+        while True:
+            parts = [next(part, END) for part in rows]  # all are asked, also behind one that has ended
+            if any(part is END for part in parts):
+                return
+            yield pack(self.form, parts)
 
     def random_access(self, *inputs: RowSource) -> RowSource:
         return _SideBySide(self, inputs)
@@ -137,10 +141,12 @@ class Zip(Node):
         return [cls((0, 1)), cls({"a": 0, "b": (1, 2)}), cls(0)]
 
 
-def _ask_caches(inputs: Sequence[Rows]) -> None:
-    """Ask for one more row where a cache is below, as tf.data does of all inputs: its end makes it full."""
+def _ask_others(inputs: Sequence[Rows]) -> None:
+    """Ask for one more row, as tf.data does of all inputs, where that tells: the end of a cache makes it full, and
+    another pass over what is shuffled may begin.
+    """
     for rows in inputs:
-        if any(part.node.keeps_rows for part in rows.plan.parts):
+        if rows.plan.has_epochs or any(part.node.keeps_rows for part in rows.plan.parts):
             with suppress(Exception):  # of a row that nobody wants
                 rows.pull(1)
 

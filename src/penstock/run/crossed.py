@@ -17,7 +17,7 @@ from penstock.graph.origins import NONE_FAILED
 from penstock.graph.plain_values import alike
 from penstock.graph.plan import Plan
 from penstock.run.failed import rows_by_name
-from penstock.run.marks import AT_END, NO_NOTES, Epochs, Mark
+from penstock.run.marks import AT_END, NO_NOTES, Epochs, Mark, counted_in, reached_in
 
 __all__ = [
     "begun_again",
@@ -53,7 +53,8 @@ def noted(marks: _Marks, plans: Sequence[Plan], reached: Sequence[Epochs]) -> _M
 def _noted(mark: Mark, plan: Plan, reached: Epochs) -> Mark:
     if alike(reached, _reached(mark, plan)):
         return mark
-    return (*mark[:5], (*(mark[5] or NO_NOTES)[:_NOTE], reached))
+    notes = mark[5] or NO_NOTES
+    return (*mark[:5], (*notes[:_NOTE], reached, *notes[_NOTE + 1 :]))
 
 
 def raised(given: int, marks: _Marks, plans: Sequence[Plan]) -> _Marks:
@@ -65,7 +66,7 @@ def raised(given: int, marks: _Marks, plans: Sequence[Plan]) -> _Marks:
         plans: The inputs.
     """
     return tuple(
-        _in_epochs(mark, mark[5][_NOTE], plan) if given and mark[5][_NOTE:] else mark
+        _in_epochs(mark, reached, plan) if given and (reached := reached_in(mark)) is not None else mark
         for mark, plan in zip(marks, plans, strict=True)
     )
 
@@ -113,6 +114,10 @@ def begun_again(marks: _Marks, plans: Sequence[Plan]) -> _Marks:
 
 def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
     epoch, below, *told = epochs
+    if counted_in(mark) is not None:
+        known = dict(zip(map(id, plan.counted_in_turn), told[0], strict=True))
+        begin_only(plan, next_from(known))
+        return epoch, (), tuple(known.values())
     begun = plan.node.begins_after(mark[1], *plan.inputs)
     parts = zip(below, mark[4], plan.inputs, range(len(below)), strict=True)
     inner = tuple(_further(one, of, part) if i < begun else one for one, of, part, i in parts)
@@ -120,8 +125,13 @@ def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
 
 
 def _reached(mark: Mark, plan: Plan) -> Epochs:
-    """The epochs that the rows which an edge has given have reached, below as well; `WAITS` of what has not begun."""
+    """The epochs that the rows which an edge has given have reached, below as well; `WAITS` of what has not begun.
+
+    Where passes are counted in turn they are the next ones of what is counted.
+    """
     epoch, state, given, _, inputs, _ = mark
+    if (counted := counted_in(mark)) is not None:
+        return epoch, (), counted
     after = _after(mark, plan)
     told: tuple[Any, ...] = ()
     kept, begun = plan.node.kept_after(after), plan.node.begun_passes(after)
@@ -147,8 +157,8 @@ def reached_by(state: Any, given: int, marks: _Marks, plan: Plan) -> tuple[Epoch
     begun = plan.node.begun_by(state, *plan.inputs)
     found = []
     for i, (mark, part) in enumerate(zip(marks, plan.inputs, strict=True)):
-        if given and mark[5][_NOTE:]:
-            found.append(mark[5][_NOTE])
+        if given and (told := reached_in(mark)) is not None:
+            found.append(told)
         else:
             reached = _reached(mark, part)
             found.append(reached if i < begun or not part.is_shuffled else _waiting(reached))
@@ -163,6 +173,8 @@ def _in_epochs(mark: Mark, epochs: Epochs, plan: Plan) -> Mark:
     """A mark in later epochs."""
     epoch, state, given, position, inputs, notes = mark
     later, below, *told = epochs
+    if (counted := counted_in(mark)) is not None:
+        return (*mark[:5], (*notes[:_NOTE], None, notes[4], tuple(map(max, counted, told[0]))))
     inputs = tuple(map(_in_epochs, inputs, below, plan.inputs))
     if not plan.node.keeps_rows:
         epoch = max(epoch, later)
@@ -191,6 +203,8 @@ def next_epochs(mark: Mark, plan: Plan, *, named: bool = False) -> _Next:
 
 
 def _next(epochs: Epochs, mark: Mark, plan: Plan, *, is_named: bool) -> _Next:
+    if counted_in(mark) is not None:
+        return {id(of): (of, epoch) for of, epoch in zip(plan.counted_in_turn, epochs[2], strict=True)}
     found: _Next = {}
     for one, below, part in zip(epochs[1], mark[4], plan.inputs, strict=True):
         if one[0] != WAITS:

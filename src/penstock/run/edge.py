@@ -38,7 +38,7 @@ from penstock.run.readers import Readers
 from penstock.run.shared import Shared
 from penstock.run.steps import OpenEdge
 
-__all__ = ["Edge", "Mark"]
+__all__ = ["Edge", "Mark", "edge_over"]
 
 
 class Edge(Giving):
@@ -68,11 +68,14 @@ class Edge(Giving):
         self._group_rows = 1
         self.group_rows = 1
         """Rows of the node that pulls here which are taken together by the one above it."""
+        self._open(mark, held, after=after, is_inner=is_inner)
+
+    def _open(self, mark: Mark | None, held: IntArray | None, *, after: bool, is_inner: bool) -> None:
+        plan = self._plan
         if mark is None:
             if not is_inner:
                 self._passes.allot(plan)
-            epoch = self._passes.open(plan)
-            self._begin(epoch, self._passes.first_place(plan, epoch))
+            self._begin_anew()
         elif not is_inner and plan.begins_in_turn:
             with told_by_others():
                 self.rewind(mark, held)
@@ -85,15 +88,25 @@ class Edge(Giving):
         else:
             self.rewind(mark, held)
 
+    def _begin_anew(self) -> None:
+        epoch = self._passes.open(self._plan)
+        self._begin(epoch, self._passes.first_place(self._plan, epoch))
+
     def _begin(self, epoch: int, place: Any = None, *, after: bool = False) -> None:
         self._epoch = epoch
-        open_edge = self._open_first or partial(self._shared.kind or Edge, shared=self._shared, is_inner=True)
-        self._open_first = None
-        maker = Maker(self._plan, open_edge, epoch, self._shared)
+        maker = Maker(self._plan, self._opener(), epoch, self._shared)
         maker.begin(place, after=after)
         if self._group_rows > 1:
             maker.in_groups(self._group_rows)
         self._stand(maker)
+
+    def _opener(self) -> OpenEdge:
+        """What opens the edges below."""
+        open_edge, self._open_first = self._open_first, None
+        if open_edge is not None:
+            return open_edge
+        known = self._shared
+        return partial(_opened if known.in_turn else known.kind or Edge, shared=known, is_inner=True)
 
     def in_groups(self, size: int) -> None:
         """Have chunks hold multiples of so many rows, where the source can: groups of them are not cut."""
@@ -164,11 +177,11 @@ class Edge(Giving):
             return (self._epoch, state, given, self.position, inputs, notes)
         can_fetch = not self._failed.n and self.by_number is not None
         here = (self._before, given) if can_fetch else AT_END if self._maker.is_at_end else None
-        position, state, given, inputs = self._held.base
+        position, state, given, inputs = self._held.base[:4]
         given += self.position - position
         before, below = self._before
         state = self._begun_since(state)
-        if self._plan.crosses_epochs:
+        if self._plan.crosses_epochs and not self._passes.in_turn:
             inputs = noted(inputs, self._plan.inputs, reached_by(before, self._given, below, self._plan))
         return (
             self._epoch,
@@ -244,7 +257,7 @@ class Edge(Giving):
         self._epoch = self._later(epoch, *before)
         self._passes.reach_place(self._plan, self._epoch, before[0])
         self._maker.restart(self._epoch, before)
-        self._clear()
+        self._clear(self._maker.place)
 
     def _restart_in_turn(self, mark: Mark, begun: Begun) -> None:
         with told_by_others():
@@ -274,10 +287,15 @@ class Edge(Giving):
         """
         known = self._shared
         known.uncounted.opened.note(plan)
+        shared = replace(known, meter=None, passes=PassesFrom(begins), readers=self._readers_of(threads))
+        return edge_over(plan, checked(mark, plan), shared)
+
+    def _readers_of(self, threads: int) -> Readers:
+        """What reads ahead in opened datasets, so many threads."""
+        known = self._shared
         if self._branch_readers is None or (threads > 0 and self._branch_readers is known.readers):
             self._branch_readers = Readers(threads if threads > 0 else None, known.most_threads)
-        shared = replace(known, meter=None, passes=PassesFrom(begins), readers=self._branch_readers)
-        return (known.kind or Edge)(plan, checked(mark, plan), shared=shared)
+        return self._branch_readers
 
     def when_taken(self, note: Callable[[], None], *, is_first: bool = False) -> None:
         """Have note taken of something once the rows that are made now are taken; see `Rows`."""
@@ -315,6 +333,21 @@ class Edge(Giving):
 
     def _base(self) -> Base:
         return (self.position, self._before[0], self._given, self._before[1])
+
+
+def edge_over(plan: Plan, mark: Mark | None = None, shared: Shared | None = None) -> Edge:
+    """The edge of a whole pipeline, or of a dataset that a function returned: from the start of a new epoch, or from a
+    mark.
+    """
+    return _opened(plan, mark, shared=replace(shared or Shared(), in_turn=plan.draws_in_turn))
+
+
+def _opened(plan: Plan, *place: Any, shared: Shared, is_inner: bool = False, **how: Any) -> Edge:
+    if not (shared.in_turn and plan.begins_turns):
+        return (shared.kind or Edge)(plan, *place, shared=shared, is_inner=is_inner, **how)
+    from penstock.run.edge_in_turn import in_turn
+
+    return in_turn(plan, *place, shared=shared, **how)
 
 
 def _finds_rows(plan: Plan, place: tuple[Any, tuple[Mark, ...]], n: int) -> bool:

@@ -17,7 +17,7 @@ from penstock.run.failed import Failed
 from penstock.run.freed import freed
 from penstock.run.held import Held
 from penstock.run.maker import Maker
-from penstock.run.steps import Last, Raised
+from penstock.run.steps import Last, Place, Raised
 from penstock.run.threads import leave_if_sent_home
 from penstock.spec import Spec
 
@@ -34,10 +34,15 @@ class Giving:
     """The rows of a plan as they are asked for: how many, in which groups.
 
     Attributes:
+        in_turn: Whether it matters which row makes a pass begin, so that no more are made than are wanted.
+        is_opened: Where it matters, whether its rows are of a dataset that a function returned.
         position: Of the next row in its epoch; one that failed counts.
         raised: How many errors it has raised.
         scratch: What a node keeps here only to be faster.
     """
+
+    in_turn: bool = False
+    is_opened: bool = False
 
     def __init__(self, plan: Plan) -> None:
         """To be begun."""
@@ -48,11 +53,11 @@ class Giving:
     def _stand(self, maker: Maker) -> None:
         """Go on with what is made next."""
         self._maker = maker
-        self._clear()
+        self._clear(maker.place)
 
-    def _clear(self) -> None:
-        """No rows are here, and the maker is about to make the first."""
-        self._before = self._maker.place
+    def _clear(self, place: Place) -> None:
+        """No rows are here, and the first is about to be made, from a place."""
+        self._before = place
         self._chunk: Chunk | None = None
         self._errors: deque[tuple[int, Exception]] = deque()
         self._given = self._rows_given = self._slots = 0
@@ -188,9 +193,14 @@ class Giving:
             # It opens edges of its own, which only an error asks for.
             from penstock.run.located import located
 
-            [plan], [mark] = self._plan.inputs, self._before[1]
-            error.came_from(partial(located, plan, mark, again=self._failed.n <= _MOST_LOCATED))
+            [plan], mark = self._plan.inputs, self._input_mark()
+            again = mark is not None and self._failed.n <= _MOST_LOCATED
+            error.came_from(partial(located, plan, mark or self._before[1][0], again=again))
         return freed(error)
+
+    def _input_mark(self) -> Any:
+        """The mark of the only input before the rows at hand; None where they cannot be made again from it alone."""
+        return self._before[1][0]
 
     def _make(self) -> bool:
         """Have the next chunk made; False at the end."""

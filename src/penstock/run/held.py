@@ -19,8 +19,9 @@ from penstock.graph.node import RowSource
 
 __all__ = ["Base", "Held"]
 
-Base: TypeAlias = tuple[int, Any, int, tuple[Any, ...]]
-"""(position, state, rows given since, marks below): from where the rows after a position can be made again."""
+Base: TypeAlias = tuple[Any, ...]
+"""(position, state, rows given since, marks below): from where the rows after a position can be made again; and what
+else the edge has to say of it."""
 
 _NONE = np.zeros(0, np.int64)
 

@@ -26,7 +26,7 @@ from penstock.graph.node import END, Node
 from penstock.graph.plan import DEEPER, Plan
 from penstock.graph.state import from_json
 from penstock.run.at_hand import NOTHING, at_hand
-from penstock.run.edge import Edge, Mark
+from penstock.run.edge import Edge, Mark, edge_over
 from penstock.run.later import CONTENTS, Point, Unwritten
 from penstock.run.located import located
 from penstock.run.moved import goes_by_number, moved
@@ -102,7 +102,7 @@ class RowIterator(Iterator[Any]):
         try:
             plan = self._plan if plan is None else plan
             shared = Shared(most_threads=self._most_threads, uncounted=self._uncounted, full=self._full)
-            return Edge(plan, mark, shared=shared)
+            return edge_over(plan, mark, shared)
         except RecursionError as error:
             found = "iter: the pipeline has so many nodes in a row that Python's limit of calls in each other is met."
             raise LimitError(found, help=DEEPER) from error

@@ -16,8 +16,9 @@ from penstock.frozen import frozen
 from penstock.graph.node import END, RowSource
 from penstock.graph.origin import named, reached
 from penstock.graph.plan import Plan
-from penstock.run.edge import Edge
-from penstock.run.marks import NO_NOTES, Mark
+from penstock.run.edge import Edge, edge_over
+from penstock.run.edge_in_turn import EdgeInTurn, in_turn
+from penstock.run.marks import NO_NOTES, Mark, drawn_in, with_drawn
 from penstock.run.passes import PassesFrom
 from penstock.run.shared import Shared
 from penstock.run.telling import TellingEdge
@@ -61,8 +62,14 @@ def _found(plan: Plan, mark: Mark, row: int, entry: int | None) -> str | None:
     if mark[2] < 0 or row - mark[3] + _rows_again(mark) > _MOST_ROWS:
         return None
     edges = _Edges()
-    kind = partial(_Telling, edges)
-    edge = kind(plan, mark, shared=Shared(passes=PassesFrom(), most_threads=1, kind=kind))
+    shared = Shared(
+        passes=PassesFrom(),
+        most_threads=1,
+        kind=partial(_Telling, edges),
+        kind_in_turn=partial(_TellingInTurn, edges),
+    )
+    is_part = _is_in_turn(mark) and not plan.draws_in_turn
+    edge = in_turn(plan, mark, shared=shared) if is_part else edge_over(plan, mark, shared)
     passed = mark[3]
     while passed < row and (n := edge.skip(row - passed)):
         passed += n
@@ -91,9 +98,11 @@ def _bare(plan: Plan, mark: Mark, known: dict[int, Plan]) -> tuple[Plan, Mark]:
         return _at(*_bare(part, Edge(part, shared=Shared(passes=PassesFrom())).mark(), known), position)
     parts = [_bare(part, below, known) for part, below in zip(plan.inputs, inputs, strict=True)]
     if plan.node.is_one_to_one and len(parts) == 1:
-        return _at(*parts[0], position)
+        part, below = parts[0]
+        return _at(part, with_drawn(below, drawn_in(mark)), position)
     if plan.node.only_moves and parts:
         same = known.setdefault(id(plan), Plan(plan.node, tuple(part for part, _ in parts)))
+        same.count_as(plan)
         inputs = tuple(below for _, below in parts)
         return same, (epoch, state, given, position, inputs, _without_next(notes))
     return plan, mark
@@ -107,7 +116,11 @@ def _at(plan: Plan, mark: Mark, position: int) -> tuple[Plan, Mark]:
 
 def _without_next(notes: tuple[Any, ...]) -> tuple[Any, ...]:
     """Notes that do not say where rows go on apart from those on hold: these are made again."""
-    return (*notes[:2], None) if notes else ()
+    return (*notes[:2], None, *((None, *notes[4:]) if len(notes) > 4 else ())) if notes else ()
+
+
+def _is_in_turn(mark: Mark) -> bool:
+    return len(mark[5]) > 4 or any(map(_is_in_turn, mark[4]))
 
 
 def _rows_again(mark: Mark) -> int:
@@ -188,6 +201,10 @@ class _Telling(TellingEdge):
 
     def _tells(self, rows: RowSource | None) -> RowSource | None:
         return None if rows is None else _ByNumber(self._edges, self._number, rows)
+
+
+class _TellingInTurn(_Telling, EdgeInTurn):
+    """As `_Telling`, where passes begin in turn."""
 
 
 @frozen

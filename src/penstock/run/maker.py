@@ -49,7 +49,8 @@ class Maker:
     ) -> None:
         """To be begun. What is not asked for with a number of threads is done by those that read ahead, if any."""
         self._plan, self._open_edge, self._epoch, self._shared = plan, open_edge, epoch, shared
-        threads = plan.node.threads()
+        self._in_turn = shared.passes.in_turn and plan.is_shuffled
+        threads = 1 if self._in_turn else plan.node.threads()
         self._pool: Pool | Readers | None = Pool(threads) if threads > 1 else None
         self._width = max(threads, 1)
         self._may_share = threads < 0 and shared.most_threads != 1
@@ -64,7 +65,7 @@ class Maker:
     def begin(self, place: Place | None, *, after: bool = False) -> None:
         """From the start, from a place, or from the start of the epoch after that of a place."""
         # Chains of a hundred nodes are as deep in calls: where nothing runs as one, one call fewer for each.
-        make = steps_of if self._plan.node.may_join(*self._plan.inputs) else Steps
+        make = steps_of if self._plan.node.may_join(*self._plan.inputs) and not self._in_turn else Steps
         self._steps = make(
             self._plan,
             self._open_edge,
@@ -76,14 +77,16 @@ class Maker:
         if self._group_rows > 1:
             self._steps.in_groups(self._group_rows)
         self._next = (
-            _Crossing(self._steps, self._plan).next if self._plan.crosses_epochs else self._steps.next
+            _Crossing(self._steps, self._plan).next
+            if self._plan.crosses_epochs and not self._in_turn
+            else self._steps.next
         )
         self.place = self._steps.place
         """Where the first step begins."""
         self._line: deque[tuple[Made, Ticket | None, Sequence[Reached]]] = deque()
         self._slow_steps = 0
         self._end: Ready | None = None
-        depth = self._plan.node.ahead()
+        depth = 0 if self._in_turn else self._plan.node.ahead()
         self._ahead = self._made_ahead(depth) if depth else None
 
     def restart(self, epoch: int, place: Place) -> None:

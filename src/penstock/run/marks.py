@@ -14,14 +14,31 @@ from penstock.graph.plan import Plan
 from penstock.run.failed import are_failed_rows
 from penstock.run.told import Told
 
-__all__ = ["AT_END", "NO_NOTES", "Epochs", "Mark", "checked", "held_rows", "is_mark", "latest_epoch"]
+__all__ = [
+    "AT_END",
+    "NO_NOTES",
+    "Epochs",
+    "Mark",
+    "checked",
+    "counted_in",
+    "drawn_in",
+    "held_rows",
+    "is_mark",
+    "latest_epoch",
+    "reached_in",
+    "with_drawn",
+]
 
 Mark: TypeAlias = tuple[Any, ...]
 """(epoch, state of the node, rows given since, position, marks of its inputs, notes); a plain value.
 
 Notes are empty, or (errors raised in this epoch, the rows that failed since the state, the place and the rows given
 since of what comes next where that may be apart from rows on hold, or `AT_END`, or None). The mark of an input may have
-a fourth: the epochs that the rows of the next step reach, where that is one that it is not in yet.
+a fourth: the epochs that the rows of the next step reach, where that is one that it is not in yet; or None.
+
+Where passes are counted in turn (`run.drawn`) a fifth note says which epochs were drawn below since the state, or of an
+edge that begins when a row of it is wanted (`WAITS`, whether there was a pass before); and a sixth the next epochs of
+what is counted.
 """
 
 Epochs: TypeAlias = tuple[Any, ...]
@@ -57,6 +74,31 @@ def checked(mark: Mark | None, plan: Plan) -> Mark | None:
     return mark
 
 
+def reached_in(mark: Mark) -> Epochs | None:
+    """The epochs that the rows of the next step reach, where a mark says it."""
+    return mark[5][3] if len(mark[5]) > 3 else None
+
+
+def drawn_in(mark: Mark) -> tuple[int, ...]:
+    """What a mark says of epochs that were drawn."""
+    return mark[5][4] if len(mark[5]) > 4 else ()
+
+
+def with_drawn(mark: Mark, drawn: tuple[int, ...]) -> Mark:
+    """A mark below which these epochs were drawn besides, later on. ValueError where its pass has not begun."""
+    if not drawn:
+        return mark
+    before = drawn_in(mark)
+    if WAITS in before or WAITS in drawn:
+        raise ValueError("which epochs a pass that has not begun will draw is not in its mark")
+    return (*mark[:5], (*(mark[5] or NO_NOTES)[:3], None, (*before, *drawn), *mark[5][5:]))
+
+
+def counted_in(mark: Mark) -> tuple[int, ...] | None:
+    """The next epochs in a mark, where it says them."""
+    return mark[5][5] if len(mark[5]) > 5 else None
+
+
 def _is_place(place: Any, plan: Plan) -> bool:
     if not (isinstance(place, tuple) and len(place) == 2):
         return False
@@ -85,12 +127,16 @@ def _are_notes(notes: Any, plan: Plan) -> bool:
         return False
     if not notes:
         return True
-    if not (len(notes) in {3, 4} and _is_count(notes[0])):
+    if not (3 <= len(notes) <= 6 and _is_count(notes[0])):
         return False
-    _, failed, here, *reached = notes
-    if not are_failed_rows(failed):
+    failed, here, reached, *drawn = (*notes[1:], None)[: len(notes)] if len(notes) == 3 else notes[1:]
+    if not (are_failed_rows(failed) and all(map(_are_counts, drawn))):
         return False
-    return all(_are_epochs(epochs, plan) for epochs in reached) and (here is None or _is_next(here, plan))
+    return (reached is None or _are_epochs(reached, plan)) and (here is None or _is_next(here, plan))
+
+
+def _are_counts(value: Any) -> bool:
+    return isinstance(value, tuple) and all(_is_count(n, WAITS) for n in value)
 
 
 def _is_next(here: Any, plan: Plan) -> bool:
@@ -103,6 +149,8 @@ def _are_epochs(value: Any, plan: Plan) -> bool:
     if not (isinstance(value, tuple) and 2 <= len(value) <= 4 and _is_count(value[0], WAITS)):
         return False
     _, below, *told = value
+    if below == () and plan.begins_turns:
+        return len(told) == 1 and _are_counts(told[0]) and len(told[0]) == len(plan.counted_in_turn)
     if not (isinstance(below, tuple) and len(below) == len(plan.inputs)):
         return False
     if not (all(map(are_rising, told)) if plan.node.keeps_rows else _are_told(told, plan)):

@@ -25,7 +25,7 @@ def moved(mark: Mark, plan: Plan, n: int) -> Mark | None:
 
     No row has been given since the places in it: whoever restores it makes none again.
     """
-    if plan.begins_in_turn:  # which epochs come further on depends on those before
+    if plan.begins_in_turn or plan.draws_in_turn:  # which epochs come further on depends on those before
         return None
     return _at(mark, plan, mark[3] + n, 0)
 

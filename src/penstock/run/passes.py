@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from threading import local
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
 from penstock.graph.begins import NEVER_BEFORE, Begins
 from penstock.graph.in_turn import begin
 from penstock.graph.origins import is_told_of
 from penstock.graph.plan import Plan
-from penstock.run.crossed import kept_with, next_epochs, raised
+from penstock.run.crossed import begun_again, kept_with, next_epochs, raised
+from penstock.run.marks import counted_in
 
 __all__ = [
     "Passes",
@@ -35,7 +36,15 @@ _HERE: Final = local()
 
 
 class Passes:
-    """Passes as they are counted in this process: each that begins is another one."""
+    """Passes as they are counted in this process: each that begins is another one.
+
+    Attributes:
+        in_turn: Whether it depends on all rows given so far which epoch begins next: then none is made ahead.
+        begins: How those over a dataset that a function returned begin; None of others.
+    """
+
+    in_turn: ClassVar[bool] = False
+    begins: Begins | None = None
 
     def __init__(self) -> None:
         self._allotted: dict[int, deque[int]] = {}
@@ -113,6 +122,12 @@ class Passes:
         if not _is_in("told_by_others"):
             when_taken(partial(self.note, plan, epoch))
 
+    def reach_again(self, plan: Plan, place: Any) -> None:
+        """Take note, once what is made now is taken, that the inputs of a plan have begun once more at its end."""
+        if not plan.begins_in_turn and not _is_in("told_by_others"):
+            for part, mark in zip(plan.inputs, place[1], strict=True):
+                when_taken(partial(_note_ended, part, mark, 1))
+
 
 class PassesAlone(Passes):
     """As `Passes`, of a process in which no cache has kept rows."""
@@ -126,6 +141,7 @@ class PassesFrom(Passes):
 
     def __init__(self, begins: Begins = NEVER_BEFORE) -> None:
         super().__init__()
+        self.begins = begins
         self._next = dict(begins.epochs)
         self._kept = begins.kept_by_id()
 
@@ -144,6 +160,9 @@ class PassesFrom(Passes):
     def _note_named(self, plan: Plan, begun: tuple[int, ...]) -> None:
         for part, epoch in zip(plan.node.counted, begun, strict=True):
             self._note(part, epoch - 1)
+
+    def reach_again(self, plan: Plan, place: Any) -> None:
+        """Nobody else counts the passes here."""
 
     def kept(self, cache: Plan) -> Any:
         """The origin from which a cache had kept rows when the dataset was opened."""
@@ -256,6 +275,11 @@ def _note_ended(plan: Plan, mark: Any, more: int) -> None:
         mark: Where it has ended.
         more: Epochs that were begun, and of which no row was taken.
     """
+    if counted_in(mark) is not None:
+        again = begun_again((mark,), (plan,)) if more else (mark,)
+        for part, epoch in next_epochs(again[0], plan).values():
+            plan.note_in_turn(part, epoch - 1)
+        return
     _note_taken(plan, mark, more)
     _, state, given, _, inputs, _ = mark
     begun = plan.node.begins_after(state, *plan.inputs)

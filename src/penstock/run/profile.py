@@ -14,7 +14,7 @@ from penstock.frozen import frozen
 from penstock.graph.explain import call_of
 from penstock.graph.node import END, Failing, Partly, State, Step, Work
 from penstock.graph.plan import Plan
-from penstock.run.edge import Edge
+from penstock.run.edge import edge_over
 from penstock.run.shared import Shared
 
 __all__ = ["Profile", "Usage", "profile"]
@@ -188,7 +188,7 @@ def _usages(plan: Plan, depth: int) -> Iterator[tuple[Plan, Usage]]:
 def profile(plan: Plan, seconds: float, rows: int | None) -> Profile:
     """Run a plan for some time, or until so many rows have come, and tell where the time went."""
     meter = _Meter(plan)
-    edge = Edge(plan, shared=Shared(meter=meter))
+    edge = edge_over(plan, shared=Shared(meter=meter))
     start, n = perf_counter(), 0
     while perf_counter() - start < seconds and (rows is None or n < rows):
         chunk = edge.pull(None if rows is None else rows - n)

@@ -38,7 +38,9 @@ class Shared:
         passes: Tells epochs.
         uncounted: Where it is noted what functions draw at random that no state counts.
         readers: Make things ahead within a dataset that was opened for a row; None outside.
+        in_turn: Whether passes begin in turn somewhere in the plan.
         kind: Opens them, where they are not plain ones.
+        kind_in_turn: The same of those where passes begin in turn.
         full: Takes caches that are full, for whoever asks marks of it as rows are taken; None where nobody does.
     """
 
@@ -47,5 +49,7 @@ class Shared:
     passes: Passes = field(default_factory=Passes)
     uncounted: Uncounted = field(default_factory=Uncounted)
     readers: Readers | None = None
+    in_turn: bool = False
     kind: Callable[..., Edge] | None = None
+    kind_in_turn: Callable[..., Edge] | None = None
     full: list[Node] | None = None

@@ -23,7 +23,7 @@ from penstock.graph.explain import call_of
 from penstock.graph.node import UNKNOWN, Node, Spent, State
 from penstock.graph.plan import Plan
 from penstock.graph.share import Given, Joined, Share
-from penstock.run.edge import Edge, Mark
+from penstock.run.edge import Mark, edge_over
 from penstock.run.failed import rows_before
 from penstock.run.marks import is_mark
 from penstock.run.remade import spent_by_origin
@@ -173,7 +173,7 @@ def _through_epochs(
 
     In that of the row that comes next, if it `moves_on`.
     """
-    rows, left, epochs = Edge(plan.inputs[0], below), stop - below[3], 0
+    rows, left, epochs = edge_over(plan.inputs[0], below), stop - below[3], 0
     while (left := left - rows.skip(left)) or moves_on:
         after, made = plan.node.step(state, rows)
         if made is not None or after == state:
@@ -199,7 +199,7 @@ def _given(share: Plan, node: Share, mark: Mark, stop: int, kept: IntArray) -> G
 def _errors(plan: Plan, mark: Mark, n: int) -> IntArray:
     """int64[k] rising, which of the n rows after the state of a mark fail: a node above may have left them out."""
     epoch, state, _, _, inputs, _ = mark
-    rows, found, row = Edge(plan, (epoch, state, 0, 0, inputs, ())), list[int](), 0
+    rows, found, row = edge_over(plan, (epoch, state, 0, 0, inputs, ())), list[int](), 0
     while row < n:
         try:
             passed = rows.skip(n - row)
@@ -240,7 +240,7 @@ def _spent(plan: Plan, mark: Mark, n: int, kept: IntArray) -> Spent | None:
     None where it cannot be told, or other rows cannot come instead.
     """
     epoch, state, _, _, (below,), _ = mark
-    spent = plan.node.spent(state, n, below[3], partial(Edge, plan.inputs[0], below))
+    spent = plan.node.spent(state, n, below[3], partial(edge_over, plan.inputs[0], below))
     held = None if spent is None else _held(plan, state, kept, spent[1], below)
     if spent is not None and held is not None:
         return spent[0], held, spent[2]
@@ -256,7 +256,7 @@ def _held(plan: Plan, state: State, kept: IntArray, own: IntArray, below: Mark) 
     """
     if not len(kept):
         return own
-    opened = partial(Edge, plan.inputs[0], below)
+    opened = partial(edge_over, plan.inputs[0], below)
     if (found := plan.node.made_of(state, kept, below[3], opened)) is not None:
         return np.union1d(own, found)
     if len(own) or plan.node.mixes:

@@ -151,6 +151,8 @@ class Steps:
         self.place = self._place()
         if made is END:
             # The epoch that follows may depend on whether this one has come to its end.
+            if self._node.begins_again(self._state, *self._plan.inputs):
+                self._passes.reach_again(self._plan, self.place)
             return self.place, END
         if callable(made):
             return before, Task(self._uncounted.watched(self._node, made), self.place)
@@ -215,7 +217,8 @@ class Steps:
     def _ended(self, state: State, marks: tuple[Any, ...]) -> tuple[Any, ...]:
         """The marks of the inputs at the end of an epoch."""
         inputs = self._plan.inputs
-        return begun_again(marks, inputs) if self._node.begins_again(state, *inputs) else marks
+        counts = not self._passes.in_turn and self._node.begins_again(state, *inputs)
+        return begun_again(marks, inputs) if counts else marks
 
     def _place(self) -> Place:
         return self._state, tuple(edge.mark() for edge in self._edges)

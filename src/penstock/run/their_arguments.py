@@ -13,7 +13,7 @@ from penstock.graph.node import Node
 from penstock.graph.plan import Plan
 from penstock.graph.state import to_json
 from penstock.graph.value_digests import fields_of
-from penstock.run.edge import Edge, Mark
+from penstock.run.edge import Mark, edge_over
 from penstock.run.told import Told
 
 __all__ = ["carried_over", "plan_of"]
@@ -126,7 +126,9 @@ def _stop_below(plan: Plan, mark: Mark, stop: int) -> int | None:
     _, state, given, position, (below,), _ = mark
     if plan.node.repeats or plan.node.goes_by_number:
         return None
-    spent = plan.node.spent(state, stop - position + given, below[3], partial(Edge, plan.inputs[0], below))
+    spent = plan.node.spent(
+        state, stop - position + given, below[3], partial(edge_over, plan.inputs[0], below)
+    )
     return None if spent is None else spent[0]
 
 
@@ -138,7 +140,7 @@ def _counted(mark: Mark, theirs: Plan, plan: Plan) -> Mark | None:
         epoch, state, given, position, inputs, notes = below
         if len(inputs) != 1 or part.node.repeats or part.node.goes_by_number or (notes and notes[1]):
             return None
-        opened = partial(Edge, part.inputs[0], inputs[0])
+        opened = partial(edge_over, part.inputs[0], inputs[0])
         spent = part.node.spent(state, stop - position + given, inputs[0][3], opened)
         if spent is None or len(spent[1]):
             return None
@@ -162,7 +164,7 @@ def _line_to_last_difference(theirs: Plan, plan: Plan) -> Iterator[Plan]:
 
 def _further(plan: Plan, mark: Mark, position: int) -> Mark:
     """The mark at a later position, or at the end where that comes before it."""
-    rows = Edge(plan, mark)
+    rows = edge_over(plan, mark)
     while rows.position < position and rows.skip(position - rows.position):
         pass
     return rows.mark()

@@ -1,0 +1,193 @@
+"""Edges where it depends on all rows given so far which epoch of a shuffled plan begins next (see `run.drawn`)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from penstock.column.base import IntArray
+from penstock.graph.begins import NEVER_BEFORE, Begins
+from penstock.graph.in_turn import WAITS
+from penstock.graph.node import AUTOTUNE, RowSource
+from penstock.graph.plan import Plan
+from penstock.run.crossed import ended
+from penstock.run.drawn import Drawn, PassesInTurn
+from penstock.run.edge import Edge
+from penstock.run.held import Base
+from penstock.run.marks import NO_NOTES, Mark, checked, drawn_in, with_drawn
+from penstock.run.shared import Shared
+from penstock.run.steps import InputEdge, OpenEdge
+
+__all__ = ["EdgeInTurn", "in_turn"]
+
+
+def in_turn(plan: Plan, mark: Mark | None = None, *held: Any, shared: Shared, **how: Any) -> Edge:
+    """The edge of the first plan below which passes begin in turn."""
+    passes = PassesInTurn(plan, mark, begins=shared.passes.begins)
+    return (shared.kind_in_turn or EdgeInTurn)(
+        plan, mark, *held, shared=replace(shared, passes=passes), **how
+    )
+
+
+class EdgeInTurn(Edge):
+    """An edge over a plan in which passes begin one by one: with that of the node above, or when a row is wanted.
+
+    An edge that waits for this has no steps. Its mark is that of the pass before, or one from the start, with a note.
+    """
+
+    def __init__(
+        self, plan: Plan, mark: Mark | None = None, *held: Any, waits: bool = False, **how: Any
+    ) -> None:
+        self._passes: PassesInTurn
+        self._drawn = Drawn()
+        self._waits: Mark | None = None
+        self._begins_waiting = waits
+        self._again: tuple[int, ...] = ()
+        super().__init__(plan, mark, *held, **how)
+
+    def _open(self, mark: Mark | None, held: IntArray | None, *, after: bool, is_inner: bool) -> None:
+        self._is_root, self.in_turn, self.is_opened = not is_inner, is_inner, self._passes.is_opened
+        if self._begins_waiting:
+            self._wait(mark)
+        elif mark is None:
+            self._begin_anew()
+        elif after:
+            self._begin_after(mark)
+        else:
+            self.rewind(mark, held)
+
+    def _wait(self, mark: Mark | None) -> None:
+        """Begin when a row is wanted: after the pass of a mark, or as the first."""
+        if mark is None:
+            notes, mark = (0, (), None, None, (WAITS, 0)), _unbegun(self._plan)
+        else:
+            notes = (*(mark[5] or NO_NOTES)[:3], None, (WAITS, int(drawn_in(mark) != (WAITS, 0))))
+        self._epoch, self._waits = mark[0], (*mark[:5], notes)
+        self._clear((mark[1], mark[4]))
+
+    def _begin_after(self, mark: Mark) -> None:
+        if drawn_in(mark) == (WAITS, 0):
+            self._begin_anew()
+        else:
+            self._begin(self._passes.begin(self._plan), ended(mark, self._plan), after=True)
+
+    def _begin(self, epoch: int, place: Any = None, *, after: bool = False) -> None:
+        self._waits, self._drawn, self._again = None, Drawn(self._again), ()
+        super()._begin(epoch, place, after=after)
+
+    def _opener(self) -> OpenEdge:
+        return _Opening(self._plan, self._shared) if self._plan.is_shuffled else super()._opener()
+
+    def in_groups(self, size: int) -> None:
+        if self._waits is None:
+            super().in_groups(size)
+        else:
+            self._group_rows = size
+
+    def _ready(self) -> int:
+        if self._waits is not None:
+            mark, self._waits = self._waits, None
+            self._begin_after(mark)
+        return super()._ready()
+
+    def _make(self) -> bool:
+        self._drawn.begin_step(self._held.base[4] if self._held else None)
+        with self._passes.drawing(self._drawn):
+            is_more = super()._make()
+        if self._waiting or not is_more:  # the place is the one behind the step
+            self._drawn.settle()
+        return is_more
+
+    def _jumped(self, n: int) -> bool:
+        return self._waits is None and super()._jumped(n)
+
+    def _base(self) -> Base:
+        return (*super()._base(), self._drawn.place)
+
+    @property
+    def by_number_now(self) -> RowSource | None:
+        return None if self._plan.is_shuffled else super().by_number_now
+
+    @property
+    def by_number_left(self) -> RowSource | None:
+        return None if self._plan.is_shuffled else super().by_number_left
+
+    def mark(self) -> Mark:
+        mark = super().mark() if self._waits is None else self._waits
+        drawn = drawn_in(mark)
+        if self._waits is None:
+            drawn = self._drawn.since(self._held.base[4] if self._held else self._drawn.place)
+        counted = self._passes.counted if self._is_root else ()
+        if not drawn and not counted:
+            return mark
+        return (*mark[:5], (*(mark[5] or NO_NOTES)[:3], None, drawn, *((counted,) if counted else ())))
+
+    def _input_mark(self) -> Mark | None:
+        with suppress(ValueError):
+            return with_drawn(super()._input_mark(), self._drawn.since(self._drawn.place))
+        return None
+
+    def rewind(self, mark: Mark, held: IntArray | None = None) -> None:
+        drawn = drawn_in(mark)
+        if drawn[:1] == (WAITS,):
+            self._wait(None if drawn == (WAITS, 0) else mark)
+        else:
+            self._again = drawn
+            super().rewind(mark, held)
+
+    def restart(self, mark: Mark | None = None) -> None:
+        mark = self.mark() if mark is None else mark
+        if self._is_root:  # what was made of it ahead is not what it goes on from
+            self._passes.go_on(mark)
+        self._begin_after(mark)
+
+    def begin_behind(self, other: Any) -> None:
+        """It begins when a row is wanted."""
+
+    def branch(
+        self,
+        plan: Plan,
+        mark: Mark | None = None,
+        begins: Begins = NEVER_BEFORE,
+        threads: int = AUTOTUNE,
+    ) -> Edge:
+        known = self._shared
+        known.uncounted.opened.note(plan)
+        mark = checked(mark, plan)
+        passes = PassesInTurn(plan, mark, outer=self._passes, begins=begins)
+        shared = replace(known, meter=None, passes=passes, readers=self._readers_of(threads))
+        return (known.kind_in_turn or EdgeInTurn)(plan, mark, shared=shared)
+
+    def again(self, mark: Mark | None = None) -> Edge:
+        if self._waits is not None:
+            self._begin_after(self._waits)
+        return super().again(mark)
+
+
+class _Opening:
+    """Opens the edges below one, of which the first begin when it does."""
+
+    def __init__(self, plan: Plan, shared: Shared) -> None:
+        node = plan.node
+        self._begin = 0 if node.takes_none else node.begins_with(*plan.inputs)
+        self._open = partial(shared.kind_in_turn or EdgeInTurn, shared=shared, is_inner=True)
+
+    def __call__(
+        self,
+        plan: Plan,
+        mark: Any = None,
+        held: IntArray | None = None,
+        *,
+        after: bool = False,
+        open_edge: OpenEdge | None = None,
+    ) -> InputEdge:
+        self._begin -= 1
+        waits = plan.is_shuffled and self._begin < 0 and (mark is None or after)
+        return self._open(plan, mark, held, after=after, open_edge=open_edge, waits=waits)
+
+
+def _unbegun(plan: Plan) -> Mark:
+    """The mark before a pass that nothing is known of."""
+    return (0, plan.node.start(0), 0, 0, tuple(map(_unbegun, plan.inputs)), ())

@@ -1,0 +1,180 @@
+"""One shuffled dataset in several places: passes over it are counted as they begin, row by row, as in TensorFlow."""
+
+import json
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import penstock as ps
+from penstock.graph.plain import PlainPasses
+from penstock.sources import range_
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from going_on import assert_each_state_goes_on, listed, orders_of
+from one_shuffle import used_in_places
+
+Dataset = ps.Dataset
+MOST_ROWS = 40
+PROGRAMS = range(90)
+
+
+def given(rows: Any, n: int = MOST_ROWS) -> list[Any]:
+    """The next rows as plain values, and errors in their places."""
+    found: list[Any] = []
+    while len(found) < n:
+        try:
+            found.append(plain(next(rows)))
+        except StopIteration:
+            break
+        except ps.errors.FunctionError as error:
+            found.append(str(error))
+    return found
+
+
+def plain(row: Any) -> Any:
+    return tuple(map(plain, row)) if isinstance(row, tuple) else np.asarray(row).tolist()
+
+
+def side_by_side():
+    rows = Dataset.range(3).shuffle(5, seed=9)
+    return Dataset.zip((rows.take(2).repeat(2), rows)).map(lambda x, y: x * 100 + y)
+
+
+def opened_twice():
+    rows = Dataset.range(4).shuffle(4, seed=3)
+    parts = [Dataset.range(3).flat_map(lambda _: rows) for _ in range(2)]
+    return Dataset.zip(tuple(parts)).map(lambda a, b: a * 10 + b)
+
+
+@pytest.mark.parametrize(
+    ("build", "theirs"),
+    [
+        (side_by_side, [(100, 1, 102), (0, 101, 202), (201, 102, 100)]),
+        (
+            opened_twice,
+            [
+                (0, 13, 22, 31, 0, 13, 32, 21, 12, 33, 20, 1),
+                (0, 11, 23, 32, 23, 32, 0, 11, 13, 0, 21, 32),
+                (0, 32, 21, 13, 12, 1, 20, 33, 1, 13, 32, 20),
+            ],
+        ),
+    ],
+)
+def test_orders_are_those_of_tensorflow(build, theirs):
+    assert orders_of(build, 3) == theirs
+    assert_each_state_goes_on(build, passes=2)
+    assert [listed(Dataset(build().plan.of_pass(0)))] == [list(theirs[0])]
+
+
+@pytest.mark.parametrize("seed", PROGRAMS)
+def test_rows_mean_the_same_plain_and_in_any_chunks_in_each_pass(seed: int, monkeypatch: pytest.MonkeyPatch):
+    meant, ds = PlainPasses(), used_in_places(seed)(Dataset)
+    passes = [given(meant.of(ds.plan), n) for n in (MOST_ROWS, 3, MOST_ROWS)]
+    for rows in (8192, 1, 3):
+        monkeypatch.setattr(range_, "_FIRST_ROWS", rows)
+        monkeypatch.setattr(range_, "_CHUNK_ROWS", rows)
+        here = used_in_places(seed)(Dataset)
+        assert [given(iter(here), n) for n in (MOST_ROWS, 3, MOST_ROWS)] == passes
+
+
+@pytest.mark.parametrize("seed", PROGRAMS)
+def test_each_state_has_the_same_rest_also_twice_in_a_row(seed: int):
+    build = used_in_places(seed)
+    whole = given(iter(build(Dataset)))
+    going = iter(build(Dataset))
+    for n in range(len(whole) + 1):
+        again = iter(build(Dataset))
+        given(again, n % 3)
+        again.set_state(json.loads(json.dumps(going.get_state())))
+        other = iter(build(Dataset))
+        other.set_state(json.loads(json.dumps(again.get_state())))
+        assert given(again, len(whole) - n) == given(other, len(whole) - n) == whole[n:]
+        next(going, None)
+
+
+def refuse_one(x: Any) -> Any:
+    if int(np.sum(x)) % 100 == 1:
+        raise ValueError("one")
+    return x
+
+
+@pytest.mark.parametrize("seed", PROGRAMS[::3])
+def test_each_state_has_the_same_rest_where_rows_fail(seed: int):
+    def build() -> Any:
+        return used_in_places(seed)(Dataset, lambda rows: rows if is_zipped(rows) else rows.map(refuse_one))
+
+    def is_zipped(rows: Any) -> bool:
+        return isinstance(rows.element_spec, tuple)
+
+    whole = given(iter(build()))
+    going = iter(build())
+    for n in range(len(whole)):
+        again = iter(build())
+        again.set_state(json.loads(json.dumps(going.get_state())))
+        assert given(again, len(whole) - n) == whole[n:]
+        given(going, 1)
+
+
+def slow(*row: Any) -> Any:
+    time.sleep(0.0003)
+    return row if len(row) > 1 else row[0]
+
+
+@pytest.mark.parametrize("seed", PROGRAMS[::2])
+def test_what_is_made_ahead_changes_no_pass_and_no_state(seed: int):
+    def build() -> Any:
+        return used_in_places(seed)(Dataset, lambda rows: rows.prefetch(3)).map(slow, num_parallel_calls=2)
+
+    def left(ds: Any) -> list[Any]:
+        rows = iter(ds)
+        found = []
+        for row in islice(rows, 4):
+            found.append(plain(row))
+            time.sleep(0.001)
+        return found
+
+    here, ahead = used_in_places(seed)(Dataset), build()
+    passes = [left(here), given(iter(here)), left(here)]
+    assert [left(ahead), given(iter(ahead)), left(ahead)] == passes
+    whole, going = given(iter(build()), 12), iter(build())
+    for n in range(len(whole)):
+        again = iter(build())
+        again.set_state(json.loads(json.dumps(going.get_state())))
+        assert given(again, len(whole) - n) == whole[n:]
+        next(going)
+
+
+def test_a_state_is_small_however_many_passes_have_begun():
+    rows = Dataset.range(50).shuffle(20, seed=1)
+    it = iter(Dataset.zip((rows.repeat(), rows.map(lambda x: x + 1).repeat())).shuffle(30, seed=2))
+    sizes = []
+    for _ in range(3):
+        for _ in islice(it, 1000):
+            pass
+        sizes.append(len(json.dumps(it.get_state())))
+    assert max(sizes) < 6000
+    assert max(sizes) - min(sizes) < 1000
+
+
+def test_an_error_names_the_row_of_its_source():
+    rows = Dataset.range(4).shuffle(4, seed=1)
+    ds = Dataset.zip((rows.map(refuse_one).repeat(2), rows.repeat(2)))
+    errors = [row for row in given(iter(ds)) if isinstance(row, str)]
+    assert len(errors) == 2
+    assert all("came from row 1 of Range(0, stop=4" in error for error in errors)
+
+
+def test_what_lies_above_is_made_ahead_by_threads():
+    from threading import active_count
+
+    rows = Dataset.range(1000).shuffle(100, seed=1)
+    both = Dataset.sample_from_datasets([rows.repeat(), rows.map(lambda x: -x).repeat()], seed=2)
+    before = active_count()
+    it = iter(both.map(slow, num_parallel_calls=2).prefetch(2))
+    list(islice(it, 50))
+    assert active_count() > before

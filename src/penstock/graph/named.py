@@ -36,6 +36,8 @@ _JOIN: Final = frozenset(
     {"zip", "sample_from_datasets", "choose_from_datasets", "interleave", "parallel_interleave"}
 )
 """Methods by which the dataset that a function returns may have several of those that it names side by side."""
+_FILLS: Final = frozenset({"shuffle", "repeat"})
+"""Methods that together may begin passes over what a function names before their rows are wanted."""
 _BEGIN_LATER: Final = _JOIN | {
     "repeat",
     "shuffle_and_repeat",
@@ -163,7 +165,7 @@ def _are_in_turn(functions: tuple[Any, ...], *, one: bool) -> bool:
     shuffled = [plan for plan in search.found if plan.is_shuffled]
     if not shuffled:
         return False
-    if any(plan.draws_in_turn for plan in shuffled) or search.names & _JOIN:
+    if any(plan.draws_in_turn for plan in shuffled) or search.names & _JOIN or search.names >= _FILLS:
         return True
     return not one and (any(plan.begins_later for plan in shuffled) or bool(search.names & _BEGIN_LATER))
 

@@ -152,6 +152,9 @@ class Node(ABC):
     keeps_rows: ClassVar[bool] = False
     """Whether the rows of a pass may be those that an earlier one has left behind."""
 
+    fills_ahead: ClassVar[bool] = False
+    """Whether it may have rows of its next pass on hold before that begins, where it is repeated."""
+
     takes_turns: ClassVar[bool] = False
     """Whether it asks for no row of an input before it is the turn of that."""
 
@@ -289,6 +292,20 @@ class Node(ABC):
         Overridden where all states are to tell where the inputs stood: also those that others have from before a step.
         """
         return state
+
+    def is_one_with(self, *inputs: Plan) -> bool:
+        """Whether tf.data runs it as one with the node of its input."""
+        return False
+
+    def passes_as_one(self, *inputs: Plan) -> int:
+        """How many passes it takes of the input of its input, where tf.data runs these two nodes as one and it matters
+        that this goes on with the next pass before the rows of one have gone; -1 for no end, 0 for all other nodes.
+        """
+        return 0
+
+    def next_pass(self, state: State, epoch: int) -> State:
+        """As `next_epoch`, of a node that is repeated and `fills_ahead`."""
+        return self.next_epoch(state, epoch)
 
     def next_epoch(self, state: State, epoch: int) -> State:
         """The state before the first row of an epoch, from any state of the one before.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,15 @@ class PlainPasses:
     def _place(self, plan: Plan, *, is_named: bool = False) -> _Place:
         self._known.append(plan)
         below = [self._place(part, is_named=is_named) for part in plan.inputs]
+        if plan.node.is_one_with(*plan.inputs):
+            line = list(below)
+            while not line[-1].plan.node.fills_ahead:  # what does nothing
+                line += line[-1].below
+            shuffle = line[-1]
+            if not (is_named and self._top is not None and shuffle.plan.was_made_before(self._top.plan)):
+                for part in line:
+                    part.is_one = True
+                shuffle.below[0].passes = plan.node.passes_as_one(*plan.inputs)
         return _Place(plan, below, is_named)
 
     def _open(self, place: _Place, plan: Plan) -> PlainRows:
@@ -70,10 +79,18 @@ class PlainPasses:
             self.opened = plan
         return self._begin(self._place(plan, is_named=True))
 
-    def _begin(self, place: _Place) -> PlainRows:
+    def _again(self, place: _Place) -> PlainRows:
+        return self._begin(place, goes_on=place.is_one)
+
+    def _begin(self, place: _Place, *, goes_on: bool = False) -> PlainRows:
         self._draw(place)
+        for below in place.below if not goes_on else ():
+            below.begun, below.ahead = 1, []
         begun = _begun_with(place)
-        inputs = [self._begin(below) if below in begun else self._later(below) for below in place.below]
+        inputs = [
+            self._begin(below, goes_on=goes_on and below.is_one) if below in begun else self._later(below)
+            for below in place.below
+        ]
         for rows in inputs:
             rows.epoch = place.epoch
         return self._rows(self._make(place.plan)(*inputs), place)
@@ -98,7 +115,7 @@ class PlainPasses:
             place.epoch += 1
 
     def _rows(self, rows: Iterator[Any], place: _Place) -> PlainRows:
-        again, begin_only = partial(self._begin, place), partial(self._begin_only, place)
+        again, begin_only = partial(self._again, place), partial(self._begin_only, place)
         return PlainRows(
             rows, place.plan, max(place.epoch, 0), again, partial(self._open, place), begin_only, place
         )
@@ -109,12 +126,23 @@ class PlainPasses:
 
 @dataclass(eq=False)
 class _Place:
-    """Where a plan stands in another one, or in one that a function gave, and the epoch of the latest pass there."""
+    """Where a plan stands in another one, or in one that a function gave, and the epoch of the latest pass there.
+
+    Attributes:
+        is_one: Whether it is run as one with the repeat above it.
+        passes: How many passes a node that is takes of its rows; 0 where there is none.
+        begun: How many of them have begun.
+        ahead: What is known of those that have begun before they are wanted.
+    """
 
     plan: Plan
     below: list[_Place]
     is_named: bool
     epoch: int = -1
+    is_one: bool = False
+    passes: int = 0
+    begun: int = 1
+    ahead: list[Any] = field(default_factory=list)
 
 
 def _begun_with(place: _Place) -> list[_Place]:

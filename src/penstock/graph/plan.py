@@ -351,6 +351,10 @@ class Plan:
         made: int = self.__dict__.get("_made", -1)  # one that was read from a pickle has none
         return made < than
 
+    def was_made_before(self, other: Plan) -> bool:
+        """Whether it was made before another one; what was read from a pickle is older than all."""
+        return self._is_older(other.__dict__.get("_made", -1))
+
     @staticmethod
     def now() -> int:
         """A number that lies above those of all plans that were made before."""

@@ -132,6 +132,16 @@ class Rows(Protocol):
         """Whether it matters which row makes a pass begin below, so that no more rows are made than are wanted."""
 
     @property
+    def passes(self) -> int:
+        """Where it matters, passes that a node takes which tf.data runs as one with the repeat above it: -1 for no end,
+        0 where there is none.
+        """
+
+    @property
+    def is_one(self) -> bool:
+        """Where it matters, whether tf.data runs what they come from as one with the repeat that takes them."""
+
+    @property
     def is_opened(self) -> bool:
         """Where it matters, whether they are of a dataset that a function returned."""
 
@@ -175,6 +185,9 @@ class Rows(Protocol):
 
     def pull_groups(self, size: int) -> Chunk | Literal[_End.END]:
         """The next rows in whole groups of `size`, as many as are at hand; fewer than `size` only at the end."""
+
+    def go_on(self) -> None:
+        """Where it has `passes`, begin the next one behind the end of one: positions go on, and rows stay on hold."""
 
     def give_back(self, n: int) -> None:
         """Take back the last n rows of the latest pull, which must have been a plain `pull`."""

@@ -109,8 +109,17 @@ class Repeat(Node):
     def begins_again(self, state: State, *inputs: Plan, named: bool = False) -> bool:
         # tf.data leaves out what does nothing, and joins a shuffle and a repeat directly above it into one node, which
         # does not, but for what functions return.
-        is_left_out = (self.count == 1 and not self.is_joined) or (not named and _is_shuffle(*inputs))
+        is_left_out = (self.count == 1 and not self.is_joined) or (not named and _joined(*inputs) is not None)
         return bool(self.count) and state == self.count and not is_left_out
+
+    def passes_as_one(self, *inputs: Plan) -> int:
+        joined = _joined(*inputs)
+        if not self.repeats or joined is None or not joined.inputs[0].is_shuffled:
+            return 0
+        return -1 if self.count is None else self.count
+
+    def is_one_with(self, *inputs: Plan) -> bool:
+        return _joined(*inputs) is not None
 
     def step(self, state: State, rows: Rows) -> Step:
         if state == self.count:
@@ -124,7 +133,8 @@ class Repeat(Node):
             return state, END
         is_empty = rows.position == 0 and rows.plan.cardinality == 0
         if state + 1 == self.count or (is_empty and not rows.in_turn):
-            if rows.in_turn and self.begins_again(self.count, rows.plan, named=rows.is_opened):
+            is_apart = rows.is_opened and not rows.is_one
+            if rows.in_turn and self.begins_again(self.count, rows.plan, named=is_apart):
                 rows.restart()
             return self.count, None
         if (several := self._several(state + 1, rows)) is not None:
@@ -173,7 +183,8 @@ class Repeat(Node):
                 yield row
             if self.count is None and n == 0:
                 return
-        if self.begins_again(self.count, rows.plan, named=rows.place.is_named):
+        is_apart = rows.place.is_named and not rows.place.is_one
+        if self.begins_again(self.count, rows.plan, named=is_apart):
             rows.begin_again()
 
     def random_access(self, rows: RowSource) -> RowSource | None:  # type: ignore[override]
@@ -186,8 +197,8 @@ class Repeat(Node):
         return [cls(0), cls(1), cls(3), cls()]
 
 
-def _is_shuffle(plan: Plan) -> bool:
-    """Whether a plan is a shuffle, but for nodes above it that do nothing, which tf.data leaves out."""
+def _joined(plan: Plan) -> Plan | None:
+    """The shuffle that a plan is, but for nodes above it that do nothing, which tf.data leaves out; None for others."""
     node = plan.node
     does_nothing = (
         (isinstance(node, Take) and node.count < 0)
@@ -195,7 +206,9 @@ def _is_shuffle(plan: Plan) -> bool:
         or (isinstance(node, Shard) and node.num_shards == 1)
         or (isinstance(node, Repeat) and node.count == 1 and not node.is_joined)
     )
-    return _is_shuffle(*plan.inputs) if does_nothing else isinstance(node, Shuffle)
+    if does_nothing:
+        return _joined(*plan.inputs)
+    return plan if isinstance(node, Shuffle) else None
 
 
 def _count(source: RowSource) -> int | None:

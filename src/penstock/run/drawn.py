@@ -118,6 +118,10 @@ class PassesInTurn(Passes):
         found = None if self._outer is None else self._outer._owner(key)  # noqa: SLF001  (its own kind)
         return found or (self if key in self._next else None)
 
+    def counts_own(self, plan: Plan) -> bool:
+        """Whether a plan is one of what is opened here, and none that its function named."""
+        return self._owner(id(plan.counted_as)) in (self, None)
+
     @property
     def is_opened(self) -> bool:
         """Whether they are over a dataset that a function returned."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from penstock.column.base import IntArray
 from penstock.graph.begins import NEVER_BEFORE, Begins
@@ -31,6 +32,10 @@ def in_turn(plan: Plan, mark: Mark | None = None, *held: Any, shared: Shared, **
     )
 
 
+_MOST_EMPTY: Final = 1000
+"""Passes without rows that are made again one after the other."""
+
+
 class EdgeInTurn(Edge):
     """An edge over a plan in which passes begin one by one: with that of the node above, or when a row is wanted.
 
@@ -38,12 +43,33 @@ class EdgeInTurn(Edge):
     """
 
     def __init__(
-        self, plan: Plan, mark: Mark | None = None, *held: Any, waits: bool = False, **how: Any
+        self,
+        plan: Plan,
+        mark: Mark | None = None,
+        *held: Any,
+        waits: bool = False,
+        is_one: bool = False,
+        passes_as_one: int = 0,
+        passes: int = 0,
+        **how: Any,
     ) -> None:
+        """As `Edge`; one that `waits` begins when a row is wanted.
+
+        Args:
+            plan: The plan.
+            mark: Its mark.
+            *held: As of `Edge`.
+            waits: Whether it begins when a row is wanted.
+            is_one: Whether the node above is run as one with the node here.
+            passes_as_one: How many passes the node above takes as one with the node here; see `Node`.
+            passes: How many the node above takes of these rows, where that is one with what is above it.
+            **how: As of `Edge`.
+        """
         self._passes: PassesInTurn
         self._drawn = Drawn()
         self._waits: Mark | None = None
         self._begins_waiting = waits
+        self._passes_as_one, self.is_one, self.passes = passes_as_one, is_one, passes
         self._again: tuple[int, ...] = ()
         super().__init__(plan, mark, *held, **how)
 
@@ -78,7 +104,9 @@ class EdgeInTurn(Edge):
         super()._begin(epoch, place, after=after)
 
     def _opener(self) -> OpenEdge:
-        return _Opening(self._plan, self._shared) if self._plan.is_shuffled else super()._opener()
+        if not self._plan.is_shuffled:
+            return super()._opener()
+        return _Opening(self._plan, self._shared, self._passes, self._passes_as_one)
 
     def in_groups(self, size: int) -> None:
         if self._waits is None:
@@ -92,6 +120,25 @@ class EdgeInTurn(Edge):
             self._begin_after(mark)
         return super()._ready()
 
+    def go_on(self) -> None:
+        """Begin the next pass behind the end of one: positions go on, and rows on hold stay."""
+        state, inputs = self._before
+        drawn, known = self._drawn, (self.position, self._held, self._failed)
+        drawn.begin_step(self._held.base[4] if self._held else None)
+        with self._passes.drawing(drawn):
+            self._begin_after((self._epoch, state, 0, self.position, inputs, ()))
+        self._drawn, (self.position, self._held, self._failed) = drawn, known
+        drawn.settle()
+
+    def _pass_again(self, limit: int, wanted: IntArray, known: Mapping[str, IntArray]) -> int:
+        passed = super()._pass_again(limit, wanted, known)
+        for _ in range(_MOST_EMPTY if self.passes else 0):
+            if passed:
+                break
+            self.go_on()
+            passed = super()._pass_again(limit, wanted, known)
+        return passed
+
     def _make(self) -> bool:
         self._drawn.begin_step(self._held.base[4] if self._held else None)
         with self._passes.drawing(self._drawn):
@@ -104,7 +151,7 @@ class EdgeInTurn(Edge):
         return self._waits is None and super()._jumped(n)
 
     def _base(self) -> Base:
-        return (*super()._base(), self._drawn.place)
+        return (*super()._base(), self._drawn.place, self._epoch)
 
     @property
     def by_number_now(self) -> RowSource | None:
@@ -116,6 +163,8 @@ class EdgeInTurn(Edge):
 
     def mark(self) -> Mark:
         mark = super().mark() if self._waits is None else self._waits
+        if self._held:
+            mark = (self._held.base[5], *mark[1:])
         drawn = drawn_in(mark)
         if self._waits is None:
             drawn = self._drawn.since(self._held.base[4] if self._held else self._drawn.place)
@@ -138,6 +187,13 @@ class EdgeInTurn(Edge):
             super().rewind(mark, held)
 
     def restart(self, mark: Mark | None = None) -> None:
+        if mark is None and self._passes_as_one:
+            self._epoch = self._passes.begin(self._plan)
+            state = self._plan.node.next_pass(self._before[0], self._epoch)
+            self._maker.go_on(state, restarts=not self._plan.node.fills_ahead)
+            self._clear(self._maker.place)
+            self._drawn.settle()
+            return
         mark = self.mark() if mark is None else mark
         if self._is_root:  # what was made of it ahead is not what it goes on from
             self._passes.go_on(mark)
@@ -169,8 +225,13 @@ class EdgeInTurn(Edge):
 class _Opening:
     """Opens the edges below one, of which the first begin when it does."""
 
-    def __init__(self, plan: Plan, shared: Shared) -> None:
-        node = plan.node
+    def __init__(self, plan: Plan, shared: Shared, counted: PassesInTurn, passes: int) -> None:
+        """With `passes` that the node takes as one with the one above it."""
+        node, self._counted = plan.node, counted
+        self._passes = passes if node.fills_ahead else 0
+        # What does nothing between the two is none of the two.
+        self._as_one = node.passes_as_one(*plan.inputs) or (0 if self._passes else passes)
+        self._is_one = node.is_one_with(*plan.inputs) or bool(passes)
         self._begin = 0 if node.takes_none else node.begins_with(*plan.inputs)
         self._open = partial(shared.kind_in_turn or EdgeInTurn, shared=shared, is_inner=True)
 
@@ -184,8 +245,26 @@ class _Opening:
         open_edge: OpenEdge | None = None,
     ) -> InputEdge:
         self._begin -= 1
+        is_one = self._is_one and self._counted.counts_own(_shuffle_of(plan))
         waits = plan.is_shuffled and self._begin < 0 and (mark is None or after)
-        return self._open(plan, mark, held, after=after, open_edge=open_edge, waits=waits)
+        return self._open(
+            plan,
+            mark,
+            held,
+            after=after,
+            open_edge=open_edge,
+            waits=waits,
+            is_one=is_one,
+            passes_as_one=self._as_one if is_one else 0,
+            passes=self._passes,
+        )
+
+
+def _shuffle_of(plan: Plan) -> Plan:
+    """The shuffle that is run as one with a repeat, from what is directly below that."""
+    while not plan.node.fills_ahead:
+        [plan] = plan.inputs
+    return plan
 
 
 def _unbegun(plan: Plan) -> Mark:

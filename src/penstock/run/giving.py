@@ -35,6 +35,8 @@ class Giving:
 
     Attributes:
         in_turn: Whether it matters which row makes a pass begin, so that no more are made than are wanted.
+        is_one: Where it matters, whether its node is run as one with a repeat above it.
+        passes: Where it matters, passes that a repeated shuffle takes from it; see `penstock.graph.rows.Rows`.
         is_opened: Where it matters, whether its rows are of a dataset that a function returned.
         position: Of the next row in its epoch; one that failed counts.
         raised: How many errors it has raised.
@@ -43,6 +45,8 @@ class Giving:
 
     in_turn: bool = False
     is_opened: bool = False
+    is_one: bool = False
+    passes: int = 0
 
     def __init__(self, plan: Plan) -> None:
         """To be begun."""
@@ -157,6 +161,10 @@ class Giving:
     @abstractmethod
     def _jumped(self, n: int) -> bool:
         """Whether it stands after the first n rows now, without making them."""
+
+    def go_on(self) -> None:
+        """Begin another pass, where these are counted in turn."""
+        raise NotImplementedError
 
     # --- chunks ---
 

@@ -89,6 +89,12 @@ class Maker:
         depth = 0 if self._in_turn else self._plan.node.ahead()
         self._ahead = self._made_ahead(depth) if depth else None
 
+    def go_on(self, state: State, *, restarts: bool) -> None:
+        """Go on from another state, where nothing is made ahead; with the inputs where they are, or begun anew."""
+        assert isinstance(self._steps, Steps), "nodes are run apart where passes begin in turn"
+        self._steps.go_on(state, restarts=restarts)
+        self.place, self._end = self._steps.place, None
+
     def restart(self, epoch: int, place: Place) -> None:
         """Begin an epoch, after one in which rows were given up to those that follow a place."""
         self._epoch = epoch

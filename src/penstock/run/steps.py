@@ -207,6 +207,13 @@ class Steps:
     def _raised_below(self) -> int:
         return sum(edge.raised for edge in self._edges)
 
+    def go_on(self, state: State, *, restarts: bool) -> None:
+        """Go on from another state, with the inputs where they are, or begun anew."""
+        self._state, self._is_stuck = state, False
+        for edge in self._edges if restarts else ():
+            edge.restart()
+        self.place = self._place()
+
     def restart(self, epoch: int, place: Place) -> None:
         """Begin an epoch, after one in which rows were given up to those that follow a place."""
         self._state, self._is_stuck = self._node.next_epoch(place[0], epoch), False

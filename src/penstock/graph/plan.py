@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from operator import itemgetter
@@ -41,7 +41,7 @@ from penstock.spec import (
 from penstock.spec.lacking import as_noted
 from penstock.unlocked import cached_property
 
-__all__ = ["DEEPER", "AsOne", "Plan", "plan_of"]
+__all__ = ["DEEPER", "AsOne", "Plan", "caches_beside", "plan_of"]
 
 DEEPER: Final = (
     "Where the pipeline has hundreds of nodes in a row, call sys.setrecursionlimit(20_000) before."
@@ -249,6 +249,11 @@ class Plan:
         return len(set(counted)) < len(counted)
 
     @cached_property
+    def caches_beside(self) -> tuple[Plan, ...]:
+        """The caches over shuffled rows that several of its inputs read, always in the same order."""
+        return caches_beside(self.inputs) if self.is_shuffled else ()
+
+    @cached_property
     def counts_named(self) -> bool:
         """Whether passes over what its functions name are counted as they begin: nothing else in it opens, or uses, the
         same.
@@ -438,6 +443,16 @@ class Plan:
     def begin_at(self, epoch: int) -> None:
         """Have the next pass be that of an epoch, whatever began before; of a plan that nobody else has."""
         self.__dict__.update(_epochs=epoch, _begins_at=epoch)
+
+
+def caches_beside(plans: Sequence[Plan]) -> tuple[Plan, ...]:
+    """The caches over shuffled rows that are in several plans, always in the same order."""
+    seen, found = dict[int, Plan](), dict[int, Plan]()
+    for plan in plans:
+        caches = {id(of): of for part in plan.parts for of in part.node.caches(part) if of.is_shuffled}
+        found |= {key: of for key, of in caches.items() if key in seen}
+        seen |= caches
+    return tuple(found.values())
 
 
 def _has_waiting(plan: Plan) -> bool:

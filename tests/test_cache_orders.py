@@ -62,6 +62,22 @@ ORDERS = {
         lambda s, c: [c.shuffle(2, seed=4).take(4).repeat(2), c, s],
         ["31023012", "0312", "2310"],
     ),
+    "below another cache": (
+        lambda s, c: [c.cache().concatenate(c)] * 2 + [s],
+        ["03120312", "03120312", "2310"],
+    ),
+    "below another cache that is cut": (
+        lambda s, c: [c.cache().take(4).concatenate(c).repeat(2), s],
+        ["0312031203120312", "2310"],
+    ),
+    "beside another cache": (
+        lambda s, c: [counted(c.cache()).repeat(2).concatenate(c), s],
+        ["031203120312", "2310"],
+    ),
+    "a shuffle begun below a cache": (
+        lambda s, _: [Dataset.range(7, 8).concatenate(s).cache().take(3).repeat(2).concatenate(s), s],
+        ["7037233012", "0213"],
+    ),
 }
 UNKNOWN = {
     "all rows are taken": (lambda _, c: [c.take(4).repeat(2), c], ["03122310", "0213"]),
@@ -106,6 +122,8 @@ TAKEN_UP = {
     "repeated": lambda: kept_rows().repeat(2),
     "beside itself": lambda: both(*[kept_rows()] * 2),
     "before its shuffle": lambda: made(4, lambda s, c: c.concatenate(s)),
+    "below another cache": lambda: kept_rows().cache(),
+    "before another cache": lambda: made(4, lambda _, c: c.concatenate(c.cache().take(4))),
     "named": lambda: opened_twice(kept_rows()),
 }
 
@@ -124,6 +142,20 @@ def test_passes_after_one_that_was_taken_up_elsewhere_have_the_kept_rows(name):
         rest.set_state(json.loads(state))
         assert second.endswith(texts(rest))
         assert texts(again) == third
+
+
+@pytest.mark.parametrize("name", TAKEN_UP)
+def test_passes_after_the_first_are_the_same_where_that_was_taken_up_elsewhere(name):
+    ds = TAKEN_UP[name]()
+    passes = [texts(ds) for _ in range(3)]
+    rows = iter(TAKEN_UP[name]())
+    states = [rows.get_state(), *(rows.get_state() for _ in rows)]
+    for state in map(json.dumps, states):
+        again = TAKEN_UP[name]()
+        rest = iter(again)
+        rest.set_state(json.loads(state))
+        assert passes[0].endswith(texts(rest))
+        assert [texts(again) for _ in range(2)] == passes[1:]
 
 
 def test_what_failed_in_the_kept_pass_is_left_out_of_those_after_one_that_was_taken_up():

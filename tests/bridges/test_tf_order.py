@@ -108,6 +108,32 @@ CACHES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+# One cache over another, and what begins below one.
+NESTED: dict[str, Callable[[Any, Any], Any]] = {
+    "before the other": lambda _, c: c.cache().concatenate(c).repeat(2),
+    "behind the other": lambda _, c: c.batch(2).unbatch().concatenate(c.cache().take(4)),
+    "repeated": lambda _, c: c.skip(1).cache().repeat(2).concatenate(c),
+    "cut": lambda _, c: c.cache().take(4).repeat(2).concatenate(c),
+    "in a function": lambda data, c: data.range(3).flat_map(lambda _: c.cache()).take(9).repeat(2),
+    "repeated in a function": lambda data, c: (
+        data.range(2).flat_map(lambda _: c.cache().repeat(2)).take(5).repeat(2)
+    ),
+    "begun in a function": lambda data, c: (
+        data.range(3).flat_map(lambda _: data.range(2).concatenate(c).cache()).take(7).repeat(3)
+    ),
+}
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("n", [1, 4, 5])
+@pytest.mark.parametrize("use", NESTED.values(), ids=NESTED)
+def test_one_cache_below_another(use: Callable[[Any, Any], Any], n: int, is_known: bool):
+    def build(data: Any) -> Any:
+        return use(data, (data.range(n) if is_known else some(data, n)).shuffle(9, seed=1).cache())
+
+    check(build, n=3)
+
+
 @pytest.mark.parametrize("is_known", [True, False])
 @pytest.mark.parametrize("n", [1, 4, 5])
 @pytest.mark.parametrize("use", CACHES.values(), ids=CACHES)

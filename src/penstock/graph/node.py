@@ -340,6 +340,16 @@ class Node(ABC):
         """
         return state
 
+    def read_to(self, state: State) -> Any:
+        """Of a cache, the mark to which it has read its input in a pass, which itself stays where the pass begins; None
+        where it stands there, or says nothing of it, and of all else.
+        """
+        return None
+
+    def unread(self, state: State) -> State:
+        """Of a cache, a state whose input stands where it was read to itself."""
+        return state
+
     def kept_by(self, state: State, kept: KeptFrom) -> State:
         """The state at the end of an epoch, where `caches` have kept rows in passes elsewhere in a pipeline."""
         return state

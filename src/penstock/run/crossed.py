@@ -70,11 +70,23 @@ def raised(given: int, marks: _Marks, plans: Sequence[Plan]) -> _Marks:
     )
 
 
+def _inputs(mark: Mark, plan: Plan) -> _Marks:
+    return _read(mark[1], mark[4], plan)
+
+
+def _read(state: Any, marks: _Marks, plan: Plan) -> _Marks:
+    """The marks of inputs, of a cache that to which it has read its own."""
+    read = plan.node.read_to(state)
+    if read is None or not plan.inputs[0].has_epochs:
+        return marks
+    return ((*read[:5], (*(read[5] or NO_NOTES)[:_NOTE], *marks[0][5][_NOTE:])),)
+
+
 def ended(mark: Mark, plan: Plan) -> tuple[Any, _Marks]:
     """The place in a mark as it is for what comes after a pass that ends there: it says what rows given since have
     reached.
     """
-    return _after(mark, plan), raised(mark[2], mark[4], plan.inputs)
+    return plan.node.unread(_after(mark, plan)), raised(mark[2], _inputs(mark, plan), plan.inputs)
 
 
 def _after(mark: Mark, plan: Plan) -> Any:
@@ -114,7 +126,7 @@ def begun_again(marks: _Marks, plans: Sequence[Plan]) -> _Marks:
 def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
     epoch, below, *told = epochs
     begun = plan.node.begins_after(mark[1], *plan.inputs)
-    parts = zip(below, mark[4], plan.inputs, range(len(below)), strict=True)
+    parts = zip(below, _inputs(mark, plan), plan.inputs, range(len(below)), strict=True)
     inner = tuple(_further(one, of, part) if i < begun else one for one, of, part, i in parts)
     return (epoch + 1 if counts(plan) else epoch), inner, *told
 
@@ -145,6 +157,7 @@ def reached_by(state: Any, given: int, marks: _Marks, plan: Plan) -> tuple[Epoch
         plan: That of the node.
     """
     begun = plan.node.begun_by(state, *plan.inputs)
+    marks = _read(state, marks, plan)
     found = []
     for i, (mark, part) in enumerate(zip(marks, plan.inputs, strict=True)):
         if given and mark[5][_NOTE:]:
@@ -161,14 +174,16 @@ def _waiting(epochs: Epochs) -> Epochs:
 
 def _in_epochs(mark: Mark, epochs: Epochs, plan: Plan) -> Mark:
     """A mark in later epochs."""
-    epoch, state, given, position, inputs, notes = mark
+    epoch, state, given, position, _, notes = mark
     later, below, *told = epochs
-    inputs = tuple(map(_in_epochs, inputs, below, plan.inputs))
+    inputs = tuple(map(_in_epochs, _inputs(mark, plan), below, plan.inputs))
+    state = plan.node.unread(state)
     if not plan.node.keeps_rows:
         epoch = max(epoch, later)
         state = _told_by(state, told, plan)
     elif later == _FULL:
-        state = plan.node.filled(state, inputs, *told)
+        # Rows of the pass begin where the input stood, whatever is full by now.
+        state = plan.node.filled(state, tuple((*one[:5], one[5][:_NOTE]) for one in mark[4]), *told)
     return (epoch, state, given, position, inputs, notes[:_NOTE])
 
 
@@ -192,7 +207,7 @@ def next_epochs(mark: Mark, plan: Plan, *, named: bool = False) -> _Next:
 
 def _next(epochs: Epochs, mark: Mark, plan: Plan, *, is_named: bool) -> _Next:
     found: _Next = {}
-    for one, below, part in zip(epochs[1], mark[4], plan.inputs, strict=True):
+    for one, below, part in zip(epochs[1], _inputs(mark, plan), plan.inputs, strict=True):
         if one[0] != WAITS:
             _merge(found, _next(one, below, part, is_named=is_named))
     if plan.node.begins_again(mark[1], *plan.inputs, named=is_named):
@@ -285,8 +300,9 @@ def _lowest(mark: Mark, plan: Plan) -> dict[int, int]:
 
 def _before(mark: Mark, reached: Epochs, begun: Begun, kept: dict[int, Any], more: int = 0) -> Mark:
     """The mark after which wanted epochs begin, of which `more` are passed over (`begun_again`)."""
-    epoch, state, given, position, inputs, notes = mark
+    epoch, state, given, position, _, notes = mark
     node, plans = begun.plan.node, begun.plan.inputs
+    inputs, state = _inputs(mark, begun.plan), node.unread(state)
     if caches := node.caches(begun.plan):
         state = node.kept_by(state, tuple(kept.get(id(cache)) for cache in caches))
     if begun_passes := reached[3:]:

@@ -157,6 +157,28 @@ def begun_below_a_cache():
     return Dataset.range(2).flat_map(lambda _: Dataset.range(7, 8).concatenate(rows).cache().repeat(2))
 
 
+def full_while_rows_are_held():
+    return bare().group_by_window(lambda x: x % 2, lambda _, rows: rows, window_size=3).take(3).repeat(2)
+
+
+def of_an_unknown_number_while_rows_are_held():
+    rows = Dataset.range(4).filter(lambda x: x != 3).shuffle(9, seed=1).cache()
+    windows = (
+        Dataset.range(2)
+        .flat_map(lambda _: rows)
+        .group_by_window(lambda x: x % 2, lambda _, x: x, window_size=3)
+    )
+    return windows.take(2).repeat(3)
+
+
+def full_in_a_buffer():
+    return bare().shuffle(3, seed=5).take(2).repeat(3)
+
+
+def full_in_a_window():
+    return bare().window(3, shift=1).flat_map(lambda rows: rows).take(3).repeat(2)
+
+
 # Two passes each; the orders of TensorFlow 2.21.
 ORDERS = {
     bare: ["120120120"] * 2,
@@ -185,6 +207,10 @@ ORDERS = {
     kept_again_and_cut: ["312423124231242"] * 2,
     kept_again_and_cut_behind_the_last_row: ["120120120"] * 2,
     begun_below_a_cache: ["7120712071027102", "7012701270217021"],
+    full_while_rows_are_held: ["202202"] * 2,
+    of_an_unknown_number_while_rows_are_held: ["202020"] * 2,
+    full_in_a_buffer: ["210201", "012102"],
+    full_in_a_window: ["120120"] * 2,
 }
 
 

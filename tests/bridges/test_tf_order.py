@@ -118,6 +118,16 @@ NESTED: dict[str, Callable[[Any, Any], Any]] = {
     "repeated in a function": lambda data, c: (
         data.range(2).flat_map(lambda _: c.cache().repeat(2)).take(5).repeat(2)
     ),
+    "full while rows are held": lambda data, c: (
+        data.range(3)
+        .flat_map(lambda _: c)
+        .group_by_window(lambda x: x % 2, lambda _, w: w, window_size=3)
+        .take(3)
+        .repeat(2)
+    ),
+    "full in a buffer": lambda data, c: (
+        data.range(3).flat_map(lambda _: c).shuffle(3, seed=5).take(2).repeat(3)
+    ),
     "begun in a function": lambda data, c: (
         data.range(3).flat_map(lambda _: data.range(2).concatenate(c).cache()).take(7).repeat(3)
     ),

@@ -211,6 +211,10 @@ class Node(ABC):
         """
         return state
 
+    def kept_since(self, state: State, kept: KeptFrom) -> State:
+        """As `begun_since`, of what `caches` that functions name have kept."""
+        return state
+
     @property
     def takes_none(self) -> bool:
         """Whether it takes no row of its inputs in any case: so none of them begins, as in tf.data."""

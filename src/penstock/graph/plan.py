@@ -251,7 +251,7 @@ class Plan:
     @cached_property
     def caches_beside(self) -> tuple[Plan, ...]:
         """The caches over shuffled rows that several of its inputs read, always in the same order."""
-        return caches_beside(self.inputs) if self.is_shuffled else ()
+        return caches_beside(self.inputs)
 
     @cached_property
     def counts_named(self) -> bool:
@@ -449,6 +449,8 @@ def caches_beside(plans: Sequence[Plan]) -> tuple[Plan, ...]:
     """The caches over shuffled rows that are in several plans, always in the same order."""
     seen, found = dict[int, Plan](), dict[int, Plan]()
     for plan in plans:
+        if not plan.is_shuffled:
+            continue
         caches = {id(of): of for part in plan.parts for of in part.node.caches(part) if of.is_shuffled}
         found |= {key: of for key, of in caches.items() if key in seen}
         seen |= caches

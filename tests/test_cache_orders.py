@@ -10,6 +10,8 @@ import time
 import pytest
 
 import penstock as ps
+from penstock.graph.plan import Plan
+from penstock.testing import Samples
 
 Dataset = ps.Dataset
 
@@ -60,6 +62,22 @@ ORDERS = {
         lambda s, c: [c.shuffle(2, seed=4).take(4).repeat(2), c, s],
         ["31023012", "0312", "2310"],
     ),
+    "below another cache": (
+        lambda s, c: [c.cache().concatenate(c)] * 2 + [s],
+        ["03120312", "03120312", "2310"],
+    ),
+    "below another cache that is cut": (
+        lambda s, c: [c.cache().take(4).concatenate(c).repeat(2), s],
+        ["0312031203120312", "2310"],
+    ),
+    "beside another cache": (
+        lambda s, c: [counted(c.cache()).repeat(2).concatenate(c), s],
+        ["031203120312", "2310"],
+    ),
+    "a shuffle begun below a cache": (
+        lambda s, _: [Dataset.range(7, 8).concatenate(s).cache().take(3).repeat(2).concatenate(s), s],
+        ["7037233012", "0213"],
+    ),
 }
 UNKNOWN = {
     "all rows are taken": (lambda _, c: [c.take(4).repeat(2), c], ["03122310", "0213"]),
@@ -104,6 +122,8 @@ TAKEN_UP = {
     "repeated": lambda: kept_rows().repeat(2),
     "beside itself": lambda: both(*[kept_rows()] * 2),
     "before its shuffle": lambda: made(4, lambda s, c: c.concatenate(s)),
+    "below another cache": lambda: kept_rows().cache(),
+    "before another cache": lambda: made(4, lambda _, c: c.concatenate(c.cache().take(4))),
     "named": lambda: opened_twice(kept_rows()),
 }
 
@@ -122,6 +142,20 @@ def test_passes_after_one_that_was_taken_up_elsewhere_have_the_kept_rows(name):
         rest.set_state(json.loads(state))
         assert second.endswith(texts(rest))
         assert texts(again) == third
+
+
+@pytest.mark.parametrize("name", TAKEN_UP)
+def test_passes_after_the_first_are_the_same_where_that_was_taken_up_elsewhere(name):
+    ds = TAKEN_UP[name]()
+    passes = [texts(ds) for _ in range(3)]
+    rows = iter(TAKEN_UP[name]())
+    states = [rows.get_state(), *(rows.get_state() for _ in rows)]
+    for state in map(json.dumps, states):
+        again = TAKEN_UP[name]()
+        rest = iter(again)
+        rest.set_state(json.loads(state))
+        assert passes[0].endswith(texts(rest))
+        assert [texts(again) for _ in range(2)] == passes[1:]
 
 
 def test_what_failed_in_the_kept_pass_is_left_out_of_those_after_one_that_was_taken_up():
@@ -181,6 +215,103 @@ def test_passes_that_a_function_opens_are_counted_with_all_others(build):
     shuffled = Dataset.range(4).shuffle(9, seed=1)
     ds = build(shuffled)
     assert [texts(rows) for rows in (ds, shuffled, ds, shuffled)] == NAMED[build]
+
+
+# --- one cache in several inputs side by side ---
+
+
+def second(one, other):
+    return Dataset.zip((one, other)).map(lambda _, row: row)
+
+
+def drawn(*inputs):
+    return Dataset.sample_from_datasets(list(inputs), seed=2)
+
+
+def chosen(*inputs):
+    choices = Dataset.range(16).map(lambda i: i // 3 % 2)
+    return Dataset.choose_from_datasets(list(inputs), choices, stop_on_empty_dataset=False)
+
+
+# What is iterated twice, and then the cache, of 4 rows or of an unknown number.
+BESIDE = {
+    "with rows that are skipped": (lambda c: second(c, c.skip(1)).repeat(2), 4, ["310310", "310310", "2310"]),
+    "three of them": (
+        lambda c: Dataset.zip((c, c.skip(2), c.skip(1))).map(lambda *rows: rows[0]).repeat(3),
+        4,
+        ["032323", "232323", "2310"],
+    ),
+    "drawn at random": (
+        lambda c: drawn(c, c).repeat(2),
+        None,
+        ["2033112022331100", "2233110022331100", "2310"],
+    ),
+    "drawn until the first ends last": (
+        lambda c: drawn(c, c).repeat(2),
+        4,
+        ["2033112000331122", "0033112200331122", "0312"],
+    ),
+    "chosen": (
+        lambda c: chosen(Dataset.range(2).concatenate(c), c).repeat(2),
+        None,
+        ["01203131020100313122", "01003131220100313122", "0312"],
+    ),
+    "within others": (
+        lambda c: drawn(second(c, c.map(lambda x: x + 0)), c).repeat(2),
+        None,
+        ["3203110233001122", "3300112233001122", "3012"],
+    ),
+    "left before all have ended": (
+        lambda c: drawn(c, c).take(7).repeat(2),
+        4,
+        ["20331120033112", "00331120033112", "0312"],
+    ),
+    "in batches": (
+        lambda c: drawn(c, c.batch(3).unbatch()).batch(3).unbatch().repeat(2),
+        None,
+        ["2033112022331100", "2233110022331100", "2310"],
+    ),
+    "in a function": (
+        lambda c: Dataset.range(2).flat_map(lambda _: drawn(c, c)),
+        None,
+        ["2033112022331100", "2233110022331100", "2310"],
+    ),
+    "read ahead": (
+        lambda c: drawn(c, c).map(lambda x: x + 0, num_parallel_calls=2).prefetch(2).repeat(2),
+        None,
+        ["2033112022331100", "2233110022331100", "2310"],
+    ),
+    "before another": (lambda c: drawn(c, c).concatenate(c), None, ["203311202310", "223311002310", "2310"]),
+}
+
+
+def made_beside(name, sizes=None):
+    use, n, _ = BESIDE[name]
+    rows = Dataset.range(4)
+    if sizes is not None:
+        rows = Dataset(Plan(Samples(4, sizes))).map(lambda row: row["number"])
+    rows = rows if n is not None else rows.filter(lambda x: x >= 0)
+    cached = rows.shuffle(9, seed=1).cache()
+    return use(cached), cached
+
+
+@pytest.mark.parametrize("sizes", [None, (1,), (2, 1)])
+@pytest.mark.parametrize("name", BESIDE)
+def test_the_rows_of_the_place_that_ends_first_are_kept(name, sizes):
+    ds, cached = made_beside(name, sizes)
+    assert [texts(rows) for rows in (ds, ds, cached)] == BESIDE[name][2]
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_every_state_says_which_place_has_ended_first(name):
+    first, *later = BESIDE[name][2]
+    rows = iter(made_beside(name)[0])
+    for cut in range(len(first) + 1):
+        ds, cached = made_beside(name)
+        again = iter(ds)
+        again.set_state(json.loads(json.dumps(rows.get_state())))
+        assert [texts(again), texts(ds), texts(cached)] == [first[cut:], *later], cut
+        next(rows, None)
 
 
 # --- when a cache is full ---

@@ -137,6 +137,48 @@ def rows_of_datasets():
     return Dataset.range(3).map(lambda _: rows).flat_map(lambda inner: inner)
 
 
+def kept_again():
+    rows = kept()
+    return Dataset.range(3).flat_map(lambda _: rows.cache())
+
+
+def kept_again_and_cut():
+    rows = kept(4)
+    return Dataset.range(2).flat_map(lambda i: rows.skip(1).cache().map(lambda x: x + i)).take(5).repeat(3)
+
+
+def kept_again_and_cut_behind_the_last_row():
+    rows = kept()
+    return Dataset.range(2).flat_map(lambda _: rows.cache().repeat(2)).take(3).repeat(3)
+
+
+def begun_below_a_cache():
+    rows = Dataset.range(3).shuffle(9, seed=1)
+    return Dataset.range(2).flat_map(lambda _: Dataset.range(7, 8).concatenate(rows).cache().repeat(2))
+
+
+def full_while_rows_are_held():
+    return bare().group_by_window(lambda x: x % 2, lambda _, rows: rows, window_size=3).take(3).repeat(2)
+
+
+def of_an_unknown_number_while_rows_are_held():
+    rows = Dataset.range(4).filter(lambda x: x != 3).shuffle(9, seed=1).cache()
+    windows = (
+        Dataset.range(2)
+        .flat_map(lambda _: rows)
+        .group_by_window(lambda x: x % 2, lambda _, x: x, window_size=3)
+    )
+    return windows.take(2).repeat(3)
+
+
+def full_in_a_buffer():
+    return bare().shuffle(3, seed=5).take(2).repeat(3)
+
+
+def full_in_a_window():
+    return bare().window(3, shift=1).flat_map(lambda rows: rows).take(3).repeat(2)
+
+
 # Two passes each; the orders of TensorFlow 2.21.
 ORDERS = {
     bare: ["120120120"] * 2,
@@ -161,6 +203,14 @@ ORDERS = {
     cut_behind_epochs: ["201220122012"] * 2,
     some_are_taken: ["121001", "020201"],
     rows_of_datasets: ["120120120"] * 2,
+    kept_again: ["120120120"] * 2,
+    kept_again_and_cut: ["312423124231242"] * 2,
+    kept_again_and_cut_behind_the_last_row: ["120120120"] * 2,
+    begun_below_a_cache: ["7120712071027102", "7012701270217021"],
+    full_while_rows_are_held: ["202202"] * 2,
+    of_an_unknown_number_while_rows_are_held: ["202020"] * 2,
+    full_in_a_buffer: ["210201", "012102"],
+    full_in_a_window: ["120120"] * 2,
 }
 
 

@@ -93,6 +93,72 @@ def test_compositions_of_shuffles(build: Build):
     check(build, seed=11, n=3)
 
 
+def drawn(data: Any, *inputs: Any) -> Any:
+    return data.sample_from_datasets(list(inputs), seed=2)
+
+
+def some(data: Any, n: int) -> Any:
+    """n rows of an unknown number."""
+    return data.range(n + 2).filter(lambda x: x < n)
+
+
+CACHES: dict[str, Callable[[Any, Any], Any]] = {
+    "of which the later one skips": lambda data, c: data.zip((c, c.skip(1))).repeat(2),
+    "drawn": lambda data, c: drawn(data, c, c).repeat(2),
+    "drawn for a while": lambda data, c: drawn(data, c, c, c).take(7).repeat(3),
+    "within another": lambda data, c: drawn(data, drawn(data, c.skip(1), c), c.batch(2).unbatch()).repeat(2),
+    "of which one ends early": lambda data, c: drawn(data, c.take(2), c, c.skip(1)).repeat(2),
+    "named": lambda data, c: data.range(2).flat_map(lambda _: drawn(data, c, c)).repeat(2),
+    "before the cache": lambda data, c: drawn(data, c, c.skip(1)).concatenate(c).repeat(2),
+}
+
+
+# One cache over another, and what begins below one.
+NESTED: dict[str, Callable[[Any, Any], Any]] = {
+    "before the other": lambda _, c: c.cache().concatenate(c).repeat(2),
+    "behind the other": lambda _, c: c.batch(2).unbatch().concatenate(c.cache().take(4)),
+    "repeated": lambda _, c: c.skip(1).cache().repeat(2).concatenate(c),
+    "cut": lambda _, c: c.cache().take(4).repeat(2).concatenate(c),
+    "in a function": lambda data, c: data.range(3).flat_map(lambda _: c.cache()).take(9).repeat(2),
+    "repeated in a function": lambda data, c: (
+        data.range(2).flat_map(lambda _: c.cache().repeat(2)).take(5).repeat(2)
+    ),
+    "full while rows are held": lambda data, c: (
+        data.range(3)
+        .flat_map(lambda _: c)
+        .group_by_window(lambda x: x % 2, lambda _, w: w, window_size=3)
+        .take(3)
+        .repeat(2)
+    ),
+    "full in a buffer": lambda data, c: (
+        data.range(3).flat_map(lambda _: c).shuffle(3, seed=5).take(2).repeat(3)
+    ),
+    "begun in a function": lambda data, c: (
+        data.range(3).flat_map(lambda _: data.range(2).concatenate(c).cache()).take(7).repeat(3)
+    ),
+}
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("n", [1, 4, 5])
+@pytest.mark.parametrize("use", NESTED.values(), ids=NESTED)
+def test_one_cache_below_another(use: Callable[[Any, Any], Any], n: int, is_known: bool):
+    def build(data: Any) -> Any:
+        return use(data, (data.range(n) if is_known else some(data, n)).shuffle(9, seed=1).cache())
+
+    check(build, n=3)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("n", [1, 4, 5])
+@pytest.mark.parametrize("use", CACHES.values(), ids=CACHES)
+def test_one_cache_in_several_inputs(use: Callable[[Any, Any], Any], n: int, is_known: bool):
+    def build(data: Any) -> Any:
+        return use(data, (data.range(n) if is_known else some(data, n)).shuffle(9, seed=1).cache())
+
+    check(build, n=3)
+
+
 @pytest.mark.parametrize("n", [1, 4, 9])
 @pytest.mark.parametrize(("cycle", "block"), list(product([1, 2, 3, 20], [1, 2, 5])))
 def test_interleaving(n: int, cycle: int, block: int):

@@ -88,6 +88,8 @@ class Named:
         if not self._caches:
             self._caches.append(())  # for a function that leads back to the node
             parts = (part for of in functions for plan in datasets_by(of) for part in plan.parts)
+            # What reads several inputs names those that are below it.
+            parts = (part for part in parts if len(part.inputs) < 2)
             found = {id(cache): cache for part in parts for cache in part.node.caches(part)}
             self._caches.append(tuple(found.values()))
         return self._caches[-1]

@@ -217,6 +217,10 @@ class Node(ABC):
         """
         return state
 
+    def kept_since(self, state: State, kept: KeptFrom) -> State:
+        """As `begun_since`, of what `caches` that functions name have kept."""
+        return state
+
     @property
     def takes_none(self) -> bool:
         """Whether it takes no row of its inputs in any case: so none of them begins, as in tf.data."""
@@ -363,6 +367,16 @@ class Node(ABC):
         """Of a cache, a state with the marks of its inputs, once it is full but for rows that failed, at these rising
         positions, where some have; the same of all others.
         """
+        return state
+
+    def read_to(self, state: State) -> Any:
+        """Of a cache, the mark to which it has read its input in a pass, which itself stays where the pass begins; None
+        where it stands there, or says nothing of it, and of all else.
+        """
+        return None
+
+    def unread(self, state: State) -> State:
+        """Of a cache, a state whose input stands where it was read to itself."""
         return state
 
     def kept_by(self, state: State, kept: KeptFrom) -> State:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from operator import itemgetter
@@ -41,7 +41,7 @@ from penstock.spec import (
 from penstock.spec.lacking import as_noted
 from penstock.unlocked import cached_property
 
-__all__ = ["DEEPER", "AsOne", "Plan", "plan_of"]
+__all__ = ["DEEPER", "AsOne", "Plan", "caches_beside", "plan_of"]
 
 DEEPER: Final = (
     "Where the pipeline has hundreds of nodes in a row, call sys.setrecursionlimit(20_000) before."
@@ -247,6 +247,11 @@ class Plan:
         """Whether a shuffled plan has several places in it, in each of which a pass over it is another one."""
         counted = [id(plan) for plan in self.parts if counts(plan)] if self.is_shuffled else []
         return len(set(counted)) < len(counted)
+
+    @cached_property
+    def caches_beside(self) -> tuple[Plan, ...]:
+        """The caches over shuffled rows that several of its inputs read, always in the same order."""
+        return caches_beside(self.inputs)
 
     @cached_property
     def counts_named(self) -> bool:
@@ -500,6 +505,18 @@ class Plan:
         else:
             key = id(of.counted_as)
             known[key] = max(epoch + 1, known.get(key, 0))
+
+
+def caches_beside(plans: Sequence[Plan]) -> tuple[Plan, ...]:
+    """The caches over shuffled rows that are in several plans, always in the same order."""
+    seen, found = dict[int, Plan](), dict[int, Plan]()
+    for plan in plans:
+        if not plan.is_shuffled:
+            continue
+        caches = {id(of): of for part in plan.parts for of in part.node.caches(part) if of.is_shuffled}
+        found |= {key: of for key, of in caches.items() if key in seen}
+        seen |= caches
+    return tuple(found.values())
 
 
 def _has_waiting(plan: Plan) -> bool:

@@ -231,15 +231,15 @@ class Rows(Protocol):
     def again(self, mark: Any = None) -> Branch:
         """The rows of this edge's own plan, from a mark or from where it stands. To be kept in `scratch`."""
 
+    def kept(self) -> dict[int, tuple[Plan, Any]]:
+        """The caches that have kept rows once those that it has given are taken, as `kept_at` has them."""
+
 
 class Branch(Rows, Protocol):
     """The rows of a plan that a node opened while it ran."""
 
     def mark(self) -> Any:
         """Where it stands; a plain value, to be kept in the node's state."""
-
-    def kept(self) -> dict[int, tuple[Plan, Any]]:
-        """The caches that have kept rows once those that it has given are taken, as `kept_at` has them."""
 
     def begun(self) -> dict[int, tuple[Plan, int]]:
         """The shuffled plans that its rows have begun to pass over, and the epoch of the next pass over each, by id."""

@@ -25,6 +25,7 @@ from penstock.graph.node import (
 )
 from penstock.graph.plan import Plan, plan_of
 from penstock.nodes.arguments import flag
+from penstock.nodes.beside import Beside
 from penstock.nodes.mixing import (
     are_flags,
     common_spec,
@@ -80,7 +81,7 @@ def choose_from_datasets(
 
 @transform("choose_from_datasets")
 @frozen
-class ChooseFromDatasets(Node):
+class ChooseFromDatasets(Beside):
     """Rows of the inputs after the first, in the order that the first gives. The state tells which may have rows.
 
     Args:
@@ -108,10 +109,10 @@ class ChooseFromDatasets(Node):
     def start(self, epoch: int) -> State:
         return (True,) * self.n
 
-    def knows(self, state: State) -> bool:
+    def knows_own(self, state: State) -> bool:
         return are_flags(state, self.n)
 
-    def step(self, state: State, choices: Rows, *inputs: Rows) -> Step:
+    def step_own(self, state: State, choices: Rows, *inputs: Rows) -> Step:
         if not any(state) or not has_row(choices):
             return state, END
         which = self._choices(choices)

@@ -198,7 +198,7 @@ class GroupByWindow(Opens):
 
     def knows(self, state: State) -> bool:
         if not (
-            isinstance(state, tuple) and len(state) in {8, *range(10, 14)} and all(map(is_whole, state[8:10]))
+            isinstance(state, tuple) and len(state) in {8, *range(10, 15)} and all(map(is_whole, state[8:10]))
         ):
             return False
         keys, offsets, positions, number, mark, others, waiting, ended = state[:8]

@@ -219,7 +219,7 @@ class Interleave(Opens):
         return ((None,) * self.cycle_length, 0, 0, False, *((epoch,) if self.named else ()))
 
     def knows(self, state: State) -> bool:
-        if not (isinstance(state, tuple) and 4 <= len(state) <= 8):
+        if not (isinstance(state, tuple) and 4 <= len(state) <= 9):
             return False
         epoch = epoch_in(state)
         if len(epoch) > 1 or not all(map(is_whole, epoch)) or not self.are_further(state[4 + len(epoch) :]):

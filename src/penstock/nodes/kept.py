@@ -81,14 +81,16 @@ class Keeping(Node):
     """A cache, whatever keeps its rows.
 
     The state: rows given, rows read, and the marks of the input where the pass began and where it was read to; then
-    the positions in the input of rows that have failed in the pass, where some have and are not kept. The input edge
-    itself stays where it is. An origin stands within a tuple where all rows from there on were kept once, followed by
-    the positions of those that had failed: a pass over these that is broken off is followed by one over the same. What
-    a pass does next follows from its state alone, never from what is kept: otherwise a restored one would go on
-    differently.
+    the positions in the input of rows that have failed in the pass, where some have and are not kept; then, once it was
+    read to its end, the mark there, where it tells of passes and caches below. The input edge itself stays where it is.
+    An origin stands within a tuple where all rows from there on were kept once, followed by the positions of those that
+    had failed: a pass over these that is broken off is followed by one over the same. What a pass does next follows
+    from its state alone, never from what is kept: otherwise a restored one would go on differently.
     """
 
     keeps_rows: ClassVar[bool] = True
+    tells_end: ClassVar[bool] = False
+    """Whether states say where the input stands once a pass has read all of it."""
 
     def begins_with(self, *inputs: Plan) -> int:
         return 0
@@ -148,17 +150,24 @@ class Keeping(Node):
         given -= len(failed)
         if state[2] is None or not (has_ended or state[0] + given == inputs[0].cardinality):
             return state
-        before = state[4] if state[4:] else NONE_FAILED
+        [before] = _failed(state) or (NONE_FAILED,)
         failed = np.concatenate((before, state[0] + len(before) + failed))
         return self.filled(state, (), *((failed,) if len(failed) else ()))
 
     def filled(self, state: State, marks: Sequence[Any], *failed: IntArray) -> State:
         origin = marks[0] if state[2] is None else state[2]  # a pass begins where its input stands
-        return (*state[:2], origin, _COMPLETE, *failed)
+        return (*state[:2], origin, _COMPLETE, *failed, *_marks(state))
+
+    def read_to(self, state: State) -> Any:
+        is_told = self.tells_end and not is_of_all(state[2])
+        return next(iter(_marks(state)), None) if is_told else None
+
+    def unread(self, state: State) -> State:
+        return (*state[:3], _COMPLETE if state[3] == _COMPLETE else None, *_failed(state))
 
     def kept_after(self, state: State) -> KeptFrom:
         if state[3] == _COMPLETE and not is_of_all(state[2]):
-            return (of_all(state[2], *state[4:]),)
+            return (of_all(state[2], *_failed(state)),)
         return (state[2],) if is_of_all(state[2]) else _NOT_KEPT
 
     def kept_by(self, state: State, kept: KeptFrom) -> State:
@@ -167,12 +176,14 @@ class Keeping(Node):
 
     def knows(self, state: State) -> bool:
         if not (
-            isinstance(state, tuple) and 4 <= len(state) <= 5 and is_count(state[1]) and is_count(state[0])
+            isinstance(state, tuple) and 4 <= len(state) <= 6 and is_count(state[1]) and is_count(state[0])
         ):
             return False
         origin, mark = state[2:4]
-        is_known = (origin is None or is_origin(origin)) and all(map(are_rising, state[4:]))
-        return is_known and (mark in (None, _COMPLETE) or (isinstance(mark, tuple) and len(mark) == 6))
+        failed, ends = _failed(state), tuple(filter(_is_mark, state[4:]))
+        is_known = (origin is None or is_origin(origin)) and all(map(are_rising, failed))
+        is_known &= max(len(failed), len(ends)) <= 1 and len(failed) + len(ends) == len(state) - 4
+        return is_known and (mark in (None, _COMPLETE) or _is_mark(mark))
 
     def step(self, state: State, rows: Rows) -> Step:
         origin, mark = state[2:4]
@@ -213,6 +224,8 @@ class Keeping(Node):
         """The kept rows of the pass that began at `origin`."""
         if "is lost" in rows.scratch:
             return None
+        if self._tells_end(rows.plan) and not is_of_all(origin):
+            return None  # its states say what has begun and ended below
         kept = self.kept(rows.plan)
         # Where epochs are alike it does not matter of which one the rows are.
         if kept is None or (rows.plan.is_shuffled and not alike(mark_of(origin), kept.origin)):
@@ -238,7 +251,8 @@ class Keeping(Node):
             raise Broken(error, (given, read, origin, *reading.place())) from None
         if chunk is None:
             return (given, read + passed, origin, *reading.place()), None
-        after = (given, read, origin, _COMPLETE, *reading.place()[1:])
+        mark, *failed = reading.place()
+        after = (given, read, origin, _COMPLETE, *failed, *([mark] if self._tells_end(rows.plan) else ()))
         if chunk is not END:
             chunk = chunk.read_only()  # no change in place of a row is to reach the kept ones
             n = given + len(chunk)
@@ -276,10 +290,13 @@ class Keeping(Node):
             is_kept = follows and "is lost" not in rows.scratch
             keeper = self.keeper(rows.plan, origin, kept) if is_kept else None
             branch = rows.again(origin if mark is None else mark)
-            failed = beginning[1:] if is_of_all(beginning) else state[4:]
+            failed = beginning[1:] if is_of_all(beginning) else _failed(state)
             found = _Reading(branch, keeper, *(failed or (NONE_FAILED,)), are_left_out=is_of_all(beginning))
             rows.scratch["reading"] = found
         return found
+
+    def _tells_end(self, plan: Plan) -> bool:
+        return self.tells_end and plan.has_epochs
 
     def followed(self, *inputs: Plan) -> Plan:
         # Kept rows have lost their origins, and nothing is to be kept of rows that are only asked for theirs. An input
@@ -296,6 +313,20 @@ class Keeping(Node):
 
     def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
         return rows
+
+
+def _failed(state: State) -> tuple[IntArray, ...]:
+    """The positions of rows that have failed in the pass, where a state says them."""
+    return tuple(part for part in state[4:] if isinstance(part, np.ndarray))
+
+
+def _marks(state: State) -> tuple[Any, ...]:
+    """The mark to which the input was read, where a state says it."""
+    return tuple(filter(_is_mark, state[3:]))
+
+
+def _is_mark(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 6
 
 
 def _not_kept(error: Exception, state: State, rows: Rows) -> Broken:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from penstock.frozen import frozen
 from penstock.graph.begins import Begins, KeptFrom
 from penstock.graph.named import Named
 from penstock.graph.node import Branch, Node, State
 from penstock.graph.origins import are_origins, is_told_of
+from penstock.graph.plain_values import alike
 from penstock.graph.plan import Plan
 from penstock.nodes.begun import are_begun
 from penstock.nodes.same_form import is_first
 
 __all__ = ["Opens"]
+
+_SINCE: Final = "since"
 
 
 @frozen
@@ -27,7 +30,8 @@ class Opens(Node):
     of a pipeline open the same they are counted by row, as in states of before.
 
     Which rows the caches among these have kept differs between processes: so a state says it, of those that had kept
-    rows when the run began, and of those that have since come to their end.
+    rows when the run began, and of those that have since come to their end; and, where rows given since are on hold,
+    what they have kept by the last of these.
     """
 
     bound_by: ClassVar[str] = "datasets of which its rank was given a part"
@@ -87,6 +91,8 @@ class Opens(Node):
     def reached(self, state: State, given: int, *inputs: Plan, **_: Any) -> State:
         begun, n = self.begun_in(state), len(self.counted)
         by_now = begun[2 * n :] or (begun[n:] if given or self.has_ended(state) else begun[:n])
+        since = next(filter(_is_since, state[self.n_parts :]), ())
+        state = self.kept_by(self.kept_since(state, ()), *since[1:]) if since else state
         return self.with_begun(state, by_now)
 
     def is_bound(self) -> bool:
@@ -114,6 +120,11 @@ class Opens(Node):
         others = (part for part in state[self.n_parts :] if not are_origins(part))
         return (*state[: self.n_parts], *others, now)
 
+    def kept_since(self, state: State, kept: KeptFrom) -> State:
+        others = (part for part in state[self.n_parts :] if not _is_since(part))
+        is_told = kept != () and not alike(kept, self.kept_after(state))
+        return (*state[: self.n_parts], *others, *([(_SINCE, kept)] if is_told else ()))
+
     def begins(self, made: Plan, number: int, kept: KeptFrom, begun: tuple[int, ...]) -> Begins:
         """How passes begin over the dataset that a function made for a row.
 
@@ -136,11 +147,15 @@ class Opens(Node):
         """Whether parts of a state may be what not all states have: what the first rows are, and what is said of caches
         and of passes that have begun.
         """
+        since = [part[1] for part in parts if _is_since(part)]
+        if any(len(kept) != len(self._named.caches(*self.naming)) for kept in since):
+            return False
         begun = [part for part in parts if are_begun(part)]
         n_first, n_kept = sum(map(is_first, parts)), sum(map(are_origins, parts))
         if any(len(part) not in (2 * len(self.counted), 3 * len(self.counted)) for part in begun):
             return False
-        return max(n_first, n_kept, len(begun)) <= 1 and n_first + n_kept + len(begun) == len(parts)
+        numbers = (n_first, n_kept, len(begun), len(since))
+        return max(numbers) <= 1 and sum(numbers) == len(parts)
 
     def may_fill(self, kept: KeptFrom) -> bool:
         """Whether rows of what it opens may fill a cache, where `kept` is kept: they are made once they are wanted."""
@@ -171,6 +186,13 @@ class Opens(Node):
             for ids, origin in zip(begins.caches, known, strict=True)
         )
         return kept if now.count(None) == known.count(None) else now
+
+
+def _is_since(value: Any) -> bool:
+    if not (isinstance(value, tuple) and len(value) == 2):
+        return False
+    name, kept = value
+    return isinstance(name, str) and name == _SINCE and are_origins(kept)
 
 
 def _padded(kept: KeptFrom, n: int) -> KeptFrom:

@@ -27,6 +27,7 @@ from penstock.graph.node import (
     transform,
 )
 from penstock.graph.plan import Plan, plan_of
+from penstock.nodes.beside import Beside
 from penstock.spec import Spec, flatten, map_structure, pack
 
 __all__ = ["Zip", "zip_datasets"]
@@ -67,7 +68,7 @@ def zip_datasets(*args: Any, datasets: Any = None) -> Plan:
 
 @transform("zip")
 @frozen
-class Zip(Node):
+class Zip(Beside):
     """Rows of every input together.
 
     The state is whether an input has ended: then no more is asked of those before it, which may begin another epoch.
@@ -90,10 +91,10 @@ class Zip(Node):
             return UNKNOWN
         return min((rows for rows in n if rows != INFINITE), default=INFINITE)
 
-    def knows(self, state: State) -> bool:
+    def knows_own(self, state: State) -> bool:
         return state is None or state is True
 
-    def step(self, state: State, *inputs: Rows) -> Step:
+    def step_own(self, state: State, *inputs: Rows) -> Step:
         if state:
             return state, END
         chunks: list[Chunk | None] = []

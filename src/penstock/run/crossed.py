@@ -71,11 +71,23 @@ def raised(given: int, marks: _Marks, plans: Sequence[Plan]) -> _Marks:
     )
 
 
+def _inputs(mark: Mark, plan: Plan) -> _Marks:
+    return _read(mark[1], mark[4], plan)
+
+
+def _read(state: Any, marks: _Marks, plan: Plan) -> _Marks:
+    """The marks of inputs, of a cache that to which it has read its own."""
+    read = plan.node.read_to(state)
+    if read is None or not plan.inputs[0].has_epochs:
+        return marks
+    return ((*read[:5], (*(read[5] or NO_NOTES)[:_NOTE], *marks[0][5][_NOTE:])),)
+
+
 def ended(mark: Mark, plan: Plan) -> tuple[Any, _Marks]:
     """The place in a mark as it is for what comes after a pass that ends there: it says what rows given since have
     reached.
     """
-    return _after(mark, plan), raised(mark[2], mark[4], plan.inputs)
+    return plan.node.unread(_after(mark, plan)), raised(mark[2], _inputs(mark, plan), plan.inputs)
 
 
 def _after(mark: Mark, plan: Plan) -> Any:
@@ -119,7 +131,7 @@ def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
         begin_only(plan, next_from(known))
         return epoch, (), tuple(known.values())
     begun = plan.node.begins_after(mark[1], *plan.inputs)
-    parts = zip(below, mark[4], plan.inputs, range(len(below)), strict=True)
+    parts = zip(below, _inputs(mark, plan), plan.inputs, range(len(below)), strict=True)
     inner = tuple(_further(one, of, part) if i < begun else one for one, of, part, i in parts)
     return (epoch + 1 if counts(plan) else epoch), inner, *told
 
@@ -155,6 +167,7 @@ def reached_by(state: Any, given: int, marks: _Marks, plan: Plan) -> tuple[Epoch
         plan: That of the node.
     """
     begun = plan.node.begun_by(state, *plan.inputs)
+    marks = _read(state, marks, plan)
     found = []
     for i, (mark, part) in enumerate(zip(marks, plan.inputs, strict=True)):
         if given and (told := reached_in(mark)) is not None:
@@ -171,16 +184,18 @@ def _waiting(epochs: Epochs) -> Epochs:
 
 def _in_epochs(mark: Mark, epochs: Epochs, plan: Plan) -> Mark:
     """A mark in later epochs."""
-    epoch, state, given, position, inputs, notes = mark
+    epoch, state, given, position, _, notes = mark
     later, below, *told = epochs
     if (counted := counted_in(mark)) is not None:
         return (*mark[:5], (*notes[:_NOTE], None, notes[4], tuple(map(max, counted, told[0]))))
-    inputs = tuple(map(_in_epochs, inputs, below, plan.inputs))
+    inputs = tuple(map(_in_epochs, _inputs(mark, plan), below, plan.inputs))
+    state = plan.node.unread(state)
     if not plan.node.keeps_rows:
         epoch = max(epoch, later)
         state = _told_by(state, told, plan)
     elif later == _FULL:
-        state = plan.node.filled(state, inputs, *told)
+        # Rows of the pass begin where the input stood, whatever is full by now.
+        state = plan.node.filled(state, tuple((*one[:5], one[5][:_NOTE]) for one in mark[4]), *told)
     return (epoch, state, given, position, inputs, notes[:_NOTE])
 
 
@@ -206,7 +221,7 @@ def _next(epochs: Epochs, mark: Mark, plan: Plan, *, is_named: bool) -> _Next:
     if counted_in(mark) is not None:
         return {id(of): (of, epoch) for of, epoch in zip(plan.counted_in_turn, epochs[2], strict=True)}
     found: _Next = {}
-    for one, below, part in zip(epochs[1], mark[4], plan.inputs, strict=True):
+    for one, below, part in zip(epochs[1], _inputs(mark, plan), plan.inputs, strict=True):
         if one[0] != WAITS:
             _merge(found, _next(one, below, part, is_named=is_named))
     if plan.node.begins_again(mark[1], *plan.inputs, named=is_named):
@@ -299,8 +314,9 @@ def _lowest(mark: Mark, plan: Plan) -> dict[int, int]:
 
 def _before(mark: Mark, reached: Epochs, begun: Begun, kept: dict[int, Any], more: int = 0) -> Mark:
     """The mark after which wanted epochs begin, of which `more` are passed over (`begun_again`)."""
-    epoch, state, given, position, inputs, notes = mark
+    epoch, state, given, position, _, notes = mark
     node, plans = begun.plan.node, begun.plan.inputs
+    inputs, state = _inputs(mark, begun.plan), node.unread(state)
     if caches := node.caches(begun.plan):
         state = node.kept_by(state, tuple(kept.get(id(cache)) for cache in caches))
     if begun_passes := reached[3:]:

@@ -180,7 +180,7 @@ class Edge(Giving):
         position, state, given, inputs = self._held.base[:4]
         given += self.position - position
         before, below = self._before
-        state = self._begun_since(state)
+        state = self._told_since(state)
         if self._plan.crosses_epochs and not self._passes.in_turn:
             inputs = noted(inputs, self._plan.inputs, reached_by(before, self._given, below, self._plan))
         return (
@@ -192,13 +192,14 @@ class Edge(Giving):
             self._failed.notes(self.position - given, here),
         )
 
-    def _begun_since(self, state: State) -> State:
-        """The state before the oldest row on hold, which says of passes what has begun by now."""
+    def _told_since(self, state: State) -> State:
+        """The state before the oldest row on hold, which says what passes have begun by now, and what is kept."""
         node = self._plan.node
-        if not node.begun_passes(state):
+        if not node.named:
             return state
         now = node.reached(self._before[0], self._given, *self._plan.inputs)
-        return node.begun_since(state, node.begun_passes(now))
+        state = node.kept_since(state, node.kept_after(now))
+        return node.begun_since(state, node.begun_passes(now)) if node.begun_passes(state) else state
 
     def kept(self) -> dict[int, tuple[Plan, Any]]:
         """The caches that have kept rows once those that it has given are taken, as `kept_at` has them."""
@@ -216,7 +217,7 @@ class Edge(Giving):
             Exception: A row that had been given cannot be made now; its error, as a pull would raise it.
         """
         epoch, state, given, position, inputs, notes = mark
-        state = self._plan.node.begun_since(state, ())
+        state = self._plan.node.kept_since(self._plan.node.begun_since(state, ()), ())
         n_errors, failed, here = (notes or NO_NOTES)[:3]
         # Behind the last row passes may have begun that gave none, and no node above may ask again.
         self._passes.note_place(self._plan, epoch, self._plan.node.reached(state, given, *self._plan.inputs))

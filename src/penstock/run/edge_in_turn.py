@@ -231,7 +231,7 @@ class _Opening:
         self._passes = passes if node.fills_ahead else 0
         # What does nothing between the two is none of the two.
         self._as_one = node.passes_as_one(*plan.inputs) or (0 if self._passes else passes)
-        self._is_one = node.is_one_with(*plan.inputs) or bool(passes)
+        self._is_one = node.is_one_with(*plan.inputs) or bool(self._as_one)
         self._begin = 0 if node.takes_none else node.begins_with(*plan.inputs)
         self._open = partial(shared.kind_in_turn or EdgeInTurn, shared=shared, is_inner=True)
 

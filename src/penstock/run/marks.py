@@ -105,7 +105,10 @@ def _is_place(place: Any, plan: Plan) -> bool:
     state, inputs = place
     if not (isinstance(inputs, tuple) and len(inputs) == len(plan.inputs)):
         return False
-    return _knows(plan.node, state) and all(map(is_mark, inputs, plan.inputs))
+    if not (_knows(plan.node, state) and all(map(is_mark, inputs, plan.inputs))):
+        return False
+    read = plan.node.read_to(state)
+    return read is None or is_mark(read, *plan.inputs)
 
 
 def _knows(node: Node, state: Any) -> bool:

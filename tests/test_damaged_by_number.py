@@ -320,3 +320,23 @@ def test_a_file_of_json_lines_that_is_gone_is_passed_over(tmp_path, n):
         2,
     ]
     assert taken(going_on(rows, n)) == whole[n:]
+
+
+@pytest.mark.parametrize(
+    "by_number",
+    [
+        lambda rows: [rows.shuffle(seed=1)],
+        lambda rows: [rows.distribute(rank, 2) for rank in range(2)],
+        lambda rows: rows.split(0.5, 0.5, seed=1),
+    ],
+    ids=["shuffle", "distribute", "split"],
+)
+def test_rows_behind_thousands_on_which_a_function_fails_are_there(by_number):
+    def refuse(i: np.int64) -> np.int64:
+        if i < 5000:
+            raise ValueError("no")
+        return i
+
+    found = [row for part in by_number(ps.Dataset.range(5010).map(refuse)) for row in taken(part, 6000)]
+    assert sorted(row for row in found if not isinstance(row, tuple)) == list(range(5000, 5010))
+    assert len(found) == 5010

@@ -206,7 +206,7 @@ class Distribute(Share):
         if not left:
             return self._state(deal, behind, ended=True), END
         scratch = rows.scratch
-        at_once = min(rows_by_number(scratch, rows.spec), _CHUNK_ROWS)
+        at_once = min(rows_by_number(rows), _CHUNK_ROWS)
         if scratch["lie apart"] and scratch.get("reads_around", False):
             at_once = min(rows_apart(scratch, deal.first // self.world), _PIECES_ROWS)
         n = min(left, at_once * self.world)

@@ -340,3 +340,24 @@ def test_rows_behind_thousands_on_which_a_function_fails_are_there(by_number):
     found = [row for part in by_number(ps.Dataset.range(5010).map(refuse)) for row in taken(part, 6000)]
     assert sorted(row for row in found if not isinstance(row, tuple)) == list(range(5000, 5010))
     assert len(found) == 5010
+
+
+@pytest.mark.parametrize("compression", ["", "GZIP"])
+def test_bytes_whose_checksums_are_not_wanted_are_given_by_number_as_in_order(tmp_path, compression):
+    path = damaged(tmp_path / "a.tfrecord", PAYLOAD)
+    if compression:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    rows = ps.TFRecordDataset(str(path), compression or None, verify=False)
+    in_order = taken(rows)
+    assert len(in_order) == 9
+    assert in_order[4] == bytes([4]) * 8 + bytes([5]) + bytes([4]) * 31
+    assert [rows[i] for i in range(9)] == list(rows[::-1])[::-1] == in_order
+    assert sorted(taken(rows.shuffle(seed=1))) == in_order
+    dealt = [taken(rows.distribute(rank, 2)) for rank in range(2)]
+    assert dealt == [in_order[::2], in_order[1::2]]
+    assert sorted(row for part in rows.split(0.5, 0.5, seed=1) for row in taken(part)) == in_order
+
+
+def test_a_length_is_compared_by_number_also_where_those_of_bytes_are_not(tmp_path):
+    rows = ps.TFRecordDataset(str(damaged(tmp_path / "a.tfrecord", LENGTH)), verify=False)
+    assert ("CorruptRecordError", 4) in taken(rows.shuffle(seed=1))

@@ -7,6 +7,7 @@ import gzip
 import json
 from collections.abc import Iterable
 from itertools import chain
+from os.path import exists
 from pathlib import Path
 from typing import Any
 
@@ -361,3 +362,40 @@ def test_bytes_whose_checksums_are_not_wanted_are_given_by_number_as_in_order(tm
 def test_a_length_is_compared_by_number_also_where_those_of_bytes_are_not(tmp_path):
     rows = ps.TFRecordDataset(str(damaged(tmp_path / "a.tfrecord", LENGTH)), verify=False)
     assert ("CorruptRecordError", 4) in taken(rows.shuffle(seed=1))
+
+
+def test_ranks_have_the_same_rows_with_and_without_an_index(tmp_path):
+    path = damaged(tmp_path / "a.tfrecord", PAYLOAD, n=30)
+    rows = ps.TFRecordDataset(str(path))
+    without = [taken(rows.distribute(rank, 3)) for rank in range(3)]
+    assert "reads its own rows only" not in rows.distribute(0, 3).explain()
+    assert len(rows) == 30
+    assert "reads its own rows only" in rows.distribute(0, 3).explain()
+    assert [taken(rows.distribute(rank, 3)) for rank in range(3)] == without
+    assert without[1][1] == ("CorruptRecordError", 4)
+    assert sorted(row[0] for rows in without for row in rows if isinstance(row, bytes)) == [
+        i for i in range(30) if i != 4
+    ]
+
+
+@pytest.mark.parametrize("begins_indexed", [False, True])
+def test_a_share_goes_on_where_an_index_has_come_or_gone(tmp_path, begins_indexed):
+    path = damaged(tmp_path / "a.tfrecord", PAYLOAD, n=30)
+
+    def begin(rank: int, *, indexed: bool) -> RowIterator:
+        for file in filter(exists, index_paths(str(path))):
+            Path(file).unlink()
+        rows = ps.TFRecordDataset(str(path))
+        assert not indexed or len(rows) == 30
+        return iter(ps.TFRecordDataset(str(path)).distribute(rank, 2))
+
+    for rank in range(2):
+        for n in range(12):
+            rows = begin(rank, indexed=begins_indexed)
+            for _ in range(n):
+                with contextlib.suppress(PenstockError):
+                    next(rows)
+            state = json.dumps(rows.get_state())
+            again = begin(rank, indexed=not begins_indexed)
+            again.set_state(json.loads(state))
+            assert taken(again) == taken(rows)

@@ -7,6 +7,7 @@ import gzip
 import json
 from collections.abc import Iterable
 from itertools import chain
+from os.path import exists
 from pathlib import Path
 from typing import Any
 
@@ -320,3 +321,81 @@ def test_a_file_of_json_lines_that_is_gone_is_passed_over(tmp_path, n):
         2,
     ]
     assert taken(going_on(rows, n)) == whole[n:]
+
+
+@pytest.mark.parametrize(
+    "by_number",
+    [
+        lambda rows: [rows.shuffle(seed=1)],
+        lambda rows: [rows.distribute(rank, 2) for rank in range(2)],
+        lambda rows: rows.split(0.5, 0.5, seed=1),
+    ],
+    ids=["shuffle", "distribute", "split"],
+)
+def test_rows_behind_thousands_on_which_a_function_fails_are_there(by_number):
+    def refuse(i: np.int64) -> np.int64:
+        if i < 5000:
+            raise ValueError("no")
+        return i
+
+    found = [row for part in by_number(ps.Dataset.range(5010).map(refuse)) for row in taken(part, 6000)]
+    assert sorted(row for row in found if not isinstance(row, tuple)) == list(range(5000, 5010))
+    assert len(found) == 5010
+
+
+@pytest.mark.parametrize("compression", ["", "GZIP"])
+def test_bytes_whose_checksums_are_not_wanted_are_given_by_number_as_in_order(tmp_path, compression):
+    path = damaged(tmp_path / "a.tfrecord", PAYLOAD)
+    if compression:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    rows = ps.TFRecordDataset(str(path), compression or None, verify=False)
+    in_order = taken(rows)
+    assert len(in_order) == 9
+    assert in_order[4] == bytes([4]) * 8 + bytes([5]) + bytes([4]) * 31
+    assert [rows[i] for i in range(9)] == list(rows[::-1])[::-1] == in_order
+    assert sorted(taken(rows.shuffle(seed=1))) == in_order
+    dealt = [taken(rows.distribute(rank, 2)) for rank in range(2)]
+    assert dealt == [in_order[::2], in_order[1::2]]
+    assert sorted(row for part in rows.split(0.5, 0.5, seed=1) for row in taken(part)) == in_order
+
+
+def test_a_length_is_compared_by_number_also_where_those_of_bytes_are_not(tmp_path):
+    rows = ps.TFRecordDataset(str(damaged(tmp_path / "a.tfrecord", LENGTH)), verify=False)
+    assert ("CorruptRecordError", 4) in taken(rows.shuffle(seed=1))
+
+
+def test_ranks_have_the_same_rows_with_and_without_an_index(tmp_path):
+    path = damaged(tmp_path / "a.tfrecord", PAYLOAD, n=30)
+    rows = ps.TFRecordDataset(str(path))
+    without = [taken(rows.distribute(rank, 3)) for rank in range(3)]
+    assert "reads its own rows only" not in rows.distribute(0, 3).explain()
+    assert len(rows) == 30
+    assert "reads its own rows only" in rows.distribute(0, 3).explain()
+    assert [taken(rows.distribute(rank, 3)) for rank in range(3)] == without
+    assert without[1][1] == ("CorruptRecordError", 4)
+    assert sorted(row[0] for rows in without for row in rows if isinstance(row, bytes)) == [
+        i for i in range(30) if i != 4
+    ]
+
+
+@pytest.mark.parametrize("begins_indexed", [False, True])
+def test_a_share_goes_on_where_an_index_has_come_or_gone(tmp_path, begins_indexed):
+    path = damaged(tmp_path / "a.tfrecord", PAYLOAD, n=30)
+
+    def begin(rank: int, *, indexed: bool) -> RowIterator:
+        for file in filter(exists, index_paths(str(path))):
+            Path(file).unlink()
+        rows = ps.TFRecordDataset(str(path))
+        assert not indexed or len(rows) == 30
+        return iter(ps.TFRecordDataset(str(path)).distribute(rank, 2))
+
+    for rank in range(2):
+        for n in range(12):
+            rows = begin(rank, indexed=begins_indexed)
+            for _ in range(n):
+                with contextlib.suppress(PenstockError):
+                    next(rows)
+            state = json.dumps(rows.get_state())
+            again = begin(rank, indexed=not begins_indexed)
+            again.set_state(json.loads(state))
+            assert taken(again) == taken(rows)

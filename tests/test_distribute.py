@@ -140,12 +140,15 @@ def test_a_state_goes_on_in_the_same_share():
     assert np.array_equal(np.concatenate([*first, *again]), np.concatenate([*first, *rows]))
 
 
-def test_an_error_where_rows_have_no_number_comes_to_all_and_counts_for_no_row():
-    rows = RowIterator(Plan(Distribute(0, 2), (Plan(Faulty(8, (4,), faults=(3,))),)))
-    assert next(rows) == 0
+def test_an_error_where_rows_have_no_number_comes_to_its_rank_and_counts_as_a_row():
+    mine, theirs = (
+        RowIterator(Plan(Distribute(rank, 2), (Plan(Faulty(8, (4,), faults=(3,))),))) for rank in (1, 0)
+    )
+    assert next(mine) == 1
     with pytest.raises(DataLossError, match="row 3"):
-        next(rows)
-    assert list(rows) == [2, 5, 7]
+        next(mine)
+    assert list(mine) == [5, 7]
+    assert list(theirs) == [0, 2, 4, 6]
 
 
 def test_the_rank_lies_within_the_world():

@@ -1,8 +1,10 @@
 """What a pipeline says of itself: explain, profile, options."""
 
 import numpy as np
+import pytest
 
 from penstock.dataset import Dataset
+from penstock.errors import FunctionError
 from penstock.nodes.with_options import Options, ThreadingOptions
 
 
@@ -60,6 +62,39 @@ def test_profile_advises_only_what_is_not_there_yet():
     assert "prefetch()" in advice(threads)
     assert "AUTOTUNE" not in advice(threads)
     assert "only less work in it, or more cores" in advice(threads.batch(10).prefetch(2))
+
+
+@pytest.mark.parametrize(
+    ("make", "wanted"),
+    [
+        (lambda ds: ds.scan(np.int64(0), lambda total, x: (total + x, total)), "do in a map before it"),
+        (lambda ds: ds.group_by_window(lambda x: x % 2, lambda _, rows: rows.batch(2), 2), "prefetch()"),
+        (lambda ds: ds.take_while(lambda x: bool(x < 9000)), "would run on whole chunks"),
+    ],
+)
+def test_profile_advises_no_argument_that_the_step_does_not_take(make, wanted):
+    report = make(Dataset.range(3000)).profile(600)
+    report.nodes[0].busy_seconds += report.seconds
+    assert wanted in report.advice
+    assert "num_parallel_calls" not in report.advice
+
+
+def failing_on_threes(x):
+    return 1 // int(x % 3)
+
+
+def test_profile_passes_over_rows_that_fail():
+    report = Dataset.range(90).map(failing_on_threes).batch(2).profile(600)
+    assert [usage.rows for usage in report.nodes if usage.call.startswith("batch")] == [30]
+    with pytest.raises(FunctionError, match="row 0: ZeroDivisionError"):
+        Dataset.range(3).map(lambda x: 1 // int(x - x)).profile(600)
+
+
+def test_explain_shows_a_pipeline_whose_function_fails_on_all_rows():
+    shown = Dataset.range(3).map(lambda x: 1 // int(x - x)).batch(2).explain()
+    assert shown.startswith("batch(2)")
+    assert shown.count("spec not known (map, row 0: ZeroDivisionError") == 2
+    assert "row by row: makes a Python int" in shown
 
 
 def test_later_options_override_earlier_ones():

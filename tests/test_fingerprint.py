@@ -104,6 +104,16 @@ def test_the_message_names_what_is_different_and_the_way_out():
     )
 
 
+def test_an_argument_that_was_left_out_is_shown_as_its_default():
+    one, two = (ps.Dataset.range(9).window(2, drop_remainder=drops) for drops in (False, True))
+    for state, rows, theirs, ours in ((one, two, False, True), (two, one, True, False)):
+        wanted = (
+            rf"is of window\(drop_remainder={theirs}\), this pipeline has window\(drop_remainder={ours}\)"
+        )
+        with pytest.raises(ArgumentError, match=wanted):
+            iter(rows).set_state(iter(state).get_state())
+
+
 def test_another_order_of_the_same_calls_is_refused():
     with pytest.raises(ArgumentError, match=r"is of skip\(count=1\), this pipeline has take\(count=9\)"):
         iter(N.skip(1).take(9)).set_state(state_of(N.take(9).skip(1)))

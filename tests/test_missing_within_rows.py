@@ -91,3 +91,26 @@ def test_values_are_missing_in_padded_batches_that_are_wider_than_the_rows():
 def test_entries_of_arrays_of_any_rank_are_none_where_they_are_missing():
     ds = ps.Dataset.from_generator(lambda: iter([SHORT]), output_signature=ps.UnrankedSpec(np.int64))
     assert shown(ds.unbatch()) == [1, None]
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        lambda rows: rows.batch(2).rebatch(3),
+        lambda rows: rows.batch(2).rebatch([2, 1]),
+        lambda rows: rows.ragged_batch(2).rebatch(3),
+        lambda rows: rows.batch(2).concatenate(rows.batch(3)),
+        lambda rows: ps.Dataset.sample_from_datasets([rows.map(there).batch(3), rows.batch(2)], seed=1),
+        lambda rows: rows.map(there).batch(3).concatenate(rows.batch(2)),
+    ],
+)
+def test_entries_of_batches_may_be_missing_in_their_spec_where_rows_were(batches):
+    spec = ps.TensorSpec((), np.int64, optional=True)
+    rows = ps.Dataset.from_generator(lambda: iter([1, None, 3, 4]), output_signature=spec)
+    apart = batches(rows).unbatch()
+    assert None in list(apart)
+    assert apart.element_spec == spec
+
+
+def there(row: Any) -> Any:
+    return np.int64(0) if row is None else row

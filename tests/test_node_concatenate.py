@@ -33,6 +33,17 @@ def test_dict_entries_are_found_by_name():
     assert rows[[1, 0]]["a"].tolist() == [5, 0]
 
 
+def test_a_function_that_fails_on_all_its_rows_loses_none_of_the_other_dataset():
+    failing = ps.Dataset.range(3).map(lambda i: 1 // (int(i) - int(i)))
+    good = ps.Dataset.range(10, 13).map(lambda i: {"n": i})
+    for rows in (failing.concatenate(good), good.concatenate(failing).concatenate(good)):
+        assert rows.element_spec == {"n": ps.TensorSpec((), np.int64)}
+        assert {row["n"] for row in rows.map(lambda row: {"n": row["n"] + 1}).ignore_errors()} == {11, 12, 13}
+        assert [len(row["n"]) for row in rows.ignore_errors().batch(3)] == [3] * (len(rows) // 3 - 1)
+    with pytest.raises(ps.FunctionError):
+        next(iter(failing.concatenate(failing)))
+
+
 def test_rows_are_reached_by_number():
     rows = ps.Dataset.range(3).concatenate(ps.Dataset.range(10, 14))
     assert len(rows) == 7

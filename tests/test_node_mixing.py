@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from penstock.dataset import Dataset
-from penstock.errors import ArgumentError, ArgumentTypeError, DataLossError, InvalidArgumentError
+from penstock.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DataLossError,
+    FunctionError,
+    InvalidArgumentError,
+)
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import set_seed
 from penstock.spec import TensorSpec
@@ -115,6 +121,56 @@ def test_a_row_that_fails_takes_its_choice_with_it():
         except DataLossError as error:
             found.append(str(error))
     assert found == [0, 10, "row 1", 11, "row 2", 12, 3, 13]
+
+
+def failing(n: int) -> Dataset:
+    return Dataset.range(n).map(lambda i: {"a": 1 // int(i - i), "b": i})
+
+
+def counted(dataset: Dataset) -> dict[str, int]:
+    """How many rows, and how many errors in the places of others."""
+    rows, found = iter(dataset), {"rows": 0, "errors": 0}
+    while True:
+        try:
+            next(rows)
+        except StopIteration:
+            return found
+        except FunctionError:
+            found["errors"] += 1
+        else:
+            found["rows"] += 1
+
+
+def test_a_function_that_fails_on_all_its_rows_loses_none_of_others():
+    good = Dataset.range(10, 15).map(lambda i: {"b": i, "a": i})
+    for dataset in (
+        sample([failing(5), good], seed=3),
+        sample([good, failing(5)], seed=3),
+        choose([failing(5), good], Dataset.range(2).repeat(5)),
+        choose([failing(5), good], Dataset.range(2).repeat(5), stop_on_empty_dataset=False),
+    ):
+        assert dataset.element_spec == {"b": TensorSpec((), np.int64), "a": TensorSpec((), np.int64)}
+        assert counted(dataset) == {"rows": 5, "errors": 5}
+        assert [row["b"] for row in dataset.ignore_errors()] == [10, 11, 12, 13, 14]
+
+
+def test_a_function_that_fails_on_thousands_of_rows_is_not_called_again_for_each_chunk():
+    calls = 0
+
+    def refuse(i: np.int64) -> np.int64:
+        nonlocal calls
+        calls += 1
+        if i < 5000:
+            raise ValueError("no")
+        return i
+
+    dataset = sample([Dataset.range(5100).map(refuse), Dataset.range(40_000)], seed=3)
+    assert counted(dataset) == {"rows": 40_100, "errors": 5000}
+    assert calls < 30_000
+
+
+def test_samples_of_functions_that_all_fail_are_errors():
+    assert counted(sample([failing(5), failing(3)], seed=3)) == {"rows": 0, "errors": 8}
 
 
 def test_an_endless_dataset_makes_samples_endless():

@@ -65,7 +65,65 @@ def test_an_error_can_be_told_where_no_row_says_what_its_function_returns(make):
     rows = iter(make(ps.Dataset.range(5).map(failing)))
     with pytest.raises(FunctionError) as found:
         list(rows)
-    assert str(found.value).startswith("map, row 0: ValueError: no")
+    assert re.match(r"map, row [02]: ValueError: no\. It came from row [02] of Range", str(found.value))
+
+
+def refuse_four(*parts):
+    if 4 in np.ravel(parts):
+        raise ValueError("no")
+    return parts[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "row", "origin"),
+    [
+        (lambda ds: ds.map(refuse_four).batch(2).shuffle(seed=1), 4, "row 4 of Range(0, stop=8"),
+        (
+            lambda ds: ds.map(refuse_four).skip(3).map(lambda x: x).shuffle(seed=1),
+            4,
+            "row 4 of Range(0, stop=8",
+        ),
+        (
+            lambda ds: ds.skip(2).map(refuse_four).skip(1).split(0.5, 0.5, seed=1)[1],
+            2,
+            "row 4 of Range(0, stop=8",
+        ),
+        (lambda ds: ds.map(refuse_four).batch(3).distribute(1, 2), 4, "row 4 of Range(0, stop=8"),
+        (
+            lambda ds: ds.shuffle(seed=3).map(refuse_four).skip(1).distribute(1, 2),
+            2,
+            "row 4 of Range(0, stop=8",
+        ),
+        (
+            lambda ds: ds.range(2).concatenate(ds.range(3, 9).map(refuse_four)).shuffle(seed=1),
+            1,
+            "row 1 of Range(3, stop=9",
+        ),
+        (
+            lambda ds: ds.batch(2).map(refuse_four).skip(1).shuffle(seed=1),
+            2,
+            "row 4 of Range(0, stop=8, step_size=1, dtype=int64) and row 5 of Range(",
+        ),
+        (
+            lambda ds: ds.shuffle(seed=3).repeat(2).map(refuse_four).skip(3).distribute(0, 2),
+            13,
+            "row 13 of repeat(2)",
+        ),
+    ],
+)
+def test_a_row_by_number_is_counted_where_its_function_takes_it(make, row, origin):
+    with pytest.raises(FunctionError) as found:
+        list(make(ps.Dataset.range(8)))
+    assert found.value.row == row
+    assert found.value.origin.startswith(origin)
+    pickle.dumps(found.value)
+
+
+def test_a_row_that_is_asked_for_by_number_has_an_origin():
+    rows = ps.Dataset.range(8).skip(2).map(refuse_four).skip(1)
+    for ask in (1, [0, 1], slice(0, 3)):
+        with pytest.raises(FunctionError, match=r"map, row 2: ValueError: no\. It came from row 4 of Range"):
+            rows[ask]
 
 
 def test_the_origin_in_a_file_names_the_file_and_the_record(tmp_path):

@@ -285,6 +285,18 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path):
     assert list(ps.Dataset.from_csv(path)) == [{"a": 1, "b": 2}]
 
 
+def test_a_row_of_another_number_of_cells_among_the_first_is_an_error_in_its_place(tmp_path: Path):
+    path = write(tmp_path / "a.csv", b"a,b\n1\n1,2\n1,2,3\n3,4.5\n")
+    rows = iter(ps.Dataset.from_csv(path))
+    with pytest.raises(ps.InvalidArgumentError, match="line 2: Expect 2 fields but have 1"):
+        next(rows)
+    assert next(rows) == {"a": 1, "b": 2.0}
+    with pytest.raises(ps.InvalidArgumentError, match="line 4: Expect 2 fields but have more"):
+        next(rows)
+    assert list(rows) == [{"a": 3, "b": 4.5}]
+    assert [row["b"] for row in ps.Dataset.from_csv(path).ignore_errors()] == [2, 4.5]
+
+
 @pytest.mark.parametrize(
     ("contents", "text"),
     [

@@ -1,6 +1,8 @@
 """Sources of Arrow's world: tables in memory, Parquet and JSON lines."""
 
 import datetime as dt
+import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import penstock as ps
 from penstock import Ragged, TensorSpec, text
 from penstock.errors import (
     ArgumentError,
@@ -305,6 +308,44 @@ def test_reading_json_lines_goes_on_after_a_line_that_does_not_fit(tmp_path):
     assert [row["a"].item() for row in iterator] == [3]
 
 
+def test_json_lines_that_cannot_be_read_among_the_first_are_errors_in_their_places(tmp_path):
+    rows = ['{"a": 1', '{"a": 2}', '{"b"}', "null", '{"a": null}', "", '{"a": 4, "b": "x"}']
+    path = lines(tmp_path / "a.jsonl", *rows)
+    iterator, found = RowIterator(Plan(from_jsonl(path))), []
+    state = None
+    while len(found) < 6:
+        try:
+            found.append(next(iterator))
+        except InvalidArgumentError as error:
+            found.append(int(re.search(r"byte (\d+)", str(error))[1]))
+        state = iterator.get_state() if len(found) == 3 else state
+    assert found == [0, {"a": 2, "b": None}, 17, 23, {"a": None, "b": None}, {"a": 4, "b": "x"}]
+    iterator.set_state(json.loads(json.dumps(state)))
+    with pytest.raises(InvalidArgumentError, match=r"byte 23: .* it is null"):
+        next(iterator)
+    assert list(iterator) == found[4:]
+    ignored = ps.Dataset.from_jsonl(path).map(lambda row: row["b"]).ignore_errors()
+    assert list(ignored) == [None, None, b"x"]
+
+
+def test_the_first_json_lines_have_to_fit_each_other(tmp_path):
+    path = lines(tmp_path / "a.jsonl", '{"a": 1', '{"a": 2}', '{"a": "x"}')
+    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 17: .*changed from number to string"):
+        from_jsonl(path)
+
+
+def test_thousands_of_json_lines_that_cannot_be_read_are_told_one_by_one(tmp_path):
+    rows = [f'{{"a": {i}' + "}" * (i % 2) for i in range(5000)]
+    iterator, found = iter(ps.Dataset.from_jsonl(lines(tmp_path / "a.jsonl", *rows))), []
+    while len(found) < 5000:
+        try:
+            found.append(next(iterator)["a"])
+        except InvalidArgumentError:
+            found.append(None)
+    assert found == [i if i % 2 else None for i in range(5000)]
+    assert list(iterator) == []
+
+
 def test_whole_numbers_in_json_lines_are_never_rounded(tmp_path):
     most = 2**64 - 1
     path = lines(
@@ -349,20 +390,24 @@ def test_a_whole_number_that_is_written_as_a_float_is_not_rounded_either(tmp_pat
 )
 def test_a_line_that_is_not_one_object_is_told_with_its_place(tmp_path, text):
     path = lines(tmp_path / "a.jsonl", '{"a": 1}', text, '{"a": 5}')
-    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 9: "):
-        from_jsonl(path)
-    iterator = RowIterator(Plan(from_jsonl(path, inference_bytes=5)))
-    assert next(iterator)["a"] == 1
-    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 9: "):
-        next(iterator)
-    if "\n" not in text:
+    for size in (5, 1000):
+        iterator = RowIterator(Plan(from_jsonl(path, inference_bytes=size)))
+        assert next(iterator)["a"] == 1
+        for line in text.split("\n"):
+            with pytest.raises(
+                InvalidArgumentError, match=r"a\.jsonl, byte 9: |a\.jsonl, byte 15: .*"
+            ) as found:
+                next(iterator)
+            assert f"byte {9 + text.index(line)}: " in str(found.value)
         assert [row["a"].item() for row in iterator] == [5]
 
 
 @pytest.mark.parametrize("text", ["null", 'null{"a": 1}', "  null"])
 def test_a_json_line_that_is_null_is_told_with_its_place(tmp_path, text):
+    iterator = RowIterator(Plan(from_jsonl(lines(tmp_path / "a.jsonl", "", text, '{"a": 1}'))))
     with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 1: .* it is null, wanted an object"):
-        from_jsonl(lines(tmp_path / "a.jsonl", "", text, '{"a": 1}'))
+        next(iterator)
+    assert [row["a"].item() for row in iterator] == [1]
     path = lines(tmp_path / "b.jsonl", '{"a": null}', '{"a": 1}', text, '{"a": 2}')
     iterator = RowIterator(Plan(from_jsonl(path, inference_bytes=22)))
     assert [next(iterator)["a"] for _ in range(2)] == [None, 1]
@@ -398,8 +443,8 @@ def test_json_lines_that_tell_nothing_are_refused(tmp_path):
         from_jsonl(lines(tmp_path / "a.jsonl"))
     with pytest.raises(ArgumentError, match=r"from_jsonl: the first lines is .*, wanted objects with names"):
         from_jsonl(lines(tmp_path / "a.jsonl", "{}"))
-    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 9: .*does not fit: Invalid value\."):
-        from_jsonl(lines(tmp_path / "a.jsonl", '{"a": 1}', "nonsense"))
+    with pytest.raises(InvalidArgumentError, match=r"a\.jsonl, byte 0: .*does not fit: Invalid value\."):
+        from_jsonl(lines(tmp_path / "a.jsonl", *["nonsense"] * 3000, '{"a": 1}'))
     with pytest.raises(ArgumentError, match="from_jsonl: inference_bytes is 0, wanted at least 1"):
         from_jsonl(tmp_path / "a.jsonl", inference_bytes=0)
 

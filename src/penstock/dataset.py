@@ -62,6 +62,7 @@ from penstock.records.schema import Schema
 from penstock.run.edge import edge_over
 from penstock.run.explained import Explanation, explained, replayed
 from penstock.run.iterator import RowIterator
+from penstock.run.located import located
 from penstock.run.profile import Profile, profile
 from penstock.saving import Mode, Saved, save
 from penstock.sources.memory import Memory
@@ -572,9 +573,9 @@ class Dataset(Methods):
         source = self._row_source()
         number = _one_number(rows)
         if number is not None:
-            return source.gather(_row_number(number, len(source))).row(0)
+            return _gathered(source, _row_number(number, len(source))).row(0)
         numbers = _row_numbers(rows, len(source))
-        batch = source.gather(numbers).batched() if len(numbers) else empty_batch(self._plan.spec)
+        batch = _gathered(source, numbers).batched() if len(numbers) else empty_batch(self._plan.spec)
         return batch.row(0)
 
     def _row_source(self) -> RowSource:
@@ -646,6 +647,15 @@ def _one_number(rows: Any) -> int | None:
         return index(rows)
     except TypeError:
         return None
+
+
+def _gathered(source: RowSource, numbers: NDArray[np.int64]) -> Chunk:
+    try:
+        return source.gather(numbers)
+    except InvalidArgumentError as error:
+        if error.is_among is not None:
+            error.came_from(partial(located, error.is_among[0], None, again=True))
+        raise
 
 
 def _row_number(row: int, n: int) -> NDArray[np.int64]:

@@ -170,6 +170,7 @@ class InvalidArgumentError(_Located, ValueError):
     _origin: str | None = None
     _find: Callable[[], str] | None = None
     _found_in: int | None = None
+    _among: tuple[Any, Any] | None = None
 
     @property
     def origin(self) -> str | None:
@@ -183,7 +184,7 @@ class InvalidArgumentError(_Located, ValueError):
         if find is not None and self._found_in == os.getpid():
             # Other threads that ask meanwhile find the same.
             self._origin = find()
-            self._find = None
+            self._find = self._among = None
         return self._origin
 
     def of_row(self, row: int, entry: int | None = None) -> Self:
@@ -195,6 +196,18 @@ class InvalidArgumentError(_Located, ValueError):
         """
         self._row = row, entry
         return self
+
+    def among(self, plan: Any, node: Any) -> Self:
+        """The same error, of a row by number: it counts those of a plan that a node takes, which may be further down
+        than where the error is raised.
+        """
+        self._among = plan, node
+        return self
+
+    @property
+    def is_among(self) -> tuple[Any, Any] | None:
+        """What `among` was told."""
+        return self._among
 
     def came_from(self, find: FindOrigin) -> None:
         """Have the origin found once it is asked for, where it is not known yet."""

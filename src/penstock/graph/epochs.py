@@ -14,7 +14,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import RowSource, State
 from penstock.graph.plan import Plan
 
-__all__ = ["rows_from_start", "rows_in_epoch"]
+__all__ = ["EpochRows", "rows_from_start", "rows_in_epoch"]
 
 _ENDLESS: Final = 1 << 62
 _MOST_KNOWN: Final = 4
@@ -77,13 +77,13 @@ def _repeated(plan: Plan, state: State, below: tuple[Any, ...]) -> Plan | None:
         return rows
 
     made = Plan(plan.node, (first,))
-    made.__dict__.update(rows=_Epochs(rows_of, plan.node.cardinality(len(first.rows)), len(first.rows)))
+    made.__dict__.update(rows=EpochRows(rows_of, plan.node.cardinality(len(first.rows)), len(first.rows)))
     made.__dict__.update(is_shuffled=False)
     return made
 
 
 @frozen
-class _Epochs:
+class EpochRows:
     """The rows of several epochs by number.
 
     Args:

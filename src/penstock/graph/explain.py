@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn, FromGlobal
 from penstock.graph.value_digests import fields_of
 
-__all__ = ["call_of", "explain"]
+__all__ = ["IN_TURN", "call_of", "explain", "how_of"]
+
+IN_TURN: Final = "each call needs what the one before it gave"
+"""Why a function can run neither on chunks nor in threads."""
 
 
 def explain(plan: Plan) -> str:
@@ -41,9 +44,17 @@ def _facts(plan: Plan) -> Iterator[str]:
     )
     by_number = ", by number" if plan.rows is not None else ""
     yield f"{count}{by_number}: {_spec(plan)}"
-    how = plan.node.how_over(*plan.inputs)
+    how = how_of(plan)
     if how:
         yield how
+
+
+def how_of(plan: Plan) -> str:
+    """How its node runs; empty where there is nothing to say, or it cannot be told, as functions below fail."""
+    try:
+        return plan.node.how_over(*plan.inputs)
+    except PenstockError:
+        return ""
 
 
 def _spec(plan: Plan) -> str:

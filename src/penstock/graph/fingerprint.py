@@ -162,6 +162,8 @@ def _arguments_that_differ(
             continue
         if argument in before and mine is None:
             mine, is_function = before[argument], True
+        other = _default(node, argument) if other is None else other
+        mine = _default(node, argument) if mine is None else mine
         texts = call_text(name, {argument: other}), call_text(name, {argument: mine})
         if texts[0] == texts[1]:
             texts = f"{texts[0]} that uses other functions or values", texts[1]
@@ -340,6 +342,12 @@ def _is_default(value: Any, default: Any) -> bool:
     # By value: what was pickled or read from a recipe is equal to the default, and another object.
     is_plain = isinstance(value, bool | int | float | str) or is_dataclass(value)
     return value is default or (is_plain and type(value) is type(default) and bool(value == default))
+
+
+def _default(node: Node, argument: str) -> bool | int | float | str | None:
+    """What an argument is that a fingerprint leaves out."""
+    default = next((part.default for part in fields_of(node) if part.name == argument), None)
+    return default if isinstance(default, bool | int | float | str) else None
 
 
 def _described(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from penstock.column.base import IntArray
+from penstock.graph.epochs import EpochRows
 from penstock.graph.explain import call_of
 from penstock.graph.plan import Plan
 from penstock.spec import Spec
@@ -49,7 +50,7 @@ def reached(plan: Plan, row: int) -> tuple[Plan, int, bool]:
     'row 6 of Samples(9) and others'
     """
     is_alone = True
-    while plan.inputs:
+    while plan.inputs and not isinstance(plan.rows, EpochRows):
         inputs: list[Any] = [_Asking(i, part) for i, part in enumerate(plan.inputs)]
         try:
             source = None if _is_mixed(plan) else plan.node.by_number(*inputs)

@@ -101,9 +101,22 @@ class Plan:
 
     def _told_spec(self) -> Spec | None:
         try:
-            return self.node.spec(*(plan.spec for plan in self.inputs))
+            return self.node.spec(*self._specs_of_inputs())
         except SpecUnknown as unknown:
             return self._seen_spec(unknown.known)
+
+    def _specs_of_inputs(self) -> list[Spec]:
+        first = self.node.gives_from
+        if first is None:
+            return [plan.spec for plan in self.inputs]
+        told = [plan.spec_now for plan in self.inputs[first:]]
+        known = next((spec for spec in told if spec is not None), None)
+        if known is None:
+            known = self.inputs[first].spec  # raises the error
+        return [
+            *(plan.spec for plan in self.inputs[:first]),
+            *(known if spec is None else spec for spec in told),
+        ]
 
     @property
     def line(self) -> list[Plan]:

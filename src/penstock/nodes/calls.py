@@ -14,6 +14,7 @@ from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
 from penstock.column.packing import normal_function_result
 from penstock.errors import PenstockError, SpecError
+from penstock.graph.explain import IN_TURN
 from penstock.graph.node import END, Failing, Rows, SpecUnknown, State
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
@@ -339,8 +340,7 @@ class InOrder(Calls):
         What is known of its results, as specs, are `sizes`.
         """
         made = cls(where, function, rows)
-        reason = "each call needs what the one before it gave"
-        made.__dict__["traced"] = Untraceable(reason, None, None, sizes)
+        made.__dict__["traced"] = Untraceable(IN_TURN, None, None, sizes)
         return made
 
 

@@ -26,6 +26,7 @@ from penstock.graph.node import (
     transform,
 )
 from penstock.graph.plan import Plan, plan_of
+from penstock.nodes.mixing import structure_at_hand, structure_of
 from penstock.nodes.same_form import chunk_in_form, row_in_form
 from penstock.spec import Spec, relax
 
@@ -58,6 +59,7 @@ def concatenate(_plan: Plan, dataset: Any) -> Plan:
 class Concatenate(Node):
     """Rows of the first input, then of the second. The state is the number of the input."""
 
+    gives_from: ClassVar[int | None] = 0
     only_moves: ClassVar[bool] = True
 
     @property
@@ -90,7 +92,7 @@ class Concatenate(Node):
             if not state:
                 second.begin_behind(first)
             return (1, END) if state else (1, None)
-        return state, chunk_in_form(chunk, first.spec.structure) if state else chunk
+        return state, chunk_in_form(chunk, structure_at_hand((first, second))) if state else chunk
 
     def before(self, state: State, row: int, *n: int) -> Before | None:
         if n[0] < 0:
@@ -99,7 +101,8 @@ class Concatenate(Node):
 
     def plain(self, first: PlainRows, second: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         yield from first
-        yield from (row_in_form(row, first.spec.structure) for row in second)
+        structure = structure_of((first, second))
+        yield from (row_in_form(row, structure) for row in second)
 
     def random_access(self, first: RowSource, second: RowSource) -> RowSource:  # type: ignore[override]
         return _Joined(first, second)

@@ -20,6 +20,7 @@ from penstock.graph.node import (
     INFINITE,
     UNKNOWN,
     Before,
+    Failing,
     Node,
     PlainRows,
     Rows,
@@ -36,7 +37,6 @@ from penstock.graph.share import Given, Joined, Share
 from penstock.nodes.arguments import is_count, whole_number
 from penstock.nodes.dealing import NONE, Deal
 from penstock.nodes.gathered import gathered
-from penstock.nodes.groups import pull_group, pull_groups
 from penstock.nodes.numbered import Renumbered
 from penstock.nodes.places import Places
 from penstock.nodes.positions import Ranges, is_ranges, positions
@@ -118,10 +118,9 @@ def _own_epochs(plan: Plan, node: Distribute) -> Plan:
 class Distribute(Share):
     """A rank's share of the rows.
 
-    An error among the rows counts as one where rows are had by number, and comes to the rank whose row it is; else it
-    counts for none, and comes to all. The state is (rank, world, rows of the input that were passed, how many of
-    them the input has yet to pass over, later ones that were given out when there was another number of ranks, the
-    positions of rows on hold, whether the end has come).
+    An error among the rows counts as one, and comes to the rank whose row it is. The state is (rank, world, rows of the
+    input that were passed, how many of them the input has yet to pass over, later ones that were given out when there
+    was another number of ranks, the positions of rows on hold, whether the end has come).
     """
 
     only_moves: ClassVar[bool] = True
@@ -195,10 +194,7 @@ class Distribute(Share):
                 return self._numbered(deal, behind, source, rows)
             deal = Deal(rows.position, had, self.world)
         if behind:
-            n = rows.skip(behind)
-            return (
-                (self._state(deal, behind - n), None) if n else (self._state(deal, behind, ended=True), END)
-            )
+            return self._skipped(deal, behind, rows)
         return self._in_order(deal, kept, rows)
 
     def _numbered(self, deal: Deal, behind: int, source: RowSource, rows: Rows) -> Step:
@@ -206,7 +202,7 @@ class Distribute(Share):
         if not left:
             return self._state(deal, behind, ended=True), END
         scratch = rows.scratch
-        at_once = min(rows_by_number(scratch, rows.spec), _CHUNK_ROWS)
+        at_once = min(rows_by_number(rows), _CHUNK_ROWS)
         if scratch["lie apart"] and scratch.get("reads_around", False):
             at_once = min(rows_apart(scratch, deal.first // self.world), _PIECES_ROWS)
         n = min(left, at_once * self.world)
@@ -217,20 +213,56 @@ class Distribute(Share):
             return after, None
         return after, partial(gathered, source, deal.number(due), scratch, after)
 
+    def _skipped(self, deal: Deal, behind: int, rows: Rows) -> Step:
+        """Rows that were dealt before. Their errors were told, and count as they did."""
+        try:
+            n = rows.skip(behind)
+        except Exception:  # noqa: BLE001  (it is that of a row before)
+            n = 1
+        return (self._state(deal, behind - n), None) if n else (self._state(deal, behind, ended=True), END)
+
     def _in_order(self, deal: Deal, kept: Ranges, rows: Rows) -> Step:
         """Rows of whole rounds, so that between steps all ranks have had as many; of a short one at the end."""
-        size = int(deal.number(np.array([self.world - 1]))[0]) + 1 - deal.first
-        kept, chunk = (pull_group if len(deal.had) else pull_groups)(kept, rows, size)
-        if chunk is None:
-            return self._state(deal, 0, kept), None
+        if kept or len(deal.had):
+            return self._round(deal, positions(kept).tolist(), rows)
+        try:
+            chunk = rows.pull()
+        except Exception as error:  # noqa: BLE001  (it takes the place of its row)
+            return self._round(deal, [error], rows)
         if chunk is END:
             return self._state(deal, 0, ended=True), END
-        n = deal.due_before(deal.first + len(chunk))
-        due = deal.last(n, self.rank, self.ends)
-        after = self._state(deal.passed(len(chunk)), 0, ended=len(chunk) < size)
-        if len(due) == len(chunk):
-            return after, chunk
-        return after, chunk.gather(deal.number(due) - deal.first) if len(due) else None
+        n = len(chunk) // self.world * self.world
+        rows.give_back(len(chunk) - n)
+        if not n:
+            return self._round(deal, [], rows)
+        after = self._state(deal.passed(n), 0)
+        return after, chunk if self.world == 1 else chunk.gather(deal.own(n, self.rank))
+
+    def _round(self, deal: Deal, there: list[int | Exception], rows: Rows) -> Step:
+        """What this rank has of one round: a row, or the error in its place.
+
+        Args:
+            deal: From the round on.
+            there: Its first rows: the positions of those on hold, and the errors of others.
+            rows: The input.
+        """
+        size = int(deal.number(np.array([self.world - 1]))[0]) + 1 - deal.first
+        while len(there) < size:
+            try:
+                n = rows.hold(size - len(there))
+            except Exception as error:  # noqa: BLE001  (it takes the place of its row)
+                there.append(error)
+                continue
+            if not n:
+                break
+            there += range(rows.position - n, rows.position)
+        own = deal.last(deal.due_before(deal.first + len(there)), self.rank, self.ends)
+        after = self._state(deal.passed(len(there)), 0, ended=len(there) < size)
+        if not len(own):
+            return after, None
+        row = there[int(deal.number(own)[0]) - deal.first]
+        there.clear()  # errors keep the frame
+        return after, Failing(None, [(0, row)]) if isinstance(row, Exception) else rows.take(np.array([row]))
 
     def before(self, state: State, row: int, *n: int) -> Before:
         passed = row * self.world if n[0] < 0 else min(row * self.world, n[0])

@@ -229,7 +229,7 @@ class _Mapped:
         if isinstance(made, Failing):
             place, error = made.take_errors()[0]
             cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
-            raise function_error(cause, "map", int(rows[place])) from cause
+            raise function_error(cause, "map", int(rows[place])).among(self.plan, self.node) from cause
         return made
 
 

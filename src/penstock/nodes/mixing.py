@@ -27,6 +27,8 @@ __all__ = [
     "plain_choices",
     "plans_of",
     "serve",
+    "structure_at_hand",
+    "structure_of",
     "take_in_order",
 ]
 
@@ -74,13 +76,16 @@ def serve(choices: IntArray, inputs: Sequence[Rows], open_: tuple[bool, ...], *,
 def plain_choices(choices: Iterator[int], inputs: Sequence[PlainRows], *, stops: bool) -> Iterator[Any]:
     """The meaning of `serve`, row by row."""
     open_ = set(range(len(inputs)))
+    structure = None
     for row, choice in enumerate(choices):
         if not 0 <= choice < len(inputs):
             raise no_such_input(choice, len(inputs), row)
         if choice not in open_:
             continue
         try:
-            yield row_in_form(next(inputs[choice]), inputs[0].spec.structure)
+            made = next(inputs[choice])
+            structure = structure_of(inputs) if structure is None else structure
+            yield row_in_form(made, structure)
         except StopIteration:
             open_ = set() if stops else open_ - {choice}
         if not open_:
@@ -129,6 +134,25 @@ def has_row(rows: Rows) -> bool:
     return True
 
 
+def structure_of(inputs: Sequence[Rows | PlainRows]) -> Any:
+    """That of rows of all inputs: of the first whose spec can be told, as functions do not fail on all its rows.
+
+    Raises:
+        FunctionError: There is none.
+    """
+    specs = (rows.plan.spec_now for rows in inputs)
+    known = next((spec for spec in specs if spec is not None), None)
+    return (inputs[0].spec if known is None else known).structure
+
+
+def structure_at_hand(inputs: Sequence[Rows]) -> Any:
+    """As `structure_of`, found once: functions that fail are not called again for each chunk."""
+    scratch = inputs[0].scratch
+    if "structure" not in scratch:
+        scratch["structure"] = structure_of(inputs)
+    return scratch["structure"]
+
+
 def in_reach(which: IntArray, at_hand: Sequence[int]) -> int:
     """How many of the rows to be taken are at hand, until one is not.
 
@@ -149,15 +173,16 @@ def in_reach(which: IntArray, at_hand: Sequence[int]) -> int:
 def take_in_order(inputs: Sequence[Rows], which: IntArray) -> Chunk:
     """The next rows of the inputs, row i from inputs[which[i]]. At least one, and all at hand.
 
-    Their dict entries stand in the order of the first input.
+    Their dict entries stand in the order of the first input whose spec can be told.
     """
     order, starts = _by_input(which, len(inputs))
     numbers = np.empty(len(which), np.int64)
     numbers[order] = np.arange(len(which)) - np.repeat(starts[:-1], np.diff(starts))
     counts = np.diff(starts)
     used = np.flatnonzero(counts)
-    structure = inputs[0].spec.structure
-    chunks = [chunk_in_form(_pull(inputs[i], int(counts[i])), structure) for i in used.tolist()]
+    chunks = [_pull(inputs[i], int(counts[i])) for i in used.tolist()]
+    structure = structure_at_hand(inputs)
+    chunks = [chunk_in_form(chunk, structure) for chunk in chunks]
     if len(chunks) == 1:
         return chunks[0]
     places = np.zeros(len(inputs), np.int64)

@@ -24,6 +24,7 @@ from penstock.nodes.groups import is_groups_state, pull_groups
 from penstock.nodes.positions import Ranges, extended, positions
 from penstock.nodes.unbatch import Unbatch, unbatch
 from penstock.spec import LeafSpec, RaggedSpec, Spec, TensorSpec, is_ragged, pack
+from penstock.spec.lacking import together
 
 __all__ = ["BatchSizes"]
 
@@ -91,7 +92,7 @@ class BatchSizes(Node):
         is_one = self.is_whole or (self.drop_remainder and len(set(self.sizes)) == 1)
         size = self.sizes[0] if is_one else None
         leaves = [
-            leaf.batched(size) if i in self.ragged else leaf.stacked(size)
+            together(leaf, leaf.batched(size) if i in self.ragged else leaf.stacked(size))
             for i, leaf in enumerate(rows.leaves)
         ]
         return Spec(pack(rows.structure, leaves))

@@ -134,7 +134,7 @@ class ShuffleAll(Seeded):
 
 
 def _rows_at_once(rows: Rows, given: int) -> int:
-    return rows_apart(rows.scratch, given) if knows_size(rows.scratch) else first_rows(rows.spec)
+    return rows_apart(rows.scratch, given) if knows_size(rows.scratch) else first_rows(rows)
 
 
 def _key(seeds: SeedPair) -> int:

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any, Final
 
 from penstock.column.chunk import Chunk
+from penstock.graph.rows import Rows
 from penstock.spec import NoneSpec, Spec, TensorSpec
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
 
 _FIRST_ROWS: Final = 256
 _FIRST_ROWS_APART: Final = 32
+_ROWS_OF_NO_SIZE: Final = 2
 _MOST_ROWS: Final = 1 << 16
 _CHUNK_BYTES: Final = 1 << 20
 _CHUNKS_IN_BULK: Final = 4
@@ -39,9 +41,9 @@ def rows_at_once(scratch: dict[str, Any]) -> int:
     return min(_rows_by_size(scratch), _rows_in_time(scratch))
 
 
-def rows_by_number(scratch: dict[str, Any], spec: Spec) -> int:
+def rows_by_number(rows: Rows) -> int:
     """Rows as `rows_at_once` says, and the fewer at first the more their function may make of them."""
-    return rows_at_once(scratch) if knows_size(scratch) else first_rows(spec)
+    return rows_at_once(rows.scratch) if knows_size(rows.scratch) else first_rows(rows)
 
 
 def rows_in_bulk(scratch: dict[str, Any]) -> int:
@@ -76,9 +78,15 @@ def is_wide(scratch: dict[str, Any]) -> bool:
     return rows <= _MOST_WIDE_ROWS
 
 
-def first_rows(spec: Spec) -> int:
+def first_rows(rows: Rows) -> int:
     """Rows of at most about a megabyte, judged by arrays of known sizes; few, and two where sizes are not known."""
-    return min(bounded_rows(spec, _CHUNK_BYTES), _FIRST_ROWS_APART)
+    scratch = rows.scratch
+    if "first_rows" not in scratch:  # found once: where functions fail on all rows they are called for it
+        spec = rows.plan.spec_now
+        bounded = _ROWS_OF_NO_SIZE if spec is None else bounded_rows(spec, _CHUNK_BYTES)
+        scratch["first_rows"] = min(bounded, _FIRST_ROWS_APART)
+    n: int = scratch["first_rows"]
+    return n
 
 
 def bounded_rows(spec: Spec, most_bytes: int) -> int:
@@ -87,7 +95,7 @@ def bounded_rows(spec: Spec, most_bytes: int) -> int:
         if isinstance(leaf, NoneSpec):
             continue
         if not isinstance(leaf, TensorSpec) or leaf.dtype.kind == "O" or None in leaf.shape:
-            return 2
+            return _ROWS_OF_NO_SIZE
     return _rows_of(spec, most_bytes)
 
 

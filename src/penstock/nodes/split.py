@@ -134,7 +134,7 @@ class Part(Node):
 
     def _gather(self, state: int, source: RowSource, rows: Rows) -> Step:
         share = max(self.share[1] - self.share[0], 1 / _MOST_ROWS)
-        n = min(int(rows_by_number(rows.scratch, rows.spec) / share) + 1, _MOST_ROWS, len(source) - state)
+        n = min(int(rows_by_number(rows) / share) + 1, _MOST_ROWS, len(source) - state)
         if n <= 0:
             return state, END
         numbers = state + np.flatnonzero(self._chosen(state, n, len(source)))

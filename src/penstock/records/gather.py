@@ -44,6 +44,7 @@ class RecordFile:
         index: Of this file.
         max_record_bytes: Refuse longer payloads.
         max_ratio: Refuse a compressed stream that passes 16 MiB and this many times its compressed size.
+        verify: Compare the checksums of payloads. Those of lengths are always compared.
 
     Attributes:
         index: As given.
@@ -68,8 +69,10 @@ class RecordFile:
         *,
         max_record_bytes: int = MAX_RECORD_BYTES,
         max_ratio: int = 1000,
+        verify: bool = True,
     ) -> None:
         self.index = index
+        self._verify = verify
         self.max_record_bytes = max_record_bytes
         self._lock = threading.Lock()
         self._file = ReadFile(path).watch()
@@ -82,13 +85,14 @@ class RecordFile:
                 compression=index.compression,
                 max_record_bytes=max_record_bytes,
                 max_ratio=max_ratio,
+                verify=verify,
             )
 
     def read(self, rows: ArrayLike) -> Frames:
         """The records of these numbers. Arguments and errors as for `read_records`."""
         numbers = _checked(rows, self.index, self._file.path)
         if self._reader is None:
-            frames = _read_plain(self._file, self.index, numbers, self.max_record_bytes)
+            frames = _read_plain(self._file, self.index, numbers, self.max_record_bytes, self._verify)
         else:
             with reading_around(), self._lock:
                 frames = _read_compressed(self._reader, self.index, numbers, self._kept)
@@ -204,7 +208,9 @@ def _checked(rows: ArrayLike, index: RecordIndex, path: str) -> NDArray[np.int64
     return numbers
 
 
-def _read_plain(file: ReadFile, index: RecordIndex, rows: NDArray[np.int64], max_record_bytes: int) -> Frames:
+def _read_plain(
+    file: ReadFile, index: RecordIndex, rows: NDArray[np.int64], max_record_bytes: int, verify: bool = True
+) -> Frames:
     offsets, lengths = index.offsets[rows], index.lengths[rows]
     try:
         data = _native.read_ranges(file.fileno(), offsets, lengths + _FRAME_BYTES)
@@ -214,7 +220,7 @@ def _read_plain(file: ReadFile, index: RecordIndex, rows: NDArray[np.int64], max
         error.filename = file.path
         raise
     starts, found, _, end, _ = _native.scan_frames(
-        data, 0, len(data), verify=True, limit=len(rows), max_record_bytes=max_record_bytes
+        data, 0, len(data), verify=verify, limit=len(rows), max_record_bytes=max_record_bytes
     )
     wrong = np.flatnonzero(found != lengths[: len(found)])
     if len(wrong) or len(found) < len(rows):

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections import deque
-from functools import partial
-from threading import Condition
+from threading import Condition, Thread
 from typing import Any, Protocol, TypeAlias
 
 from penstock.column.chunk import Chunk
@@ -39,11 +38,13 @@ class Ahead:
 
     The thread begins when something is asked for: not before all edges of an iterator are there, of which one may ask
     what the rows of another have left behind (a cache). It ends with the steps, or as soon as this object is dropped.
+    Where the system has no more threads, each is made as it is asked for.
     """
 
     def __init__(self, steps: Making, depth: int = 2) -> None:
         self._line = _Line(2 if depth < 0 else depth, grows=depth < 0)
         self._waiting: Making | None = steps
+        self._here: Making | None = None
         # Before it begins: Ctrl-C may come while the thread starts, and it would wait for room for ever.
         weakref.finalize(self, only_in, os.getpid(), self._line.stop)
 
@@ -51,7 +52,10 @@ class Ahead:
         """What the next step has made; raises what is no error of a step. Not to be asked again after END."""
         steps, self._waiting = self._waiting, None
         if steps is not None:
-            start(_make, (steps, self._line), "penstock-ahead")
+            self._line.maker = start(_make, (steps, self._line), "penstock-ahead")
+            self._here = steps if self._line.maker is None else None
+        if self._here is not None:
+            return self._here.next()
         made = self._line.take()
         if isinstance(made, BaseException):
             raise made
@@ -59,9 +63,14 @@ class Ahead:
 
 
 class _Line:
-    """A bounded queue whose waiting maker can be sent home."""
+    """A bounded queue whose waiting maker can be sent home.
+
+    Attributes:
+        maker: The thread that puts things in.
+    """
 
     def __init__(self, depth: int, *, grows: bool) -> None:
+        self.maker: Thread | None = None
         self._made: deque[_Item] = deque()
         self._depth, self._grows = depth, grows
         self._longest = _LONGEST_LINE
@@ -81,15 +90,26 @@ class _Line:
         with self._changed:
             if not self._made and self._grows:
                 self._depth = min(self._depth + 1, self._longest)
-            wait_for(partial(self._changed.wait_for, lambda: self._made or self._stopped))
+            wait_for(self._has_come)
             if not self._made:
-                raise Left
+                raise (
+                    Left
+                    if self._stopped
+                    else MemoryError("a thread that makes rows has ended: too little memory.")
+                )
             made = self._made.popleft()
             if self._grows and not isinstance(made, BaseException):
                 self._longest = max(2, min(_LONGEST_LINE, MOST_BYTES // max(1, _bytes_of(made[1]))))
                 self._depth = min(self._depth, self._longest)
             self._changed.notify_all()
             return made
+
+    def _has_come(self, seconds: float) -> bool:
+        """Wait for at most so many seconds until something is there, or does not come any more."""
+        if self._changed.wait_for(lambda: self._made or self._stopped, seconds):
+            return True
+        # It ends without a word where there is no memory even for that.
+        return self.maker is not None and not self.maker.is_alive()
 
     def is_stopped(self) -> bool:
         return self._stopped

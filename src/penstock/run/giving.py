@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from penstock.column.chunk import Chunk
 from penstock.column.row_bytes import rows_within
 from penstock.errors import InvalidArgumentError
+from penstock.graph.epochs import EpochRows
 from penstock.graph.node import END, Failing
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
@@ -203,7 +204,12 @@ class Giving:
 
             [plan], mark = self._plan.inputs, self._input_mark()
             again = mark is not None and self._failed.n <= _MOST_LOCATED
-            error.came_from(partial(located, plan, mark or self._before[1][0], again=again))
+            apart = _counted_apart(error, plan)
+            if apart is not None:
+                plan, mark, again = apart, None, again and not _has_epochs(apart)
+            elif mark is None:
+                mark = self._before[1][0]
+            error.came_from(partial(located, plan, mark, again=again))
         return freed(error)
 
     def _input_mark(self) -> Any:
@@ -228,3 +234,20 @@ class Giving:
         elif made is not None and made is not END:
             self._chunk, self._slots = made, len(made)
         return made is not END
+
+
+def _counted_apart(error: InvalidArgumentError, plan: Plan) -> Plan | None:
+    """The plan whose rows the number of an error counts, where they are others than those of a plan, an input."""
+    if error.is_among is None:
+        return None
+    rows, node = error.is_among
+    while plan.node.is_one_to_one and len(plan.inputs) == 1:
+        if plan.node is node:
+            return None
+        [plan] = plan.inputs
+    return rows  # type: ignore[no-any-return]
+
+
+def _has_epochs(plan: Plan) -> bool:
+    """Whether its rows are of several epochs, of which only one is made again in order."""
+    return any(isinstance(part.rows, EpochRows) for part in plan.parts)

@@ -31,17 +31,18 @@ _MOST_ROWS: Final = 1 << 17
 _MOST_SHOWN: Final = 3
 
 
-def located(plan: Plan, mark: Mark, row: int, entry: int | None, *, again: bool) -> str:
+def located(plan: Plan, mark: Mark | None, row: int, entry: int | None, *, again: bool) -> str:
     """What row `row` of a plan is called: by the record of its file where that can be told, else by its number.
 
     Args:
         plan: The plan.
-        mark: Of its edge, before the row.
+        mark: Of its edge, before the row; None for that of the start.
         row: Counted from the start of the epoch.
         entry: Of a batch, its entry that is meant; None for all of the row.
         again: Whether rows may be made again for it.
     """
     known = reached(plan, row)
+    mark = _start(plan) if mark is None else mark
     source, number, is_alone = known
     is_known = (
         is_alone and not source.inputs and source.node.row_name(number) is not None and not _n_errors(mark)
@@ -95,7 +96,7 @@ def _bare(plan: Plan, mark: Mark, known: dict[int, Plan]) -> tuple[Plan, Mark]:
     epoch, state, given, position, inputs, notes = mark
     if plan.node.keeps_rows and not plan.is_shuffled:
         [part] = plan.inputs
-        return _at(*_bare(part, Edge(part, shared=Shared(passes=PassesFrom())).mark(), known), position)
+        return _at(*_bare(part, _start(part), known), position)
     parts = [_bare(part, below, known) for part, below in zip(plan.inputs, inputs, strict=True)]
     if plan.node.is_one_to_one and len(parts) == 1:
         part, below = parts[0]
@@ -106,6 +107,10 @@ def _bare(plan: Plan, mark: Mark, known: dict[int, Plan]) -> tuple[Plan, Mark]:
         inputs = tuple(below for _, below in parts)
         return same, (epoch, state, given, position, inputs, _without_next(notes))
     return plan, mark
+
+
+def _start(plan: Plan) -> Mark:
+    return Edge(plan, shared=Shared(passes=PassesFrom())).mark()
 
 
 def _at(plan: Plan, mark: Mark, position: int) -> tuple[Plan, Mark]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from threading import Event, Lock
+from threading import Event, Lock, Thread
 from typing import Any, TypeAlias
 
 from penstock.run.threads import Left, ends_when, start, wait_for
@@ -18,9 +18,11 @@ __all__ = ["Pool", "Ticket"]
 class Ticket:
     """A result that comes later."""
 
-    def __init__(self, work: Callable[[], Any], *, may_be_done_here: bool = False) -> None:
-        """With `may_be_done_here` whoever wants the result does the work, where no thread has begun it."""
-        self._work, self._done = work, Event()
+    def __init__(
+        self, work: Callable[[], Any], threads: Sequence[Thread] = (), *, may_be_done_here: bool = False
+    ) -> None:
+        """Of work for threads. With `may_be_done_here` whoever wants the result does it, where none has begun it."""
+        self._work, self._threads, self._done = work, threads, Event()
         self._may_be_done_here, self._begun = may_be_done_here, Lock()
         self._result: Any = None
         self._error: BaseException | None = None
@@ -44,10 +46,17 @@ class Ticket:
         """Wait for the work; raises what it raised."""
         if self._may_be_done_here:
             self.run()
-        wait_for(self._done.wait)
+        wait_for(self._is_done)
         if self._error is not None:
             raise self._error
         return self._result
+
+    def _is_done(self, seconds: float) -> bool:
+        """Wait for at most so many seconds."""
+        if not self._done.wait(seconds) and not all(thread.is_alive() for thread in self._threads):
+            # One has ended, without a word where memory ran out: it may have been about to do this.
+            self.run()
+        return self._done.is_set()
 
 
 _Queue: TypeAlias = "SimpleQueue[Ticket | None]"
@@ -60,14 +69,19 @@ class Pool:
         self._queue: _Queue = SimpleQueue()
         self._threads = threads
         self._started = [0]
+        self._running: list[Thread] = []
         weakref.finalize(self, _send_home, self._queue, self._started, os.getpid())
 
     def submit(self, work: Callable[[], Any], *, may_be_done_here: bool = False) -> Ticket:
-        """Have work done, also by whoever wants the result where `may_be_done_here`."""
+        """Have work done, also by whoever wants the result where `may_be_done_here`, or no thread can be begun."""
         if self._started[0] < self._threads:
             self._started[0] += 1
-            start(_run, (self._queue, self._started), "penstock-work")
-        ticket = Ticket(work, may_be_done_here=may_be_done_here)
+            thread = start(_run, (self._queue, self._started), "penstock-work")
+            if thread is None:
+                self._started[0] -= 1
+            else:
+                self._running.append(thread)
+        ticket = Ticket(work, self._running, may_be_done_here=may_be_done_here or not self._started[0])
         self._queue.put(ticket)
         return ticket
 

@@ -10,8 +10,9 @@ from time import perf_counter
 from typing import Any
 
 from penstock.column.chunk import Chunk
+from penstock.errors import PenstockError
 from penstock.frozen import frozen
-from penstock.graph.explain import call_of
+from penstock.graph.explain import IN_TURN, call_of, how_of
 from penstock.graph.node import END, Failing, Partly, State, Step, Work
 from penstock.graph.plan import Plan
 from penstock.run.edge import edge_over
@@ -32,6 +33,7 @@ class Usage:
         rows: Rows that it gave.
         busy_seconds: Time in its own code, in all threads, without that of its inputs.
         wait_seconds: Time that it waited for threads which make its rows ahead.
+        takes_calls: Whether `num_parallel_calls` can be passed to it.
     """
 
     call: str
@@ -41,6 +43,7 @@ class Usage:
     rows: int = 0
     busy_seconds: float = 0.0
     wait_seconds: float = 0.0
+    takes_calls: bool = True
 
 
 @frozen
@@ -89,14 +92,16 @@ class Profile:
 
 def _remedy(slowest: Usage, is_ahead: bool) -> str:
     """What would help, but for what is there already."""
+    if IN_TURN in slowest.how:
+        return f"its function runs {slowest.how}: do in a map before it what needs none of that"
     if slowest.how.startswith("row by row"):
         calls = "num_parallel_calls=ps.AUTOTUNE helps one that waits, workers='process' one that computes"
         whole = (
             f"its function runs {slowest.how}: written with NumPy functions only it would run on whole chunks"
         )
-        return whole if slowest.threads > 1 else f"{whole}; as it is, {calls}"
+        return f"{whole}; as it is, {calls}" if slowest.threads == 1 and slowest.takes_calls else whole
     more = []
-    if slowest.how.startswith("traced") and slowest.threads == 1:
+    if slowest.how.startswith("traced") and slowest.threads == 1 and slowest.takes_calls:
         more.append("num_parallel_calls=ps.AUTOTUNE lets other cores help")
     if not is_ahead:
         more.append("prefetch() lets it run beside the training")
@@ -179,21 +184,31 @@ class _Meter:
 
 
 def _usages(plan: Plan, depth: int) -> Iterator[tuple[Plan, Usage]]:
-    how = plan.node.how_over(*plan.inputs)
-    yield plan, Usage(call_of(plan.node), how, depth, plan.node.threads())
+    node = plan.node
+    takes_calls = hasattr(node, "parallel") or hasattr(node, "num_parallel_calls")
+    yield plan, Usage(call_of(node), how_of(plan), depth, node.threads(), takes_calls=takes_calls)
     for part in plan.inputs:
         yield from _usages(part, depth + 1)
 
 
 def profile(plan: Plan, seconds: float, rows: int | None) -> Profile:
-    """Run a plan for some time, or until so many rows have come, and tell where the time went."""
+    """Run a plan for some time, or until so many rows have come, and tell where the time went.
+
+    Rows that fail are passed over. Raises the error of the first where no row comes.
+    """
     meter = _Meter(plan)
     edge = edge_over(plan, shared=Shared(meter=meter))
-    start, n = perf_counter(), 0
+    start, n, failed = perf_counter(), 0, list[PenstockError]()
     while perf_counter() - start < seconds and (rows is None or n < rows):
-        chunk = edge.pull(None if rows is None else rows - n)
+        try:
+            chunk = edge.pull(None if rows is None else rows - n)
+        except PenstockError as error:
+            failed = failed or [error]
+            continue
         if chunk is END:
             break
         for _ in chunk:
             n += 1
+    if failed and not n:
+        raise failed.pop()
     return Profile(max(perf_counter() - start, 1e-9), n, [usage for _, usage in meter.nodes])

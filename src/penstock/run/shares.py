@@ -186,30 +186,12 @@ def _through_epochs(
 
 
 def _given(share: Plan, node: Share, mark: Mark, stop: int, kept: IntArray) -> Given:
-    """Rows of the share, which count errors where they are had by number."""
+    """Rows of the share, of which errors are some."""
     _, state, given, position, (below,), _ = mark
     first = position - given
-    n, kept = stop - first, kept - first
     if rows_in_epoch(share.inputs[0], below[1], below[4]) is not None:
-        return Given(node.at_number(state, below[3]), n, kept)
-    errors = _errors(share, mark, n)
-    return Given(state, n - len(errors), kept - np.searchsorted(errors, kept))
-
-
-def _errors(plan: Plan, mark: Mark, n: int) -> IntArray:
-    """int64[k] rising, which of the n rows after the state of a mark fail: a node above may have left them out."""
-    epoch, state, _, _, inputs, _ = mark
-    rows, found, row = edge_over(plan, (epoch, state, 0, 0, inputs, ())), list[int](), 0
-    while row < n:
-        try:
-            passed = rows.skip(n - row)
-        except Exception:  # noqa: BLE001  (it was raised, or left out, when the row was given)
-            found.append(row)
-            passed = 1
-        if not passed:
-            break
-        row += passed
-    return np.array(found, np.int64)
+        state = node.at_number(state, below[3])
+    return Given(state, stop - first, kept - first)
 
 
 def _path(plan: Plan) -> Iterator[Plan]:

@@ -61,17 +61,18 @@ def only_in(process: int, stop: Callable[[], None]) -> None:
         stop()
 
 
-def start(work: Callable[..., Any], args: tuple[Any, ...], name: str) -> None:
-    """Begin a thread, which has to end once the finalizers of its owner have run."""
+def start(work: Callable[..., Any], args: tuple[Any, ...], name: str) -> Thread | None:
+    """Begin a thread, which has to end once the finalizers of its owner have run. None where there can be no more."""
     for ended in [thread for thread in _RUNNING.copy() if _has_ended(thread)]:
         _RUNNING.discard(ended)
     thread = Thread(target=work, args=args, name=name, daemon=True)
     _RUNNING.add(thread)
     try:
         thread.start()
-    except RuntimeError:  # the system has no more of them
+    except RuntimeError:  # the system has no more of them, or no memory for one
         _RUNNING.discard(thread)
-        raise
+        return None
+    return thread
 
 
 def _has_ended(thread: Thread) -> bool:

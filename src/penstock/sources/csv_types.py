@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
@@ -11,6 +11,7 @@ import numpy as np
 
 from penstock.errors import ArgumentError, InvalidArgumentError
 from penstock.graph.plan import Plan
+from penstock.graph.readable import readable
 from penstock.nodes.arguments import named_twice
 from penstock.ops.csv_arguments import CSV_DTYPES
 from penstock.ops.csv_values import CsvColumn
@@ -76,13 +77,16 @@ def column_dtypes(
         n: Rows to look at; None for all.
         is_exact: Whether a float dtype that would round a whole number does not hold it. For TensorFlow it does.
 
+    Rows that have another number of cells are passed over: they are told when they are read.
+
     Raises:
-        InvalidArgumentError: A row has another number of cells.
+        InvalidArgumentError: All rows have another number of cells, or very many of the first.
     """
     texts = tuple(replace(column, dtype=string, default=b"") for column in columns)
     found = [-1] * len(columns)
     as_floats = [_FIRST_FLOAT] * len(columns)  # what would hold whole numbers too, where others are none
-    for row in islice(RowIterator(Plan(CsvRows(paths, format, width, texts))), n):
+    rows = _rows_or_errors(RowIterator(Plan(CsvRows(paths, format, width, texts))))
+    for row in islice(readable(rows), n):
         for i, text in enumerate(row):
             if text and text != format.na_value:
                 found[i] = _kind(text, found[i], is_exact=is_exact)
@@ -91,6 +95,16 @@ def column_dtypes(
         CSV_DTYPES[kind if kind < _FIRST_FLOAT else max(kind, as_float)]
         for kind, as_float in zip(found, as_floats, strict=True)
     ]
+
+
+def _rows_or_errors(rows: RowIterator) -> Iterator[Any]:
+    while True:
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except InvalidArgumentError as error:
+            yield error
 
 
 def _kind(text: bytes, at_least: int, *, is_exact: bool) -> int:

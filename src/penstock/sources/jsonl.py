@@ -14,7 +14,7 @@ from penstock.errors import ArgumentError, InvalidArgumentError, PenstockError
 from penstock.frozen import frozen
 from penstock.fs.files import ReadFile
 from penstock.fs.paths import Paths, expand
-from penstock.graph.node import END, Broken, FilePlace, Node, State, Step, source
+from penstock.graph.node import END, Broken, Failing, FilePlace, Node, State, Step, source
 from penstock.nodes.arguments import at_least
 from penstock.sources.arrow import arrow_chunk, pyarrow
 from penstock.sources.file_rows import found_in
@@ -25,6 +25,8 @@ __all__ = ["JsonLines", "from_jsonl"]
 
 _BLOCK_BYTES: Final = 1 << 20
 _FIRST_BYTES: Final = 1 << 16
+# Of one step: they take more memory than their lines.
+_MOST_ERRORS: Final = 1000
 _NULL_LINE: Final = re.compile(rb"\n[ \t\r]*null")
 
 
@@ -34,8 +36,8 @@ def from_jsonl(paths: Paths, *, inference_bytes: int = _BLOCK_BYTES) -> JsonLine
 
     Numbers become int64 or float64 scalars, or uint64 where int64 cannot hold them, text `str`, lists arrays, lists of
     lists `ps.Ragged`, null and names that a line lacks None. No whole number is rounded. The beginning of the first
-    file tells the names and types, and whether values may be missing; all later lines have to fit. Files are read a
-    piece at a time.
+    file tells the names and types, and whether values may be missing, by the lines of it that can be read; all later
+    lines have to fit. Files are read a piece at a time.
 
     Args:
         paths: A path, a pattern, a folder, or a list of those; each sorted by name.
@@ -45,9 +47,10 @@ def from_jsonl(paths: Paths, *, inference_bytes: int = _BLOCK_BYTES) -> JsonLine
         DependencyError: pyarrow is not installed (`pip install 'penstock[arrow]'`).
         NotFoundError: No such file, or a pattern that matches none.
         ArgumentError: `inference_bytes` below 1, or the first file has no line with a name.
-        InvalidArgumentError: (also as rows are read) A line that is no JSON object, one that does not fit the first
-            ones, or a whole number that only float64 could take, and would round; names the file and the byte at
-            which the line begins. Reading can go on after it.
+        InvalidArgumentError: As rows are read: a line that is no JSON object, one that does not fit the first ones, or
+            a whole number that only float64 could take, and would round; names the file and the byte at which the line
+            begins. Reading can go on after it. At once where none of the first lines is an object, or where they do
+            not fit each other.
 
     >>> import os, tempfile
     >>> import penstock as ps
@@ -158,11 +161,7 @@ class _Parser:
 
 def _parser_of(block: bytes, path: str) -> _Parser:
     arrow = pyarrow("from_jsonl", "json")
-    try:
-        schema = _parsed(arrow, block, None).schema
-    except _Unfit as error:
-        place, _, why = _first_unfit(block, lambda lines: _parsed(arrow, lines, None), error)
-        raise _located(why, path, place) from error
+    block, schema = _first_schema(arrow, block, path)
     if not schema.names:
         raise ArgumentError("from_jsonl", "the first lines", got=block[:40], want="objects with names")
     try:
@@ -175,6 +174,66 @@ def _parser_of(block: bytes, path: str) -> _Parser:
         raise InvalidArgumentError(found, path=path) from None
     except ArgumentError as error:
         raise ArgumentError("from_jsonl", error.name, got=error.got, want=error.want) from error
+
+
+def _first_schema(arrow: Any, block: bytes, path: str) -> tuple[bytes, Any]:
+    """The first lines that can be read, and their names and types."""
+    parse = partial(_parsed, arrow, options=None)
+    try:
+        return block, parse(block).schema
+    except _Unfit:
+        block = _readable(block, parse, path)
+    try:
+        return block, parse(block).schema
+    except _Unfit as error:
+        place, _, why = _first_unfit(block, parse, error)
+        raise _located(why, path, place) from error
+
+
+def _readable(block: bytes, parse: Callable[[bytes], Any], path: str) -> bytes:
+    """The first lines, with blanks in place of those that cannot be read: these are told in their places.
+
+    Raises:
+        InvalidArgumentError: None can be read, or none before very many that cannot; the error of the first.
+    """
+    made, errors = bytearray(b" " * len(block)), list[InvalidArgumentError]()
+    for place, part, rows in _pieces(block, parse):
+        if isinstance(rows, _Unfit):
+            errors.append(_located(rows, path, place))
+        else:
+            made[place : place + len(part)] = part
+        if len(errors) == _MOST_ERRORS:
+            break
+    if not made.strip():
+        raise errors[0]
+    return bytes(made)
+
+
+def _pieces(block: bytes, parse: Callable[[bytes], Any]) -> Iterator[tuple[int, bytes, Any]]:
+    """Lines from a byte on and what is made of them, or why one line cannot be read; blank ones are left out.
+
+    Found in halves of halves: mostly few of many cannot be read.
+    """
+    waiting = [(0, len(block))]
+    while waiting:
+        start, stop = waiting.pop()
+        part = block[start:stop]
+        if not part.strip():
+            continue
+        try:
+            yield start, part, parse(part)
+        except _Unfit as error:
+            middle = _border(part)
+            if middle:
+                waiting += [(start + middle, stop), (start, start + middle)]
+            else:
+                yield start, part, error
+
+
+def _border(lines: bytes) -> int:
+    """The byte at which a line begins, near the middle; 0 where there is only one line."""
+    after = lines.find(b"\n", len(lines) // 2) + 1
+    return after if 0 < after < len(lines) else lines.rfind(b"\n", 0, len(lines) // 2) + 1
 
 
 def _with_uint64(arrow: Any, schema: Any, block: bytes, path: str) -> _Parser:
@@ -308,12 +367,18 @@ class _Session:
         return self._file
 
     def _rows(self, number: int, start: int, block: bytes) -> Step:
-        parse = self._node.parser.parse
-        try:
-            return (number, start + len(block)), parse(block)
-        except _Unfit as error:
-            good, bad, why = _first_unfit(block, parse, error)
-        if block[:good].strip():
-            return (number, start + good), parse(block[:good])
-        located = _located(why, self._node.paths[number], start + good)
-        raise Broken(located, (number, start + bad)) from why
+        rows, errors, n, stop = list[Chunk](), list[tuple[int, Exception]](), 0, len(block)
+        for place, part, made in _pieces(block, self._node.parser.parse):
+            if isinstance(made, Chunk):
+                rows.append(made)
+                n += len(made)
+                continue
+            errors.append((n, _located(made, self._node.paths[number], start + place)))
+            n += 1
+            if len(errors) == _MOST_ERRORS:
+                stop = place + len(part)
+                break
+        after = (number, start + stop)
+        if not errors:
+            return after, rows[0]
+        return after, Failing(Chunk.concat(rows) if rows else None, errors)

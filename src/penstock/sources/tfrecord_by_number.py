@@ -116,4 +116,5 @@ class RecordsByNumber:
             self.indexes[number],
             max_record_bytes=self._node.options.max_record_bytes,
             max_ratio=self._node.options.max_ratio,
+            verify=self._node.options.verify,
         )

@@ -7,7 +7,7 @@ from typing import Final
 
 from penstock.spec.leaves import LeafSpec, RaggedSpec, SparseSpec, TensorSpec
 
-__all__ = ["apart", "as_noted", "together"]
+__all__ = ["apart", "as_noted", "noted_of_both", "together"]
 
 # Beside the fields: specs are equal whether it is known or not. Bit i tells of the entries of the first i axes; that of
 # the rows themselves is a field.
@@ -35,6 +35,11 @@ def apart(batch: LeafSpec, leaf: LeafSpec) -> LeafSpec:
 def as_noted(leaf: LeafSpec, like: LeafSpec) -> LeafSpec:
     """A spec that was made anew, with the note of another one."""
     return _noted(leaf, _lacking(like))
+
+
+def noted_of_both(leaf: LeafSpec, one: LeafSpec, other: LeafSpec) -> LeafSpec:
+    """A spec that covers two others, with the notes of both."""
+    return _noted(leaf, _lacking(one) | _lacking(other))
 
 
 def _lacking(leaf: LeafSpec) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.errors import ArgumentTypeError
+from penstock.spec.lacking import noted_of_both
 from penstock.spec.leaves import (
     DatasetSpec,
     LeafSpec,
@@ -85,9 +86,9 @@ def _covering(one: LeafSpec, other: LeafSpec, path: str, where: str) -> LeafSpec
     if isinstance(one, RaggedSpec) and isinstance(other, RaggedSpec):
         if one.ragged_rank != other.ragged_rank:
             raise _incompatible(where, name, one, other)
-        return RaggedSpec(shape, one.dtype, one.ragged_rank, optional=optional)
+        return noted_of_both(RaggedSpec(shape, one.dtype, one.ragged_rank, optional=optional), one, other)
     kind = SparseSpec if isinstance(one, SparseSpec) else TensorSpec
-    return kind(shape, one.dtype, optional=optional)
+    return noted_of_both(kind(shape, one.dtype, optional=optional), one, other)
 
 
 def _incompatible(where: str, name: str, first: Any, second: Any) -> ArgumentTypeError:

@@ -245,3 +245,27 @@ def test_tensors_for_which_there_is_no_memory_are_an_error_and_not_the_end(what)
         [sys.executable, "-c", NO_ROOM_FOR_TENSORS, what], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("no memory for ")
+
+
+WITHOUT_ROOM = """
+import resource, sys
+import numpy as np
+from penstock import _native
+
+data = np.full(300 << 20, ord("x"), np.uint8)
+in_use = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (in_use + (100 << 20), resource.RLIM_INFINITY))
+for objects in (_native.bytes_objects, _native.text_objects):
+    try:
+        objects(data, np.array([0, len(data)]))
+    except MemoryError:
+        print("refused")
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not has_lock(), reason="needs a limit on what this Python takes"
+)
+def test_values_for_which_there_is_no_memory_are_an_error():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_ROOM], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["refused"] * 2, done.stderr

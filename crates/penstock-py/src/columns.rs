@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use crate::buffer::{Bytes, array, values};
+use crate::buffer::{Bytes, array, bytes_object, values};
 use crate::errors::raised;
 
 type Gathered<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
@@ -18,7 +18,7 @@ pub fn bytes_objects<'py>(
     offsets: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Bound<'py, PyArray1<Py<PyAny>>>> {
     objects(py, data.as_slice(), values(&offsets)?, |_, bytes| {
-        Ok(PyBytes::new(py, bytes).into_any().unbind())
+        Ok(bytes_object(py, bytes)?.into_any().unbind())
     })
 }
 
@@ -29,7 +29,7 @@ pub fn text_objects<'py>(
     offsets: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Bound<'py, PyArray1<Py<PyAny>>>> {
     objects(py, data.as_slice(), values(&offsets)?, |row, bytes| match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(PyString::new(py, text).into_any().unbind()),
+        Ok(_) => Ok(PyString::from_bytes(py, bytes)?.into_any().unbind()),
         Err(error) => Err(not_text(py, row, bytes, error)),
     })
 }

@@ -24,6 +24,7 @@ __all__ = [
     "drawn_in",
     "held_rows",
     "is_mark",
+    "is_of_before",
     "latest_epoch",
     "reached_in",
     "with_drawn",
@@ -97,6 +98,17 @@ def with_drawn(mark: Mark, drawn: tuple[int, ...]) -> Mark:
 def counted_in(mark: Mark) -> tuple[int, ...] | None:
     """The next epochs in a mark, where it says them."""
     return mark[5][5] if len(mark[5]) > 5 else None
+
+
+def is_of_before(mark: Mark, plan: Plan) -> bool:
+    """Whether the passes in a mark are those that were counted in each place by itself, where they are counted in turn
+    now: it goes on as it began.
+    """
+    if not plan.draws_in_turn:
+        return False
+    while not plan.begins_turns:
+        mark, plan = mark[4][0], plan.inputs[0]
+    return counted_in(mark) is None
 
 
 def _is_place(place: Any, plan: Plan) -> bool:

@@ -155,6 +155,17 @@ def test_what_a_state_says_of_passes_that_are_counted_here_is_left_out():
     assert listed(going) == whole
 
 
+@pytest.mark.parametrize(("note", "value"), [(4, [5, -1]), (4, [-1]), (4, [-1, -1]), (5, [-1, 1]), (5, [])])
+def test_notes_that_no_run_takes_are_refused(note: int, value: list[int]):
+    rows = Dataset.range(6).shuffle(4, seed=1)
+    it = iter(Dataset.zip((rows.take(4).repeat(3), rows.shuffle(20, seed=2).repeat(4))))
+    given(it, 3)
+    state = json.loads(json.dumps(it.get_state()))
+    state["mark"][5][note] = value
+    with pytest.raises(ps.errors.ArgumentError):
+        it.set_state(seal_state(state))
+
+
 def refuse_one(x: Any) -> Any:
     if int(np.sum(x)) % 100 == 1:
         raise ValueError("one")

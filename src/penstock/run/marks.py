@@ -145,13 +145,20 @@ def _are_notes(notes: Any, plan: Plan) -> bool:
     if not (3 <= len(notes) <= 6 and _is_count(notes[0])):
         return False
     failed, here, reached, *drawn = (*notes[1:], None)[: len(notes)] if len(notes) == 3 else notes[1:]
-    if not (are_failed_rows(failed) and all(map(_are_counts, drawn))):
+    if not (are_failed_rows(failed) and all(map(_are_drawn, drawn[:1])) and all(map(_are_counts, drawn[1:]))):
         return False
     return (reached is None or _are_epochs(reached, plan)) and (here is None or _is_next(here, plan))
 
 
+def _are_drawn(value: Any) -> bool:
+    """Whether it may be what a mark says of epochs that were drawn; see `drawn_in`."""
+    if isinstance(value, tuple) and len(value) == 2 and type(value[0]) is int and value[0] == WAITS:
+        return _are_counts(value[1:])
+    return _are_counts(value)
+
+
 def _are_counts(value: Any) -> bool:
-    return isinstance(value, tuple) and all(_is_count(n, WAITS) for n in value)
+    return isinstance(value, tuple) and all(map(_is_count, value))
 
 
 def _is_next(here: Any, plan: Plan) -> bool:

@@ -166,6 +166,13 @@ def test_notes_that_no_run_takes_are_refused(note: int, value: list[int]):
         it.set_state(seal_state(state))
 
 
+def test_rows_are_replayed_as_they_were_given():
+    whole = given(iter(in_its_own_passes()))
+    ds = in_its_own_passes()
+    assert [plain(ds.replay(n)) for n in range(len(whole))] == whole
+    assert [tuple(of.row for of in ds.explain_row(n).origins) for n in range(len(whole))] == whole
+
+
 def refuse_one(x: Any) -> Any:
     if int(np.sum(x)) % 100 == 1:
         raise ValueError("one")

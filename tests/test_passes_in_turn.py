@@ -12,6 +12,7 @@ import pytest
 
 import penstock as ps
 from penstock.graph.plain import PlainPasses
+from penstock.run.position import seal_state
 from penstock.sources import range_
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -95,6 +96,81 @@ def test_each_state_has_the_same_rest_also_twice_in_a_row(seed: int):
         other.set_state(json.loads(json.dumps(again.get_state())))
         assert given(again, len(whole) - n) == given(other, len(whole) - n) == whole[n:]
         next(going, None)
+
+
+def shuffled_and_repeated_above():
+    rows = Dataset.range(4).shuffle(4, seed=98)
+    return Dataset.zip((rows.map(lambda x: x + 1).repeat(3), rows)).shuffle(3, seed=6).repeat(2)
+
+
+def beside_none_in_some_passes():
+    rows = Dataset.range(2).shuffle(3, seed=22)
+    few = rows.take(1).filter(lambda x: x == 0).repeat(2)
+    return Dataset.zip((few, rows.map(lambda x: x + 1).shuffle(5, seed=1)))
+
+
+@pytest.mark.parametrize("build", [shuffled_and_repeated_above, beside_none_in_some_passes])
+@pytest.mark.parametrize("n", range(1, 9))
+def test_what_has_begun_in_a_pass_that_is_left_is_counted_as_it_means(build, n: int):
+    meant, ds = PlainPasses(), build()
+    passes = [given(meant.of(ds.plan), few) for few in (MOST_ROWS, n, MOST_ROWS, n, MOST_ROWS)]
+    here = build()
+    assert [given(iter(here), few) for few in (MOST_ROWS, n, MOST_ROWS, n, MOST_ROWS)] == passes
+
+
+OF_BEFORE = """[0, null, 2, 6, [[0, 0, 1, 4, [[0, 0, 3, 3, [[0, [[87654321, 1], [2870909127, 3455438759], 0,
+    {"array": ["<i8", [0], ""]}, false], 0, 0, [[0, 0, 0, 0, [], []]], []]], []]], [0, [], null, [0, [[1, [[1, [[1,
+    []]]]]]]]]], [0, 1, 1, 4, [[1, 0, 0, 0, [[2, [[87654321, 1], [15397477, 3296944994], 0, {"array": ["<i8", [0], ""]},
+    false], 0, 0, [[1, 0, 0, 0, [], []]], []]], []]], []]], []]"""
+"""The mark after 6 rows of `in_its_own_passes`, as it was when each place counted its passes by itself."""
+
+
+def in_its_own_passes():
+    rows = Dataset.range(5).shuffle(3, seed=1)
+    return Dataset.zip((rows.take(4).repeat(3), rows.take(3).repeat(4)))
+
+
+def test_a_state_of_before_goes_on_in_its_own_passes():
+    it = iter(in_its_own_passes())
+    it.set_state(seal_state({**it.get_state(), "rows": 6, "mark": json.loads(OF_BEFORE)}))
+    rest = [(0, 0), (4, 2), (0, 1), (3, 0), (1, 1), (4, 3)]
+    for n in range(len(rest)):
+        again = iter(in_its_own_passes())
+        again.set_state(json.loads(json.dumps(it.get_state())))
+        assert given(again) == rest[n:]
+        assert given(it, 1) == rest[n : n + 1]
+
+
+def test_what_a_state_says_of_passes_that_are_counted_here_is_left_out():
+    def build():
+        rows = Dataset.range(4).shuffle(4, seed=3)
+        return Dataset.range(3).interleave(
+            lambda _: Dataset.sample_from_datasets([rows.take(2).repeat(2), rows.shuffle(2, seed=5)], seed=1)
+        )
+
+    whole, going = listed(build()), iter(build())
+    state = json.loads(json.dumps(going.get_state()))
+    state["mark"][1].append([3, 3])
+    going.set_state(seal_state(state))
+    assert listed(going) == whole
+
+
+@pytest.mark.parametrize(("note", "value"), [(4, [5, -1]), (4, [-1]), (4, [-1, -1]), (5, [-1, 1]), (5, [])])
+def test_notes_that_no_run_takes_are_refused(note: int, value: list[int]):
+    rows = Dataset.range(6).shuffle(4, seed=1)
+    it = iter(Dataset.zip((rows.take(4).repeat(3), rows.shuffle(20, seed=2).repeat(4))))
+    given(it, 3)
+    state = json.loads(json.dumps(it.get_state()))
+    state["mark"][5][note] = value
+    with pytest.raises(ps.errors.ArgumentError):
+        it.set_state(seal_state(state))
+
+
+def test_rows_are_replayed_as_they_were_given():
+    whole = given(iter(in_its_own_passes()))
+    ds = in_its_own_passes()
+    assert [plain(ds.replay(n)) for n in range(len(whole))] == whole
+    assert [tuple(of.row for of in ds.explain_row(n).origins) for n in range(len(whole))] == whole
 
 
 def refuse_one(x: Any) -> Any:

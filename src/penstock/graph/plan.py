@@ -21,7 +21,7 @@ from penstock.errors import (
 )
 from penstock.frozen import frozen
 from penstock.graph.in_turn import counts, waiting
-from penstock.graph.node import UNKNOWN, Node, RowSource, SpecUnknown
+from penstock.graph.node import INFINITE, UNKNOWN, Node, RowSource, SpecUnknown
 from penstock.graph.pass_numbers import EpochsOfPass, epochs_of_passes
 from penstock.graph.placed import count_alone, note_unnoted, unnoted
 from penstock.graph.plain import PlainPasses
@@ -275,11 +275,14 @@ class Plan:
         used = {id(part) for part in self.parts if counts(part)} if named else ()
         return len({*named}) == len(named) and not {*named}.intersection(used)
 
-    @cached_property
+    @property
     def begins_in_turn(self) -> bool:
         """As `draws_in_turn`, where what a pass has come to tells which epochs begin next."""
-        if self.draws_in_turn:
-            return False
+        return not self.draws_in_turn and self.began_in_turn
+
+    @cached_property
+    def began_in_turn(self) -> bool:
+        """As `begins_in_turn`, for states of before, which know no other way."""
         return self.shares_epochs or (self.is_shuffled and any(map(_may_wait, self.parts)))
 
     @cached_property
@@ -298,7 +301,10 @@ class Plan:
         """Whether it draws in turn, and no plan below alone has all that does."""
         if not self.draws_in_turn:
             return False
-        return len(self.inputs) != 1 or bool(self.node.counted) or not self.inputs[0].draws_in_turn
+        if len(self.inputs) != 1 or self.node.counted or not self.inputs[0].draws_in_turn:
+            return True
+        # A repeated shuffle begins the next pass with rows of this one in its buffer, where this one ends.
+        return self.inputs[0].cardinality != INFINITE and bool(self.node.passes_as_one(*self.inputs))
 
     @cached_property
     def counted_in_turn(self) -> tuple[Plan, ...]:

@@ -78,7 +78,7 @@ class Opens(Node):
         return self.begun_in(state)[: len(self.counted)]
 
     def with_begun(self, state: State, begun: tuple[int, ...]) -> State:
-        return self._saying(state, (*begun, *begun)) if begun else state
+        return self._saying(state, (*begun, *begun)) if begun or self.begun_in(state) else state
 
     def begun_since(self, state: State, begun: tuple[int, ...]) -> State:
         known = self.begun_in(state)
@@ -86,7 +86,7 @@ class Opens(Node):
 
     def _saying(self, state: State, begun: tuple[int, ...]) -> State:
         others = (part for part in state[self.n_parts :] if not are_begun(part))
-        return (*state[: self.n_parts], *others, begun)
+        return (*state[: self.n_parts], *others, *((begun,) if begun else ()))
 
     def reached(self, state: State, given: int, *inputs: Plan, **_: Any) -> State:
         begun, n = self.begun_in(state), len(self.counted)

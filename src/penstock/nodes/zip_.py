@@ -147,7 +147,8 @@ def _ask_others(inputs: Sequence[Rows]) -> None:
     another pass over what is shuffled may begin.
     """
     for rows in inputs:
-        if rows.plan.has_epochs or any(part.node.keeps_rows for part in rows.plan.parts):
+        begins = rows.plan.is_shuffled if rows.in_turn else rows.plan.has_epochs
+        if begins or any(part.node.keeps_rows for part in rows.plan.parts):
             with suppress(Exception):  # of a row that nobody wants
                 rows.pull(1)
 

@@ -32,7 +32,7 @@ from penstock.run.failed import is_among, rows_by_name
 from penstock.run.giving import WORTH_FETCHING, Giving
 from penstock.run.held import Base, Held
 from penstock.run.maker import Maker
-from penstock.run.marks import AT_END, NO_NOTES, Mark, checked
+from penstock.run.marks import AT_END, NO_NOTES, Mark, checked, is_of_before
 from penstock.run.passes import PassesFrom, are_made_again, made_again, told_by_others, when_taken
 from penstock.run.readers import Readers
 from penstock.run.shared import Shared
@@ -76,7 +76,7 @@ class Edge(Giving):
             if not is_inner:
                 self._passes.allot(plan)
             self._begin_anew()
-        elif not is_inner and plan.begins_in_turn:
+        elif not is_inner and self._passes.begin_together(plan):
             with told_by_others():
                 self.rewind(mark, held)
             for part, epoch in next_epochs(self.mark(), plan).values():
@@ -250,7 +250,7 @@ class Edge(Giving):
     def restart(self, mark: Mark | None = None) -> None:
         """Begin the epoch after that of a mark, or of where it stands; positions begin at 0 again."""
         # Of a pass that is broken off a mark says the same whatever was read ahead; where edges stand does not.
-        if mark is None and self._plan.begins_in_turn:
+        if mark is None and self._passes.begin_together(self._plan):
             self._restart_in_turn(*begun_anew(self.mark(), self._plan))
             return
         mark = self.mark() if mark is None else mark
@@ -288,7 +288,9 @@ class Edge(Giving):
         """
         known = self._shared
         known.uncounted.opened.note(plan)
-        shared = replace(known, meter=None, passes=PassesFrom(begins), readers=self._readers_of(threads))
+        passes = PassesFrom(begins)
+        passes.of_before = self._passes.of_before
+        shared = replace(known, meter=None, passes=passes, readers=self._readers_of(threads))
         return edge_over(plan, checked(mark, plan), shared)
 
     def _readers_of(self, threads: int) -> Readers:
@@ -340,7 +342,11 @@ def edge_over(plan: Plan, mark: Mark | None = None, shared: Shared | None = None
     """The edge of a whole pipeline, or of a dataset that a function returned: from the start of a new epoch, or from a
     mark.
     """
-    return _opened(plan, mark, shared=replace(shared or Shared(), in_turn=plan.draws_in_turn))
+    shared = shared or Shared()
+    shared.passes.of_before |= mark is not None and is_of_before(mark, plan)
+    return _opened(
+        plan, mark, shared=replace(shared, in_turn=plan.draws_in_turn and not shared.passes.of_before)
+    )
 
 
 def _opened(plan: Plan, *place: Any, shared: Shared, is_inner: bool = False, **how: Any) -> Edge:

@@ -75,6 +75,8 @@ class EdgeInTurn(Edge):
 
     def _open(self, mark: Mark | None, held: IntArray | None, *, after: bool, is_inner: bool) -> None:
         self._is_root, self.in_turn, self.is_opened = not is_inner, is_inner, self._passes.is_opened
+        if mark is not None:  # in states of before a node says what has begun, which is counted here now
+            mark = (mark[0], self._plan.node.with_begun(mark[1], ()), *mark[2:])
         if self._begins_waiting:
             self._wait(mark)
         elif mark is None:

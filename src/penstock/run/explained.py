@@ -17,7 +17,7 @@ from penstock.graph.node import END, FilePlace, Node
 from penstock.graph.plan import Plan
 from penstock.graph.seeds import Drawn
 from penstock.graph.value_digests import fields_of
-from penstock.run.edge import Edge
+from penstock.run.edge import edge_over
 from penstock.run.passes import PassesAlone
 from penstock.run.reached import parts_of, rows_in_epoch
 from penstock.run.shared import Shared
@@ -142,7 +142,7 @@ def _found(plan: Plan, where: str, row: int, epoch: int) -> tuple[Chunk, Sources
             raise _no_row(where, row, len(rows))
         return rows.gather(np.array([row])), sources, again
     again.begin_pass(epoch)
-    edge = Edge(again, shared=Shared(passes=PassesAlone()))
+    edge = edge_over(again, shared=Shared(passes=PassesAlone()))
     passed = 0
     while passed < row and (n := edge.skip(row - passed)):
         passed += n
@@ -176,7 +176,7 @@ def _no_row(where: str, row: int, n: int) -> OutOfRangeError:
 def _silent(plan: Plan) -> Node:
     """The lowest node that makes rows without saying of which, over inputs that do."""
     for part in plan.inputs:
-        first = Edge(part, shared=Shared(passes=PassesAlone())).pull(1)
+        first = edge_over(part, shared=Shared(passes=PassesAlone())).pull(1)
         if first is not END and (first.origins is None or UNKNOWN_ORIGIN in first.origins.numbers):
             return _silent(part)
     return plan.node

@@ -16,7 +16,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import END, RowSource
 from penstock.graph.origin import named, reached
 from penstock.graph.plan import Plan
-from penstock.run.edge import Edge, edge_over
+from penstock.run.edge import edge_over
 from penstock.run.edge_in_turn import EdgeInTurn, in_turn
 from penstock.run.marks import NO_NOTES, Mark, drawn_in, with_drawn
 from penstock.run.passes import PassesFrom
@@ -110,7 +110,7 @@ def _bare(plan: Plan, mark: Mark, known: dict[int, Plan]) -> tuple[Plan, Mark]:
 
 
 def _start(plan: Plan) -> Mark:
-    return Edge(plan, shared=Shared(passes=PassesFrom())).mark()
+    return edge_over(plan, shared=Shared(passes=PassesFrom())).mark()
 
 
 def _at(plan: Plan, mark: Mark, position: int) -> tuple[Plan, Mark]:

@@ -24,6 +24,7 @@ __all__ = [
     "drawn_in",
     "held_rows",
     "is_mark",
+    "is_of_before",
     "latest_epoch",
     "reached_in",
     "with_drawn",
@@ -99,6 +100,17 @@ def counted_in(mark: Mark) -> tuple[int, ...] | None:
     return mark[5][5] if len(mark[5]) > 5 else None
 
 
+def is_of_before(mark: Mark, plan: Plan) -> bool:
+    """Whether the passes in a mark are those that were counted in each place by itself, where they are counted in turn
+    now: it goes on as it began.
+    """
+    if not plan.draws_in_turn:
+        return False
+    while not plan.begins_turns:
+        mark, plan = mark[4][0], plan.inputs[0]
+    return counted_in(mark) is None
+
+
 def _is_place(place: Any, plan: Plan) -> bool:
     if not (isinstance(place, tuple) and len(place) == 2):
         return False
@@ -133,13 +145,20 @@ def _are_notes(notes: Any, plan: Plan) -> bool:
     if not (3 <= len(notes) <= 6 and _is_count(notes[0])):
         return False
     failed, here, reached, *drawn = (*notes[1:], None)[: len(notes)] if len(notes) == 3 else notes[1:]
-    if not (are_failed_rows(failed) and all(map(_are_counts, drawn))):
+    if not (are_failed_rows(failed) and all(map(_are_drawn, drawn[:1])) and all(map(_are_counts, drawn[1:]))):
         return False
     return (reached is None or _are_epochs(reached, plan)) and (here is None or _is_next(here, plan))
 
 
+def _are_drawn(value: Any) -> bool:
+    """Whether it may be what a mark says of epochs that were drawn; see `drawn_in`."""
+    if isinstance(value, tuple) and len(value) == 2 and type(value[0]) is int and value[0] == WAITS:
+        return _are_counts(value[1:])
+    return _are_counts(value)
+
+
 def _are_counts(value: Any) -> bool:
-    return isinstance(value, tuple) and all(_is_count(n, WAITS) for n in value)
+    return isinstance(value, tuple) and all(map(_is_count, value))
 
 
 def _is_next(here: Any, plan: Plan) -> bool:

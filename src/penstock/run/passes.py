@@ -14,7 +14,7 @@ from penstock.graph.in_turn import begin
 from penstock.graph.origins import is_told_of
 from penstock.graph.plan import Plan
 from penstock.run.crossed import begun_again, kept_with, next_epochs, raised
-from penstock.run.marks import counted_in
+from penstock.run.marks import counted_in, is_of_before
 
 __all__ = [
     "Passes",
@@ -41,10 +41,12 @@ class Passes:
     Attributes:
         in_turn: Whether it depends on all rows given so far which epoch begins next: then none is made ahead.
         begins: How those over a dataset that a function returned begin; None of others.
+        of_before: Whether they go on from a state of before, in which none were counted in turn.
     """
 
     in_turn: ClassVar[bool] = False
     begins: Begins | None = None
+    of_before: bool = False
 
     def __init__(self) -> None:
         self._allotted: dict[int, deque[int]] = {}
@@ -66,10 +68,14 @@ class Passes:
         waiting = self._allotted.get(id(plan))
         return waiting.popleft() if waiting else self.begin(plan)
 
+    def begin_together(self, plan: Plan) -> bool:
+        """Whether what a pass over a plan has come to tells which epochs in it begin next."""
+        return plan.began_in_turn if self.of_before else plan.begins_in_turn
+
     def allot(self, plan: Plan) -> None:
         """Begin what is to be opened in a plan, where it depends on others in it which epoch one begins."""
         self._counts_named = plan.counts_named
-        if not plan.begins_in_turn:
+        if not self.begin_together(plan):
             return
         caches = (part for part in plan.parts if part.node.keeps_rows)
         complete = {id(part) for part in caches if self.kept(part) is not None}
@@ -124,7 +130,7 @@ class Passes:
 
     def reach_again(self, plan: Plan, place: Any) -> None:
         """Take note, once what is made now is taken, that the inputs of a plan have begun once more at its end."""
-        if not plan.begins_in_turn and not _is_in("told_by_others"):
+        if not self.begin_together(plan) and not _is_in("told_by_others"):
             for part, mark in zip(plan.inputs, place[1], strict=True):
                 when_taken(partial(_note_ended, part, mark, 1))
 
@@ -245,7 +251,7 @@ def note_kept(plan: Plan, mark: Any) -> None:
 def note_ended(plan: Plan, mark: Any) -> None:
     """Take note of the epochs that a pass has taken, which has come to its end at a mark, and of what it has kept."""
     note_kept(plan, mark)
-    if not plan.begins_in_turn:
+    if not (plan.began_in_turn if is_of_before(mark, plan) else plan.begins_in_turn):
         _note_ended(plan, mark, 0)
         return
     for part, epoch in next_epochs(mark, plan).values():

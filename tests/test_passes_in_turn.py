@@ -21,6 +21,7 @@ from one_shuffle import used_in_places
 
 Dataset = ps.Dataset
 MOST_ROWS = 40
+ALL = 1000
 PROGRAMS = range(90)
 
 
@@ -83,9 +84,10 @@ def test_rows_mean_the_same_plain_and_in_any_chunks_in_each_pass(seed: int, monk
         assert [given(iter(here), n) for n in (MOST_ROWS, 3, MOST_ROWS)] == passes
 
 
+@pytest.mark.parametrize("cached", [False, True])
 @pytest.mark.parametrize("seed", PROGRAMS)
-def test_each_state_has_the_same_rest_also_twice_in_a_row(seed: int):
-    build = used_in_places(seed)
+def test_each_state_has_the_same_rest_also_twice_in_a_row(seed: int, cached: bool):
+    build = used_in_places(seed, cached=cached)
     whole = given(iter(build(Dataset)))
     going = iter(build(Dataset))
     for n in range(len(whole) + 1):
@@ -95,6 +97,21 @@ def test_each_state_has_the_same_rest_also_twice_in_a_row(seed: int):
         other = iter(build(Dataset))
         other.set_state(json.loads(json.dumps(again.get_state())))
         assert given(again, len(whole) - n) == given(other, len(whole) - n) == whole[n:]
+        next(going, None)
+
+
+@pytest.mark.parametrize("seed", PROGRAMS[::3])
+def test_passes_over_a_cache_that_follow_a_state_are_those_of_the_process_that_was_left(seed: int):
+    build, here = used_in_places(seed, cached=True), used_in_places(seed, cached=True)(Dataset)
+    whole = given(iter(here), ALL)
+    later = [given(iter(here), ALL) for _ in range(2)]
+    going = iter(build(Dataset))
+    for n in range(len(whole) + 1):
+        elsewhere = build(Dataset)
+        again = iter(elsewhere)
+        again.set_state(json.loads(json.dumps(going.get_state())))
+        assert given(again, ALL) == whole[n:]
+        assert [given(iter(elsewhere), ALL) for _ in range(2)] == later
         next(going, None)
 
 

@@ -55,6 +55,9 @@ def kept_at(mark: tuple[Any, ...], plan: Plan) -> dict[int, tuple[Plan, Any]]:
 
     Of one that has kept rows in several places it is the origin of the first.
     """
+    if mark[5][6:]:  # it says it for all below, where passes are counted in turn
+        told = zip(plan.caches_in_turn, mark[5][6], strict=True)
+        return {id(of): (of, origin) for of, origin in told if origin is not None}
     caches, kept = plan.node.caches(plan), plan.node.kept_after(mark[1])
     found = {id(of): (of, origin) for of, origin in zip(caches, kept, strict=False) if origin is not None}
     for below, part in zip(mark[4], plan.inputs, strict=True):

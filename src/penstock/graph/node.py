@@ -157,6 +157,9 @@ class Node(ABC):
     keeps_rows: ClassVar[bool] = False
     """Whether the rows of a pass may be those that an earlier one has left behind."""
 
+    keeps_in_turn: ClassVar[bool] = False
+    """Whether it is a cache that may be among what begins passes in turn."""
+
     fills_ahead: ClassVar[bool] = False
     """Whether it may have rows of its next pass on hold before that begins, where it is repeated."""
 

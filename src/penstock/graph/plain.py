@@ -44,12 +44,14 @@ class PlainPasses:
     def __init__(self, *, sample: bool = False) -> None:
         self._sample = sample
         self._top: _Place | None = None
+        self._in_turn = False
         self._epochs: Counter[int] = Counter()
         self._known: list[Plan] = []  # an id is that of one plan only as long as the plan lives
         self.opened: Plan | None = None
 
     def of(self, plan: Plan) -> PlainRows:
         """The rows of a plan."""
+        self._in_turn = plan.draws_in_turn if self._top is None else self._in_turn
         place = self._place(plan)
         self._top = self._top or place
         return self._begin(place)
@@ -71,7 +73,8 @@ class PlainPasses:
             if not (is_named and self._top is not None and shuffle.plan.was_made_before(self._top.plan)):
                 for part in line:
                     part.is_one = True
-                shuffle.below[0].passes = plan.node.passes_as_one(*plan.inputs)
+                # Elsewhere no other place has to wait for what begins earlier.
+                shuffle.below[0].passes = plan.node.passes_as_one(*plan.inputs) if self._in_turn else 0
         return _Place(plan, below, is_named)
 
     def _open(self, place: _Place, plan: Plan) -> PlainRows:

@@ -505,6 +505,13 @@ class Plan:
         other: Plan = self.__dict__.get("_counted_as", self)
         return other
 
+    @cached_property
+    def caches_in_turn(self) -> tuple[Plan, ...]:
+        """The caches over shuffled rows in it, where passes are counted in turn."""
+        return tuple(
+            {id(part): part for part in self.parts if part.node.keeps_rows and part.is_shuffled}.values()
+        )
+
     def begun_in_turn(self, of: Plan) -> int:
         """The epoch of the next pass over a plan of `counted_in_turn`."""
         known: dict[int, int] | None = self.__dict__.get("_begun_in_turn")
@@ -564,8 +571,10 @@ def _joins_later(plan: Plan) -> bool:
 
 
 def _is_filled_in_turn(plan: Plan) -> bool:
-    """Whether it opens or is a cache of rows that several passes over a shuffled plan give."""
-    return any(cache.is_shuffled for cache in plan.node.caches(plan))
+    """Whether it is a cache of shuffled rows that several passes below give, or opens a cache."""
+    if plan.node.keeps_in_turn:
+        return any(map(_begins_later, plan.parts))
+    return len(plan.inputs) < 2 and any(cache.is_shuffled for cache in plan.node.caches(plan))
 
 
 def _begins_several(plan: Plan) -> bool:

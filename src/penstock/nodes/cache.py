@@ -152,6 +152,7 @@ class Cache(Keeping):
     """The rows of the first complete pass, or those that are asked for by number, in memory."""
 
     tells_end: ClassVar[bool] = True
+    keeps_in_turn: ClassVar[bool] = True
     _store: _Store = field(default_factory=_Store, init=False, repr=False, compare=False)
 
     def begins_with(self, *inputs: Plan) -> int:

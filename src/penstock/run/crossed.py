@@ -129,7 +129,7 @@ def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
     if counted_in(mark) is not None:
         known = dict(zip(map(id, plan.counted_in_turn), told[0], strict=True))
         begin_only(plan, next_from(known))
-        return epoch, (), tuple(known.values())
+        return epoch, (), tuple(known.values()), *told[1:]
     begun = plan.node.begins_after(mark[1], *plan.inputs)
     parts = zip(below, _inputs(mark, plan), plan.inputs, range(len(below)), strict=True)
     inner = tuple(_further(one, of, part) if i < begun else one for one, of, part, i in parts)
@@ -143,7 +143,7 @@ def _reached(mark: Mark, plan: Plan) -> Epochs:
     """
     epoch, state, given, _, inputs, _ = mark
     if (counted := counted_in(mark)) is not None:
-        return epoch, (), counted
+        return epoch, (), counted, *mark[5][6:]
     after = _after(mark, plan)
     told: tuple[Any, ...] = ()
     kept, begun = plan.node.kept_after(after), plan.node.begun_passes(after)
@@ -187,7 +187,8 @@ def _in_epochs(mark: Mark, epochs: Epochs, plan: Plan) -> Mark:
     epoch, state, given, position, _, notes = mark
     later, below, *told = epochs
     if (counted := counted_in(mark)) is not None:
-        return (*mark[:5], (*notes[:_NOTE], None, notes[4], tuple(map(max, counted, told[0]))))
+        now = (tuple(map(max, counted, told[0])), *(told[1:] or notes[6:]))
+        return (*mark[:5], (*notes[:_NOTE], None, notes[4], *now))
     inputs = tuple(map(_in_epochs, _inputs(mark, plan), below, plan.inputs))
     state = plan.node.unread(state)
     if not plan.node.keeps_rows:

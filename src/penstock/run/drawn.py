@@ -15,7 +15,7 @@ from typing import Any
 from penstock.graph.begins import Begins
 from penstock.graph.in_turn import counts
 from penstock.graph.plan import Plan
-from penstock.run.crossed import next_epochs
+from penstock.run.crossed import kept_with, next_epochs
 from penstock.run.marks import Mark, counted_in
 from penstock.run.passes import Passes, when_taken
 
@@ -92,6 +92,10 @@ class PassesInTurn(Passes):
         self._plan, self._outer = plan, outer
         self._drawing: list[Drawn] = [] if outer is None else outer._drawing  # noqa: SLF001  (its own kind)
         self._next: dict[int, int] = {}
+        self._kept: dict[int, Any] = {} if outer is None else outer._kept  # noqa: SLF001  (its own kind)
+        if outer is None and mark is None:
+            known = begins.kept_by_id() if begins is not None else _kept_here(plan)
+            self._kept.update(known)
         self._plans = {
             id(of.counted_as): of for of in plan.counted_in_turn if self._owner(id(of.counted_as)) is None
         }
@@ -109,6 +113,8 @@ class PassesInTurn(Passes):
             begun = {id(of.counted_as): epoch for of, epoch in next_epochs(mark, self._plan).values()}
             counted = tuple(begun.get(key, epoch) for key, epoch in self._next.items())
         self._next = dict(zip(self._next, counted, strict=False))
+        if self._outer is None:
+            self._kept.update({key: origin for key, (_, origin) in kept_with(mark, self._plan).items()})
         if self.begins is None:
             for key, of in self._plans.items():
                 when_taken(partial(self._plan.note_in_turn, of, self._next[key] - 1))
@@ -132,6 +138,12 @@ class PassesInTurn(Passes):
         """The next epochs of what is counted here, for a mark."""
         return tuple(self._next.values())
 
+    @property
+    def kept_now(self) -> tuple[Any, ...]:
+        """The origins of what caches have kept, for a mark, in a tuple; an empty one where they have kept nothing."""
+        origins = tuple(self._kept.get(id(cache)) for cache in self._plan.caches_in_turn)
+        return () if origins.count(None) == len(origins) else (origins,)
+
     @contextmanager
     def drawing(self, drawn: Drawn) -> Iterator[None]:
         """In here what is drawn is drawn below an edge."""
@@ -147,18 +159,27 @@ class PassesInTurn(Passes):
             return 0
         key = id(plan.counted_as)
         owner = self._owner(key) or self
-        # What lies deeper was drawn earlier.
-        inner = len(self._drawing)
-        while inner and not self._drawing[inner - 1].comes_again:
-            inner -= 1
-        if inner:
-            epoch = self._drawing[inner - 1].again()
-            owner.count(key, epoch)
-        else:
+        epoch = self._drawn_again()
+        if epoch is None:
             epoch = owner.draw(key)
-        for drawn in self._drawing[inner:]:
-            drawn.add(epoch)
+            self._note_drawn(self._drawing, epoch)
+        else:
+            owner.count(key, epoch)
         return epoch
+
+    def _drawn_again(self) -> int | None:
+        """What was drawn before and comes again; None where there is no such."""
+        # What lies deeper was drawn earlier.
+        for i, drawn in reversed([*enumerate(self._drawing)]):
+            if drawn.comes_again:
+                found = drawn.again()
+                self._note_drawn(self._drawing[i + 1 :], found)
+                return found
+        return None
+
+    def _note_drawn(self, below: Sequence[Drawn], number: int) -> None:
+        for drawn in below:
+            drawn.add(number)
 
     def draw(self, key: int) -> int:
         """The next epoch of a plan that is counted here, and count it."""
@@ -173,11 +194,30 @@ class PassesInTurn(Passes):
         self._next[key] = max(epoch + 1, self._next.get(key, 0))
 
     def kept(self, cache: Plan) -> Any:
-        """The origin from which a cache has kept rows."""
-        return super().kept(cache) if self.begins is None else self.begins.kept_by_id().get(id(cache))
+        """The origin from which a cache has kept rows by now, as it is asked for when a pass over it begins."""
+        origin = self._kept.get(id(cache))
+        is_kept = self._drawn_again()
+        if is_kept is None:
+            is_kept = int(origin is not None)
+            self._note_drawn(self._drawing, is_kept)
+        return origin if is_kept else None
+
+    def knows_kept(self, cache: Plan) -> bool:
+        """Whether a cache has kept rows by now."""
+        return id(cache) in self._kept
+
+    def note_kept(self, cache: Plan, origin: Any) -> None:
+        """Take note that a cache has kept rows."""
+        self._kept[id(cache)] = origin
 
     def reach_again(self, plan: Plan, place: Any) -> None:
         """What has begun is known already."""
 
     def _note(self, plan: Plan, epoch: int) -> None:
         """What has begun is known already."""
+
+
+def _kept_here(plan: Plan) -> dict[int, Any]:
+    """The origins of what caches have kept in this process, by the ids of their plans."""
+    origins = {id(part): part.node.kept_origin() for part in plan.parts if part.node.keeps_rows}
+    return {key: origin for key, origin in origins.items() if origin is not None}

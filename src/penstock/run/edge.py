@@ -288,9 +288,10 @@ class Edge(Giving):
         """
         known = self._shared
         known.uncounted.opened.note(plan)
-        passes = PassesFrom(begins)
-        passes.of_before = self._passes.of_before
-        shared = replace(known, meter=None, passes=passes, readers=self._readers_of(threads))
+        passes, readers = PassesFrom(begins), self._readers_of(threads)
+        # What functions name is counted by the node that calls them, where that is not counted in turn.
+        passes.of_before = self._passes.of_before or bool(begins.epochs or begins.caches)
+        shared = replace(known, meter=None, passes=passes, readers=readers)
         return edge_over(plan, checked(mark, plan), shared)
 
     def _readers_of(self, threads: int) -> Readers:

@@ -98,17 +98,25 @@ class EdgeInTurn(Edge):
     def _begin_after(self, mark: Mark) -> None:
         if drawn_in(mark) == (WAITS, 0):
             self._begin_anew()
-        else:
-            self._begin(self._passes.begin(self._plan), ended(mark, self._plan), after=True)
+            return
+        epoch = self._passes.begin(self._plan)
+        state, inputs = ended(mark, self._plan)
+        node = self._plan.node
+        if node.keeps_rows and (origin := self._passes.kept(self._plan)) is not None:
+            state = node.kept_by(state, (origin,))
+        self._begin(epoch, (state, inputs), after=True)
 
     def _begin(self, epoch: int, place: Any = None, *, after: bool = False) -> None:
         self._waits, self._drawn, self._again = None, Drawn(self._again), ()
+        node, inputs = self._plan.node, self._plan.inputs
+        n = node.begins_with(*inputs) if place is None else node.begins_after(place[0], *inputs)
+        self._n_begin = 0 if node.takes_none else n
         super()._begin(epoch, place, after=after)
 
     def _opener(self) -> OpenEdge:
         if not self._plan.is_shuffled:
             return super()._opener()
-        return _Opening(self._plan, self._shared, self._passes, self._passes_as_one)
+        return _Opening(self._plan, self._shared, self._n_begin, self._passes, self._passes_as_one)
 
     def in_groups(self, size: int) -> None:
         if self._waits is None:
@@ -120,7 +128,21 @@ class EdgeInTurn(Edge):
         if self._waits is not None:
             mark, self._waits = self._waits, None
             self._begin_after(mark)
-        return super()._ready()
+        n = super()._ready()
+        if not n:
+            self._note_kept()
+        return n
+
+    def _advance(self, n: int) -> None:
+        super()._advance(n)
+        self._note_kept()
+
+    def _note_kept(self) -> None:
+        """Where this is a cache, take note of it once it is full: passes that begin from now on are over its rows."""
+        if self._plan.node.keeps_rows and self._plan.is_shuffled and not self._passes.knows_kept(self._plan):
+            found = self.kept().get(id(self._plan))
+            if found is not None:
+                self._passes.note_kept(*found)
 
     def go_on(self) -> None:
         """Begin the next pass behind the end of one: positions go on, and rows on hold stay."""
@@ -170,10 +192,10 @@ class EdgeInTurn(Edge):
         drawn = drawn_in(mark)
         if self._waits is None:
             drawn = self._drawn.since(self._held.base[4] if self._held else self._drawn.place)
-        counted = self._passes.counted if self._is_root else ()
-        if not drawn and not counted:
+        if not drawn and not self._is_root:
             return mark
-        return (*mark[:5], (*(mark[5] or NO_NOTES)[:3], None, drawn, *((counted,) if counted else ())))
+        told = (self._passes.counted, *self._passes.kept_now) if self._is_root else ()
+        return (*mark[:5], (*(mark[5] or NO_NOTES)[:3], None, drawn, *told))
 
     def _input_mark(self) -> Mark | None:
         with suppress(ValueError):
@@ -221,20 +243,21 @@ class EdgeInTurn(Edge):
     def again(self, mark: Mark | None = None) -> Edge:
         if self._waits is not None:
             self._begin_after(self._waits)
-        return super().again(mark)
+        mark = self.mark() if mark is None else checked(mark, self._plan)
+        return (self._shared.kind_in_turn or EdgeInTurn)(self._plan, mark, shared=self._shared, is_inner=True)
 
 
 class _Opening:
     """Opens the edges below one, of which the first begin when it does."""
 
-    def __init__(self, plan: Plan, shared: Shared, counted: PassesInTurn, passes: int) -> None:
-        """With `passes` that the node takes as one with the one above it."""
+    def __init__(self, plan: Plan, shared: Shared, begin: int, counted: PassesInTurn, passes: int) -> None:
+        """So many `begin`; with `passes` that the node takes as one with the one above it."""
         node, self._counted = plan.node, counted
         self._passes = passes if node.fills_ahead else 0
         # What does nothing between the two is none of the two.
         self._as_one = node.passes_as_one(*plan.inputs) or (0 if self._passes else passes)
         self._is_one = node.is_one_with(*plan.inputs) or bool(self._as_one)
-        self._begin = 0 if node.takes_none else node.begins_with(*plan.inputs)
+        self._begin = begin
         self._open = partial(shared.kind_in_turn or EdgeInTurn, shared=shared, is_inner=True)
 
     def __call__(

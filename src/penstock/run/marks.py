@@ -39,7 +39,7 @@ a fourth: the epochs that the rows of the next step reach, where that is one tha
 
 Where passes are counted in turn (`run.drawn`) a fifth note says which epochs were drawn below since the state, or of an
 edge that begins when a row of it is wanted (`WAITS`, whether there was a pass before); and a sixth the next epochs of
-what is counted.
+what is counted; and a seventh, where caches have kept rows, from which origin each has (`Plan.caches_in_turn`).
 """
 
 Epochs: TypeAlias = tuple[Any, ...]
@@ -142,12 +142,17 @@ def _are_notes(notes: Any, plan: Plan) -> bool:
         return False
     if not notes:
         return True
-    if not (3 <= len(notes) <= 6 and _is_count(notes[0])):
+    if not (3 <= len(notes) <= 7 and _is_count(notes[0]) and _are_kept(notes[6:], plan)):
         return False
-    failed, here, reached, *drawn = (*notes[1:], None)[: len(notes)] if len(notes) == 3 else notes[1:]
+    failed, here, reached, *drawn = (*notes[1:], None)[: len(notes)] if len(notes) == 3 else notes[1:6]
     if not (are_failed_rows(failed) and all(map(_are_drawn, drawn[:1])) and all(map(_are_counts, drawn[1:]))):
         return False
     return (reached is None or _are_epochs(reached, plan)) and (here is None or _is_next(here, plan))
+
+
+def _are_kept(value: tuple[Any, ...], plan: Plan) -> bool:
+    """Whether what was read from somewhere may be the origins of `Plan.caches_in_turn`, in a tuple, or an empty one."""
+    return not value or (are_origins(value[0]) and len(value[0]) == len(plan.caches_in_turn))
 
 
 def _are_drawn(value: Any) -> bool:
@@ -172,7 +177,8 @@ def _are_epochs(value: Any, plan: Plan) -> bool:
         return False
     _, below, *told = value
     if below == () and plan.begins_turns:
-        return len(told) == 1 and _are_counts(told[0]) and len(told[0]) == len(plan.counted_in_turn)
+        is_known = len(told) >= 1 and _are_counts(told[0]) and len(told[0]) == len(plan.counted_in_turn)
+        return is_known and _are_kept(tuple(told[1:]), plan)
     if not (isinstance(below, tuple) and len(below) == len(plan.inputs)):
         return False
     if not (all(map(are_rising, told)) if plan.node.keeps_rows else _are_told(told, plan)):

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -240,6 +241,24 @@ def test_what_is_made_ahead_changes_no_pass_and_no_state(seed: int):
         again.set_state(json.loads(json.dumps(going.get_state())))
         assert given(again, len(whole) - n) == whole[n:]
         next(going)
+
+
+@pytest.mark.parametrize("seed", [132, *PROGRAMS[::6]])
+def test_what_is_made_ahead_of_a_cut_over_caches_changes_no_later_pass(seed: int):
+    def passes(build: Callable[[Any], Any]) -> list[Any]:
+        ds = build(used_in_places(seed, cached=True)(Dataset))
+        found = []
+        for n in (5, MOST_ROWS, 3, MOST_ROWS):
+            found.append([])
+            for row in islice(iter(ds), n):
+                found[-1].append(plain(row))
+                time.sleep(0.0005)
+        return found
+
+    n = 1 + seed % 9
+    assert passes(lambda ds: ds.prefetch(4).take(n).prefetch(2).repeat(3)) == passes(
+        lambda ds: ds.take(n).repeat(3)
+    )
 
 
 def test_a_state_is_small_however_many_passes_have_begun():

@@ -567,7 +567,7 @@ def _joins_later(plan: Plan) -> bool:
     waits = plan.node.takes_turns and any(
         part.inputs and not part.node.begins_with(*part.inputs) for part in below
     )
-    return waits or any(map(_begins_later, below))
+    return waits or bool(plan.caches_beside) or any(map(_begins_later, below))
 
 
 def _is_filled_in_turn(plan: Plan) -> bool:

@@ -128,7 +128,8 @@ def _further(epochs: Epochs, mark: Mark, plan: Plan) -> Epochs:
     epoch, below, *told = epochs
     if counted_in(mark) is not None:
         known = dict(zip(map(id, plan.counted_in_turn), told[0], strict=True))
-        begin_only(plan, next_from(known))
+        origins = zip(plan.caches_in_turn, *told[1:], strict=True) if told[1:] else ()
+        begin_only(plan, next_from(known), {id(of) for of, origin in origins if origin is not None})
         return epoch, (), tuple(known.values()), *told[1:]
     begun = plan.node.begins_after(mark[1], *plan.inputs)
     parts = zip(below, _inputs(mark, plan), plan.inputs, range(len(below)), strict=True)

@@ -114,6 +114,7 @@ class PassesInTurn(Passes):
             counted = tuple(begun.get(key, epoch) for key, epoch in self._next.items())
         self._next = dict(zip(self._next, counted, strict=False))
         if self._outer is None:
+            self._kept.clear()  # rows that were made ahead may have filled one
             self._kept.update({key: origin for key, (_, origin) in kept_with(mark, self._plan).items()})
         if self.begins is None:
             for key, of in self._plans.items():

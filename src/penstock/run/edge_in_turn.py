@@ -241,7 +241,7 @@ class EdgeInTurn(Edge):
         return (known.kind_in_turn or EdgeInTurn)(plan, mark, shared=shared)
 
     def again(self, mark: Mark | None = None) -> Edge:
-        if self._waits is not None:
+        if mark is None and self._waits is not None:
             self._begin_after(self._waits)
         mark = self.mark() if mark is None else checked(mark, self._plan)
         return (self._shared.kind_in_turn or EdgeInTurn)(self._plan, mark, shared=self._shared, is_inner=True)

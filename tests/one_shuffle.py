@@ -7,7 +7,9 @@ from functools import reduce
 from random import Random
 from typing import Any
 
-__all__ = ["Build", "used_in_places"]
+import numpy as np
+
+__all__ = ["Build", "plain", "used_in_places"]
 
 Build = Callable[..., Any]
 """Takes the Dataset class, and what each of several datasets is followed by; gives a pipeline of numbers or tuples."""
@@ -27,6 +29,11 @@ def used_in_places(seed: int, *, cached: bool = False) -> Build:
         return and_then(on_top(kind(data, rows, and_then)))
 
     return build
+
+
+def plain(row: Any) -> Any:
+    """A row as plain values, of either Dataset class."""
+    return tuple(map(plain, row)) if isinstance(row, tuple) else np.asarray(row).tolist()
 
 
 def _steps(random: Random) -> _Steps:

@@ -18,7 +18,7 @@ from penstock.sources import range_
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from going_on import assert_each_state_goes_on, listed, orders_of
-from one_shuffle import used_in_places
+from one_shuffle import plain, used_in_places
 
 Dataset = ps.Dataset
 MOST_ROWS = 40
@@ -37,10 +37,6 @@ def given(rows: Any, n: int = MOST_ROWS) -> list[Any]:
         except ps.errors.FunctionError as error:
             found.append(str(error))
     return found
-
-
-def plain(row: Any) -> Any:
-    return tuple(map(plain, row)) if isinstance(row, tuple) else np.asarray(row).tolist()
 
 
 def side_by_side():
@@ -215,7 +211,7 @@ def test_each_state_has_the_same_rest_where_rows_fail(seed: int):
 
 
 def slow(*row: Any) -> Any:
-    time.sleep(0.0003)
+    time.sleep(0.0003)  # so that threads are worth their while
     return row if len(row) > 1 else row[0]
 
 
@@ -229,7 +225,7 @@ def test_what_is_made_ahead_changes_no_pass_and_no_state(seed: int):
         found = []
         for row in islice(rows, 4):
             found.append(plain(row))
-            time.sleep(0.001)
+            time.sleep(0.001)  # meanwhile rows are made ahead
         return found
 
     here, ahead = used_in_places(seed)(Dataset), build()
@@ -252,7 +248,7 @@ def test_what_is_made_ahead_of_a_cut_over_caches_changes_no_later_pass(seed: int
             found.append([])
             for row in islice(iter(ds), n):
                 found[-1].append(plain(row))
-                time.sleep(0.0005)
+                time.sleep(0.0005)  # meanwhile rows are made ahead
         return found
 
     n = 1 + seed % 9

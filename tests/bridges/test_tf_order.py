@@ -16,7 +16,7 @@ from penstock.dataset import Dataset
 from penstock.graph.seeds import set_seed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from one_shuffle import used_in_places
+from one_shuffle import plain, used_in_places
 
 tf = pytest.importorskip("tensorflow")
 
@@ -291,9 +291,5 @@ def test_one_shuffle_in_several_places_also_in_passes_that_are_left(first: int, 
         build = used_in_places(seed, cached=cached)
         here, theirs = build(Dataset), without_reading_ahead(build(tf.data.Dataset))
         for n in (60, 60, 60) if cached else (60, 4, 60):
-            ours = [_plain(row) for row in islice(here, n)]
-            assert ours == [_plain(row) for row in islice(theirs.as_numpy_iterator(), n)], f"program {seed}"
-
-
-def _plain(row: Any) -> Any:
-    return tuple(map(_plain, row)) if isinstance(row, tuple) else np.asarray(row).tolist()
+            ours = [plain(row) for row in islice(here, n)]
+            assert ours == [plain(row) for row in islice(theirs.as_numpy_iterator(), n)], f"program {seed}"

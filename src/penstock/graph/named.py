@@ -124,9 +124,7 @@ def within(function: Any, depth: int) -> list[Any]:
 
 def datasets_by(function: Any) -> list[Plan]:
     """The plans of the datasets that a function refers to; always in the same order."""
-    search = _Search()
-    search.look(function, _DEEPEST)
-    return search.found
+    return _Search(function).found
 
 
 def shuffled_by(function: Any) -> tuple[Plan, ...]:
@@ -151,9 +149,7 @@ def global_seeds(*functions: Any) -> list[list[int]]:
 
 def repeats_shuffled(*functions: Any) -> bool:
     """Whether functions refer to shuffled datasets that are repeated, or may well repeat them."""
-    search = _Search()
-    for function in functions:
-        search.look(function, _DEEPEST)
+    search = _Search(*functions)
     shuffled = [plan for plan in search.found if plan.is_shuffled]
     return any(part.repeats_shuffled for plan in shuffled for part in plan.parts) or bool(
         shuffled and "repeat" in search.names
@@ -161,9 +157,7 @@ def repeats_shuffled(*functions: Any) -> bool:
 
 
 def _are_in_turn(functions: tuple[Any, ...], *, one: bool) -> bool:
-    search = _Search()
-    for function in functions:
-        search.look(function, _DEEPEST)
+    search = _Search(*functions)
     shuffled = [plan for plan in search.found if plan.is_shuffled]
     if not shuffled:
         return False
@@ -196,10 +190,12 @@ class _Search:
         names: What the functions on the way name.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *values: Any) -> None:
         self.found: list[Plan] = []
         self.names: set[str] = set()
         self._seen: set[int] = set()
+        for value in values:
+            self.look(value, _DEEPEST)
 
     def look(self, value: Any, depth: int) -> None:
         """Note the datasets in a value."""

@@ -16,7 +16,16 @@ from penstock.graph.plain_values import are_rising
 if TYPE_CHECKING:
     from penstock.graph.plan import Plan
 
-__all__ = ["NONE_FAILED", "are_origins", "is_of_all", "is_origin", "is_told_of", "mark_of", "of_all"]
+__all__ = [
+    "NONE_FAILED",
+    "are_origins",
+    "is_of_all",
+    "is_origin",
+    "is_told_of",
+    "mark_of",
+    "may_be_mark",
+    "of_all",
+]
 
 NONE_FAILED: Final = np.zeros(0, np.int64)
 
@@ -47,8 +56,8 @@ def is_told_of(cache: Plan, origin: Any) -> bool:
 def is_origin(value: Any) -> bool:
     """Whether a value that was read from somewhere is an origin."""
     if is_of_all(value):
-        return _is_mark(value[0]) and all(map(are_rising, value[1:]))
-    return _is_mark(value)
+        return may_be_mark(value[0]) and all(map(are_rising, value[1:]))
+    return may_be_mark(value)
 
 
 def are_origins(value: Any) -> bool:
@@ -56,5 +65,6 @@ def are_origins(value: Any) -> bool:
     return isinstance(value, tuple) and bool(value) and all(part is None or is_origin(part) for part in value)
 
 
-def _is_mark(value: Any) -> bool:
+def may_be_mark(value: Any) -> bool:
+    """Whether a value that was read from somewhere has the length of a mark."""
     return isinstance(value, tuple) and len(value) == 6

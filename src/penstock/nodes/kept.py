@@ -19,7 +19,7 @@ from penstock.column.chunk import Chunk
 from penstock.errors import DataLossError, InvalidArgumentError, LimitError
 from penstock.graph.begins import KeptFrom
 from penstock.graph.node import END, Branch, Broken, Node, PlainRows, Rows, RowSource, State, Step
-from penstock.graph.origins import NONE_FAILED, is_of_all, is_origin, mark_of, of_all
+from penstock.graph.origins import NONE_FAILED, is_of_all, is_origin, mark_of, may_be_mark, of_all
 from penstock.graph.plain_values import alike, are_rising
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
@@ -180,10 +180,10 @@ class Keeping(Node):
         ):
             return False
         origin, mark = state[2:4]
-        failed, ends = _failed(state), tuple(filter(_is_mark, state[4:]))
+        failed, ends = _failed(state), tuple(filter(may_be_mark, state[4:]))
         is_known = (origin is None or is_origin(origin)) and all(map(are_rising, failed))
         is_known &= max(len(failed), len(ends)) <= 1 and len(failed) + len(ends) == len(state) - 4
-        return is_known and (mark in (None, _COMPLETE) or _is_mark(mark))
+        return is_known and (mark in (None, _COMPLETE) or may_be_mark(mark))
 
     def step(self, state: State, rows: Rows) -> Step:
         origin, mark = state[2:4]
@@ -322,11 +322,7 @@ def _failed(state: State) -> tuple[IntArray, ...]:
 
 def _marks(state: State) -> tuple[Any, ...]:
     """The mark to which the input was read, where a state says it."""
-    return tuple(filter(_is_mark, state[3:]))
-
-
-def _is_mark(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 6
+    return tuple(filter(may_be_mark, state[3:]))
 
 
 def _not_kept(error: Exception, state: State, rows: Rows) -> Broken:

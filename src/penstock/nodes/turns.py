@@ -13,6 +13,7 @@ from penstock.errors import InvalidArgumentError
 from penstock.graph.begins import Begins
 from penstock.graph.following import opened_by
 from penstock.graph.node import AUTOTUNE, END, Branch, Failing, Rows, State
+from penstock.graph.origins import may_be_mark
 from penstock.graph.rows import _End
 from penstock.nodes.begun import BegunPasses
 from penstock.nodes.drawn import is_whole
@@ -42,7 +43,7 @@ def is_place(value: Any) -> bool:
     """Whether a value that was read from somewhere may be a place in a state with an open dataset."""
     if not (isinstance(value, tuple) and len(value) == 2 and is_whole(value[0])):
         return False
-    return value[1] is None or (isinstance(value[1], tuple) and len(value[1]) == 6)
+    return value[1] is None or may_be_mark(value[1])
 
 
 class Turns:

@@ -288,18 +288,17 @@ class Edge(Giving):
         """
         known = self._shared
         known.uncounted.opened.note(plan)
-        passes, readers = PassesFrom(begins), self._readers_of(threads)
-        # What functions name is counted by the node that calls them, where that is not counted in turn.
-        passes.of_before = self._passes.of_before or bool(begins.epochs or begins.caches)
-        shared = replace(known, meter=None, passes=passes, readers=readers)
-        return edge_over(plan, checked(mark, plan), shared)
-
-    def _readers_of(self, threads: int) -> Readers:
-        """What reads ahead in opened datasets, so many threads."""
-        known = self._shared
         if self._branch_readers is None or (threads > 0 and self._branch_readers is known.readers):
             self._branch_readers = Readers(threads if threads > 0 else None, known.most_threads)
-        return self._branch_readers
+        shared = replace(known, meter=None, readers=self._branch_readers)
+        return self._branch_over(plan, checked(mark, plan), begins, shared)
+
+    def _branch_over(self, plan: Plan, mark: Mark | None, begins: Begins, shared: Shared) -> Edge:
+        """The rows of another plan, where passes over what is in it go by `begins`."""
+        passes = PassesFrom(begins)
+        # What functions name is counted by the node that calls them, where that is not counted in turn.
+        passes.of_before = self._passes.of_before or bool(begins.epochs or begins.caches)
+        return edge_over(plan, mark, replace(shared, passes=passes))
 
     def when_taken(self, note: Callable[[], None], *, is_first: bool = False) -> None:
         """Have note taken of something once the rows that are made now are taken; see `Rows`."""
@@ -345,9 +344,8 @@ def edge_over(plan: Plan, mark: Mark | None = None, shared: Shared | None = None
     """
     shared = shared or Shared()
     shared.passes.of_before |= mark is not None and is_of_before(mark, plan)
-    return _opened(
-        plan, mark, shared=replace(shared, in_turn=plan.draws_in_turn and not shared.passes.of_before)
-    )
+    in_turn = not shared.passes.of_before and plan.draws_in_turn
+    return _opened(plan, mark, shared=replace(shared, in_turn=in_turn))
 
 
 def _opened(plan: Plan, *place: Any, shared: Shared, is_inner: bool = False, **how: Any) -> Edge:

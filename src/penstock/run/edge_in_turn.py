@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any, Final
 
 from penstock.column.base import IntArray
-from penstock.graph.begins import NEVER_BEFORE, Begins
+from penstock.graph.begins import Begins
 from penstock.graph.in_turn import WAITS
-from penstock.graph.node import AUTOTUNE, RowSource
+from penstock.graph.node import RowSource
 from penstock.graph.plan import Plan
 from penstock.run.crossed import ended
 from penstock.run.drawn import Drawn, PassesInTurn
@@ -23,6 +23,9 @@ from penstock.run.steps import InputEdge, OpenEdge
 
 __all__ = ["EdgeInTurn", "in_turn"]
 
+_MOST_EMPTY: Final = 1000
+"""Passes without rows that are made again one after the other."""
+
 
 def in_turn(plan: Plan, mark: Mark | None = None, *held: Any, shared: Shared, **how: Any) -> Edge:
     """The edge of the first plan below which passes begin in turn."""
@@ -30,10 +33,6 @@ def in_turn(plan: Plan, mark: Mark | None = None, *held: Any, shared: Shared, **
     return (shared.kind_in_turn or EdgeInTurn)(
         plan, mark, *held, shared=replace(shared, passes=passes), **how
     )
-
-
-_MOST_EMPTY: Final = 1000
-"""Passes without rows that are made again one after the other."""
 
 
 class EdgeInTurn(Edge):
@@ -148,7 +147,7 @@ class EdgeInTurn(Edge):
         """Begin the next pass behind the end of one: positions go on, and rows on hold stay."""
         state, inputs = self._before
         drawn, known = self._drawn, (self.position, self._held, self._failed)
-        drawn.begin_step(self._held.base[4] if self._held else None)
+        drawn.begin_step(self._drawn_before_held)
         with self._passes.drawing(drawn):
             self._begin_after((self._epoch, state, 0, self.position, inputs, ()))
         self._drawn, (self.position, self._held, self._failed) = drawn, known
@@ -164,7 +163,7 @@ class EdgeInTurn(Edge):
         return passed
 
     def _make(self) -> bool:
-        self._drawn.begin_step(self._held.base[4] if self._held else None)
+        self._drawn.begin_step(self._drawn_before_held)
         with self._passes.drawing(self._drawn):
             is_more = super()._make()
         if self._waiting or not is_more:  # the place is the one behind the step
@@ -173,6 +172,12 @@ class EdgeInTurn(Edge):
 
     def _jumped(self, n: int) -> bool:
         return self._waits is None and super()._jumped(n)
+
+    @property
+    def _drawn_before_held(self) -> int | None:
+        """How many epochs had been drawn before the oldest row on hold; None where none is."""
+        n: int | None = self._held.base[4] if self._held else None
+        return n
 
     def _base(self) -> Base:
         return (*super()._base(), self._drawn.place, self._epoch)
@@ -191,7 +196,8 @@ class EdgeInTurn(Edge):
             mark = (self._held.base[5], *mark[1:])
         drawn = drawn_in(mark)
         if self._waits is None:
-            drawn = self._drawn.since(self._held.base[4] if self._held else self._drawn.place)
+            before = self._drawn_before_held
+            drawn = self._drawn.since(self._drawn.place if before is None else before)
         if not drawn and not self._is_root:
             return mark
         told = (self._passes.counted, *self._passes.kept_now) if self._is_root else ()
@@ -226,19 +232,9 @@ class EdgeInTurn(Edge):
     def begin_behind(self, other: Any) -> None:
         """It begins when a row is wanted."""
 
-    def branch(
-        self,
-        plan: Plan,
-        mark: Mark | None = None,
-        begins: Begins = NEVER_BEFORE,
-        threads: int = AUTOTUNE,
-    ) -> Edge:
-        known = self._shared
-        known.uncounted.opened.note(plan)
-        mark = checked(mark, plan)
+    def _branch_over(self, plan: Plan, mark: Mark | None, begins: Begins, shared: Shared) -> Edge:
         passes = PassesInTurn(plan, mark, outer=self._passes, begins=begins)
-        shared = replace(known, meter=None, passes=passes, readers=self._readers_of(threads))
-        return (known.kind_in_turn or EdgeInTurn)(plan, mark, shared=shared)
+        return (shared.kind_in_turn or EdgeInTurn)(plan, mark, shared=replace(shared, passes=passes))
 
     def again(self, mark: Mark | None = None) -> Edge:
         if mark is None and self._waits is not None:

@@ -68,6 +68,23 @@ def test_sparse_batch_refuses_what_is_missing_and_goes_on_after_it():
     assert with_errors(ds.map(lambda batch: batch.values)) == ["missing", [0, 1, 2, 0]]
 
 
+@pytest.mark.parametrize(
+    ("size", "values"),
+    [
+        (1, ["missing", [], [0], [0, 1], "missing", [0, 1, 2]]),
+        (2, ["missing", [0, 0, 1], "missing"]),
+        (6, ["missing"]),
+    ],
+)
+def test_ragged_batch_refuses_what_is_missing_in_its_batch_and_loses_no_other(size: int, values: list[Any]):
+    rows = [SHORT, np.arange(0), np.arange(1), np.arange(2), SHORT, np.arange(3)]
+    batches = [ds.ragged_batch(size) for ds in (lists(*rows), ps.Dataset.from_list(rows))]
+    for ds in batches:
+        assert with_errors(ds.map(lambda batch: batch.values)) == values
+    if size == 2:
+        assert batches[1][1].to_list() == [[0], [0, 1]]
+
+
 @pytest.mark.parametrize("form", [lambda ds: ds, lambda ds: ds.unbatch()])
 def test_unique_refuses_what_is_missing_in_its_place_and_loses_no_row(form: Any):
     ds = form(lists(np.array([5, 6]), SHORT, SHORT, np.array([1, 2]), np.array([5, 6]))).unique()

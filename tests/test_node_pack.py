@@ -7,8 +7,10 @@ import pytest
 
 import penstock as ps
 from penstock.errors import ArgumentError, ArgumentTypeError, InvalidArgumentError
+from penstock.graph.plan import Plan
 from penstock.nodes.pack import Pack
 from penstock.run.iterator import RowIterator
+from penstock.testing import Thirds
 
 
 def sequences(*lengths: int) -> ps.Dataset:
@@ -156,3 +158,25 @@ def test_padding_for_a_column_that_is_not_there_is_refused():
         next(iter(rows.pack(4, padding_values={"tt": -1})))
     with pytest.raises(ArgumentTypeError, match=r"^pack: split"):
         rows.pack(4, split="no")
+
+
+@pytest.mark.parametrize("rows", [1, 4, 1000])
+def test_rows_that_are_refused_are_refused_once_in_whatever_chunks_they_come(rows: int):
+    numbers = ps.Dataset(Plan(Thirds(9, (rows,)))).pack(4)
+    refused = iter(numbers)
+    with pytest.raises(ArgumentTypeError, match="first axis"):
+        next(refused)
+    assert list(refused) == []
+    assert list(numbers.ignore_errors()) == []
+
+
+def test_a_sequence_that_lacks_values_is_an_error_in_its_place_and_the_others_are_packed():
+    lists = [np.arange(3), np.ma.array([7, 8], mask=[False, True]), np.arange(2), np.arange(1)]
+    rows, found = iter(ps.Dataset.from_list(lists).pack(4)), []
+    while len(found) < 3:
+        try:
+            found.append(next(rows)["tokens"].tolist())
+        except InvalidArgumentError as error:
+            found.append(str(error).split(":")[0])
+    assert found == ["pack, row 1", [0, 1, 2, 0], [0, 1, 0, 0]]
+    assert list(rows) == []

@@ -10,6 +10,8 @@ import penstock as ps
 from penstock.dataset import Dataset
 from penstock.errors import ArgumentTypeError
 from penstock.graph.plain import plain_rows
+from penstock.graph.plan import Plan
+from penstock.testing import Pairs
 
 
 def test_each_value_comes_once_where_it_came_first():
@@ -54,6 +56,16 @@ def test_arrays_that_were_seen_are_remembered_by_a_mark_and_mean_the_same_plain(
 def test_rows_of_several_components_or_of_other_dtypes_are_refused(rows):
     with pytest.raises(ArgumentTypeError, match="unique"):
         list(Dataset.from_tensor_slices(rows).unique())
+
+
+@pytest.mark.parametrize("rows", [1, 4, 1000])
+def test_rows_that_are_refused_are_refused_once_in_whatever_chunks_they_come(rows: int):
+    samples = Dataset(Plan(Pairs(9, (rows,)))).unique()
+    refused = iter(samples)
+    with pytest.raises(ArgumentTypeError, match="single component"):
+        next(refused)
+    assert list(refused) == []
+    assert list(samples.ignore_errors()) == []
 
 
 def test_a_mark_after_many_values_remembers_them_all_in_few_arrays():

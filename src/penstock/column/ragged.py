@@ -107,13 +107,23 @@ class RaggedColumn(Column):
         Raises:
             InvalidArgumentError: A value within a row is missing, which would become a zero.
         """
+        self.check_items()
         items = self.inner.slice(int(self.offsets[0]), int(self.offsets[-1])).items()
-        if isinstance(items, np.ma.MaskedArray) and np.ma.getmaskarray(items).any():
+        return Ragged(
+            _unmasked(items) if isinstance(items, np.ma.MaskedArray) else items,
+            self.offsets - self.offsets[0],
+        )
+
+    def check_items(self) -> None:
+        """Raise InvalidArgumentError where a number within a row is missing, as `items` does."""
+        inner = self.inner.slice(int(self.offsets[0]), int(self.offsets[-1]))
+        if isinstance(inner, RaggedColumn):
+            inner.check_items()
+        elif isinstance(inner, FixedColumn) and inner.valid is not None and not inner.valid.all():
             help = "Fill them in with map, or take the rows one by one."
             raise InvalidArgumentError(
                 "values are missing within rows, and a Ragged has no place for that.", help=help
             )
-        return Ragged(items, self.offsets - self.offsets[0])
 
 
 def _unmasked(items: NDArray[Any]) -> NDArray[Any]:

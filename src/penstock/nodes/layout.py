@@ -45,21 +45,22 @@ class Layout:
         """Put in the sequence that has this position; `lengths` are those of its columns."""
         n = lengths[0]
         if any(other != n for other in lengths):
-            self._fail(
-                f"pack, row {position}: columns have lengths {list(lengths)}, wanted one length for all."
-            )
+            self.fail(position, f"columns have lengths {list(lengths)}, wanted one length for all.")
         elif self._split:
             self._add_split(position, n)
         elif n > self._length:
-            self._fail(
-                f"pack, row {position}: a sequence of {n}, wanted at most {self._length}. Cut sequences by split=True, "
-                "or leave long ones out by filter."
+            self.fail(
+                position,
+                f"a sequence of {n}, wanted at most {self._length}. Cut sequences by split=True, or leave long ones "
+                "out by filter.",
             )
         elif n:
             self._add_whole(position, n)
 
-    def _fail(self, text: str) -> None:
-        self.errors.append((len(self.closed) + len(self.errors), InvalidArgumentError(text)))
+    def fail(self, position: int, text: str) -> None:
+        """Put in an error in place of the sequence that has this position."""
+        error = InvalidArgumentError(f"pack, row {position}: {text}")
+        self.errors.append((len(self.closed) + len(self.errors), error))
 
     def _add_whole(self, position: int, n: int) -> None:
         row = next((row for row, room in enumerate(self._room) if n <= room), None)

@@ -8,17 +8,18 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from penstock.column.base import IntArray
+from penstock.column.base import BoolArray, IntArray, offsets_of
 from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.fixed import FixedColumn
 from penstock.column.leaf_values import array_of
 from penstock.column.ragged import RaggedColumn
 from penstock.column.unify import ragged_of
-from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError, InvalidArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError, FailedPreconditionError
 from penstock.frozen import frozen
 from penstock.graph.node import END, INFINITE, UNKNOWN, Failing, Node, PlainRows, Rows, State, Step, transform
 from penstock.nodes.arguments import flag, whole_number
+from penstock.nodes.calls import has_spec
 from penstock.nodes.layout import Layout, Piece, are_pieces, laid_out, pieces_of
 from penstock.spec import Spec, TensorSpec, string, text
 
@@ -160,18 +161,28 @@ class Pack(Node):
         if ended:
             return state, END
         layout = Layout(self.length, 1 if self.split else self.open_rows, self.split, pieces)
+        # Before a row is taken: what is no input for it is told once.
+        leaves = self._leaves(rows.spec) if has_spec(rows) else {}
         n = rows.hold()
         if n:
-            first = rows.position - n
-            leaves = self._leaves(rows.spec)
-            for i, lengths in enumerate(self._lengths(rows.take(np.arange(first, first + n)), leaves)):
-                layout.add(first + i, lengths)
+            self._add(layout, rows, rows.position - n, leaves)
         else:
             layout.close_all()
         made = self._laid_out(layout.closed, rows) if layout.closed else None
         if layout.errors:
             return (pieces_of(layout.open), not n), Failing(made, layout.errors)
         return (pieces_of(layout.open), not n), END if not n and made is None else made
+
+    def _add(self, layout: Layout, rows: Rows, first: int, leaves: Mapping[str, TensorSpec]) -> None:
+        """Put in the rows from a position on, which are on hold."""
+        chunk = rows.take(np.arange(first, rows.position))
+        lacking = {name: _lack_values(_sequences(chunk, name)) for name in leaves}
+        for i, lengths in enumerate(self._lengths(chunk, leaves)):
+            lacks = next((name for name in leaves if lacking[name][i]), None)
+            if lacks is None:
+                layout.add(first + i, lengths)
+            else:
+                layout.fail(first + i, f"column {lacks!r} holds missing values, wanted whole arrays.")
 
     def _lengths(self, chunk: Chunk, leaves: Mapping[str, TensorSpec]) -> list[tuple[int, ...]]:
         """The lengths of the columns of every row."""
@@ -187,7 +198,7 @@ class Pack(Node):
             raise FailedPreconditionError(
                 "pack: rows on hold are shorter than the state says: it is of other rows."
             )
-        columns = {name: (_sequences(held, name), self._padding(name, leaf)) for name, leaf in leaves.items()}
+        columns = {name: (_whole(held, name), self._padding(name, leaf)) for name, leaf in leaves.items()}
         made = laid_out(columns, pieces, which, len(closed), self.length)
         if held.origins is None:
             return made
@@ -249,10 +260,27 @@ def _sequences(chunk: Chunk, name: str) -> RaggedColumn:
         column = ragged_of(column)
     if column.valid is not None:  # a missing sequence is an empty one
         column = replace(column, valid=None)
-    if not isinstance(column.inner, FixedColumn | BytesColumn) or column.inner.valid is not None:
-        raise InvalidArgumentError(f"pack: column {name!r} holds missing values, wanted whole arrays.")
     start, stop = int(column.offsets[0]), int(column.offsets[-1])
     return RaggedColumn(column.offsets - start, column.inner.slice(start, stop))
+
+
+def _lack_values(sequences: RaggedColumn) -> BoolArray:
+    """Which of the sequences lack a value."""
+    tokens, offsets = sequences.inner, sequences.offsets
+    if not isinstance(tokens, FixedColumn | BytesColumn):
+        return np.ones(len(sequences), np.bool_)
+    if tokens.valid is None:
+        return np.zeros(len(sequences), np.bool_)
+    lacking = offsets_of(~tokens.valid.reshape(len(tokens), -1).all(axis=1))
+    return lacking[offsets[1:]] > lacking[offsets[:-1]]
+
+
+def _whole(chunk: Chunk, name: str) -> RaggedColumn:
+    """A column by its name, of which no sequence lacks a value."""
+    sequences = _sequences(chunk, name)
+    if _lack_values(sequences).any():
+        raise FailedPreconditionError("pack: rows on hold lack values: the state is of other rows.")
+    return replace(sequences, inner=replace(sequences.inner, valid=None))  # type: ignore[type-var]
 
 
 def _is_name(value: Any) -> bool:

@@ -13,6 +13,7 @@ from penstock.column.bytes import BytesColumn
 from penstock.column.chunk import Chunk
 from penstock.column.dense import in_groups
 from penstock.column.fixed import FixedColumn
+from penstock.column.ragged import RaggedColumn
 from penstock.column.stack import stack_rows
 from penstock.column.unify import nested_of, ragged_of
 from penstock.errors import ArgumentError
@@ -97,9 +98,15 @@ def _is_nested(leaf: LeafSpec) -> bool:
 
 
 def _in_lists(column: Column, leaf: LeafSpec) -> Column:
+    """Raises InvalidArgumentError where a number within a list is missing: later it would be one of all batches."""
+    lists = column
     if _is_nested(leaf):
-        return nested_of(column, leaf.shape)
-    return ragged_of(column) if is_ragged(leaf) and isinstance(column, FixedColumn | BytesColumn) else column
+        lists = nested_of(column, leaf.shape)
+    elif is_ragged(leaf) and isinstance(column, FixedColumn | BytesColumn):
+        lists = ragged_of(column)
+    if isinstance(lists, RaggedColumn):
+        lists.check_items()
+    return lists
 
 
 @method("dense_to_ragged_batch")

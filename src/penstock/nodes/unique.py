@@ -13,6 +13,7 @@ from penstock.column.bytes import BytesColumn
 from penstock.errors import ArgumentTypeError, InvalidArgumentError
 from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, transform
+from penstock.nodes.calls import has_spec
 from penstock.spec import Spec, TensorSpec, flatten, string
 
 __all__ = ["Unique"]
@@ -58,10 +59,12 @@ class Unique(Node):
 
     def step(self, state: State, rows: Rows) -> Step:
         """The state is the values seen, in arrays of which each is at least twice as long as the next."""
+        if not has_spec(rows):
+            return state, END
+        self.spec(rows.spec)  # before a row is taken: what is no input for it is told once
         chunk = rows.pull()
         if chunk is END:
             return state, END
-        self.spec(rows.spec)
         seen: set[Any] = rows.scratch.get("seen", set())
         if rows.scratch.get("state") is not state:
             seen = {value for part in state for value in part.tolist()}

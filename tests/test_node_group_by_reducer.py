@@ -76,6 +76,29 @@ def test_a_state_keeps_its_dtype():
     assert isinstance(error.__cause__, ArgumentTypeError)
 
 
+def spread_or_count(rows: Any, spread: Any) -> Any:
+    if rows < 2:
+        raise ValueError("of one row there is no spread")
+    return spread if rows > 2 else int(rows)
+
+
+def test_a_function_that_needs_several_rows_of_a_key_tells_its_dtype_and_goes_on_with_it():
+    spread = Reducer(
+        lambda _: (0, np.float64(0)), lambda state, x: (state[0] + 1, state[1] + x), spread_or_count
+    )
+
+    def pipeline() -> ps.Dataset:
+        return ps.Dataset.from_tensor_slices([5, 1, 1, 1, 0, 0]).group_by_reducer(lambda x: x, spread)
+
+    assert pipeline().element_spec == ps.TensorSpec((), np.int32)
+    for form in (lambda ds: ds, lambda ds: ds.map(str)):
+        rows, other = iter(form(pipeline())), iter(form(pipeline()))
+        assert int(next(rows)) == 2
+        other.set_state(json.loads(json.dumps(rows.get_state())))
+        for rest in (rows, other):  # a spread of 3.0 is no count, and that of one row none at all
+            assert [type(found) for found in results(rest)] == [FunctionError, FunctionError]
+
+
 def test_wrong_arguments_are_refused():
     with pytest.raises(ArgumentTypeError, match="init_func is 0, wanted a function"):
         Reducer(0, abs, abs)

@@ -247,9 +247,19 @@ class GroupByReducer(Node):
 
     def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         keys = self.keys(rows.spec)
+        states: dict[int, Any] = {}
 
         def made(row: Any) -> Any:
-            return self.last(self.after(self.first(keys.of_row(row, 0), row), row))
+            key = keys.of_row(row, 0)
+            alone = self.after(self.first(key, row), row)
+            try:
+                return self.last(alone)
+            except Exception:  # the function may need several rows of a key
+                if key not in states:
+                    states[key] = alone
+                    raise
+                states[key] = self.after(states[key], row)
+                return self.last(states[key])
 
         return sampled(made, rows, _WHERE)
 

@@ -207,6 +207,29 @@ def next_or_error(rows: Any) -> Any:
         return str(error)  # which forks workers while an error is being handled
 
 
+class ServerError(Exception):
+    """As many are: pickle makes it again by its text alone, which it does not take."""
+
+    def __init__(self, code: int, page: str) -> None:
+        super().__init__(f"{code} for {page}")
+        self.code = code
+
+
+def test_an_error_that_takes_more_than_its_text_is_the_cause_all_the_same():
+    def fails(x: Any) -> int:
+        raise ServerError(404, f"page {int(x)}")
+
+    rows = iter(
+        ps.Dataset.range(1).map(fails, workers="process", output_signature=ps.TensorSpec((), np.int64))
+    )
+    with pytest.raises(FunctionError, match="map, row 0: ServerError: 404 for page 0") as caught:
+        next(rows)
+    cause = caught.value.__cause__
+    assert isinstance(cause, ServerError)
+    assert (cause.code, str(cause)) == (404, "404 for page 0")
+    assert "raise ServerError" in str(cause.__cause__)
+
+
 def test_an_error_that_cannot_be_pickled_still_tells_what_it_was():
     class LocalError(Exception):
         pass

@@ -182,9 +182,29 @@ def _sent(place: int, error: Exception) -> SentError:
 
 
 def _pickled(error: BaseException) -> bytes | None:
-    try:
-        data = pickle.dumps(error)
-        again: Any = pickle.loads(data)  # noqa: S301  (our own)
-    except Exception:  # noqa: BLE001  (exceptions of users may do anything here)
-        return None
-    return data if type(again) is type(error) else None
+    for form in (error, _Plain(error)):
+        with suppress(Exception):  # those of users may do anything here
+            data = pickle.dumps(form)
+            again: Any = pickle.loads(data)  # noqa: S301  (our own)
+            if type(again) is type(error):
+                return data
+    return None
+
+
+class _Plain:
+    """An exception that is made again without calling its class, which may take more than the arguments it has kept."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        error = self._error
+        return _made_again, (type(error), error.args, vars(error))
+
+
+def _made_again(
+    kind: type[BaseException], args: tuple[Any, ...], attributes: dict[str, Any]
+) -> BaseException:
+    made = kind.__new__(kind, *args)
+    vars(made).update(attributes)
+    return made

@@ -72,7 +72,31 @@ def test_sizes_beside_a_dataset_that_a_function_returns_stay_known():
     rows = Dataset.from_tensor_slices(np.ones((3, 4), np.float32)).map(
         lambda y: (numbers(3), y * np.float32(2))
     )
-    assert rows.element_spec == (DatasetSpec(TensorSpec((), np.int64), 3), TensorSpec((4,), np.float32))
+    assert rows.element_spec == (DatasetSpec(TensorSpec((), np.int64)), TensorSpec((4,), np.float32))
+
+
+def test_datasets_that_a_function_makes_may_differ_in_the_sizes_of_their_arrays_and_their_number_of_rows():
+    def made() -> Dataset:
+        return Dataset.range(1, 4).map(lambda x: Dataset.from_tensors(np.zeros(int(x))).repeat(int(x)))
+
+    spec = DatasetSpec(TensorSpec((None,), np.float64))
+    untold = made()
+    rows = [[row.shape for row in dataset] for dataset in untold]
+    assert rows == [[(1,)], [(2,), (2,)], [(3,), (3,), (3,)]]
+    assert made().element_spec == untold.element_spec == spec
+    opened = made().flat_map(lambda dataset: dataset)
+    assert opened.element_spec == TensorSpec((None,), np.float64)
+    assert [row.shape for row in opened.padded_batch(6)] == [(6, 3)]
+    listed = Dataset.from_list([Dataset.from_tensors(np.zeros(n)) for n in (1, 2)])
+    assert listed.flat_map(lambda dataset: dataset.batch(1)).element_spec == TensorSpec(
+        (None, None), np.float64
+    )
+
+
+def test_windows_that_come_through_a_function_have_one_spec_before_and_after_rows_have_come():
+    windows = Dataset.range(3).window(2).map(lambda *window: window[0])
+    assert [list(window) for window in windows] == [[0, 1], [2]]
+    assert windows.element_spec == DatasetSpec(TensorSpec((), np.int64))
 
 
 def test_where_there_are_no_rows_a_row_of_zeros_tells_the_spec():

@@ -147,10 +147,11 @@ class Plan:
         sampled = PlainPasses(sample=True)
         try:
             for row in sampled.of(self):
-                opened = None if sampled.opened is None else sampled.opened.spec_now
-                if opened is None:
+                opened = sampled.opened
+                of_opened = None if opened is None else opened.spec_now
+                if opened is None or of_opened is None:
                     return spec_of(row).loosened(known())
-                return self._sized(_with_missing(spec_of(row), opened), opened, known())
+                return self._sized(_with_missing(spec_of(row), of_opened), opened, known())
         except FunctionError:
             zeros = self._spec_of_zeros(known)
             if zeros is None:
@@ -160,19 +161,24 @@ class Plan:
             return self._spec_of_opened(sampled.opened, known)
         return (self._spec_of_zeros(known) if self.inputs else None) or _wholly(known())
 
-    def _sized(self, seen: Spec, opened: Spec, known: Any) -> Spec:
+    def _sized(self, seen: Spec, opened: Plan, known: Any) -> Spec:
         """The spec of rows of datasets, with the sizes that are known and those of the one that was opened first, where
         its spec is that of all.
         """
-        if not self._is_over_datasets():
+        if not self._opens_any(opened):
             return seen.loosened(known)
-        of_all = seen.loosened(opened.structure)
+        of_all = seen.loosened(opened.spec.structure)
         return of_all if _wholly(known) is None else _with_sizes(of_all, seen.loosened(known))
 
-    def _is_over_datasets(self) -> bool:
-        """Whether its rows are datasets: what a function makes of one has the spec of what it makes of another."""
+    def _opens_any(self, opened: Plan) -> bool:
+        """Whether its input's rows are datasets, and the one of which `opened` was made has the spec of them all: then
+        what a function makes of another has the spec of `opened`.
+        """
         leaves = [leaf for plan in self.inputs for leaf in plan.spec.leaves]
-        return bool(leaves) and all(isinstance(leaf, DatasetSpec) for leaf in leaves)
+        if not leaves or not all(isinstance(leaf, DatasetSpec) for leaf in leaves):
+            return False
+        found = [part.spec_now for part in opened.parts]
+        return all(Spec(leaf.element_spec) in found for leaf in leaves if isinstance(leaf, DatasetSpec))
 
     def _spec_of_zeros(self, known: Callable[[], Any]) -> Spec | None:
         zeros = [zero_row(part.spec) for part in self.inputs]
@@ -189,8 +195,7 @@ class Plan:
 
     def _spec_of_opened(self, opened: Plan, known: Callable[[], Any]) -> Spec:
         """The spec of rows of datasets, of which one that had none was opened first."""
-        spec = opened.spec
-        return self._sized(spec, spec, known())
+        return self._sized(opened.spec, opened, known())
 
     @cached_property
     def cardinality(self) -> int:

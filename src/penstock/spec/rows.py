@@ -8,7 +8,15 @@ from typing import Any
 from penstock.errors import ArgumentError
 from penstock.frozen import frozen
 from penstock.spec.lacking import apart, as_noted, together
-from penstock.spec.leaves import LeafSpec, NoneSpec, RaggedSpec, SparseSpec, TensorSpec, UnrankedSpec
+from penstock.spec.leaves import (
+    DatasetSpec,
+    LeafSpec,
+    NoneSpec,
+    RaggedSpec,
+    SparseSpec,
+    TensorSpec,
+    UnrankedSpec,
+)
 from penstock.spec.structure import flatten, form, map_structure, pack, paths
 
 __all__ = ["Spec"]
@@ -74,7 +82,8 @@ class Spec:
         return Spec(map_structure(_in_native_order, self.structure))
 
     def loosened(self, known: Any = None) -> Spec:
-        """The spec of rows like one that was seen: of arrays only the number of axes is taken to be the same in all.
+        """The spec of rows like one that was seen: of arrays only the number of axes is taken to be the same in all, of
+        datasets what their rows are.
 
         Args:
             known: What is known of the sizes besides, and of what may be missing, as specs in the same structure; used
@@ -94,6 +103,8 @@ class Spec:
                 return as_noted(replace(leaf, shape=(None, *leaf.shape[1:])), leaf)
             if isinstance(leaf, TensorSpec | SparseSpec):
                 return as_noted(replace(leaf, shape=(None,) * len(leaf.shape)), leaf)
+            if isinstance(leaf, DatasetSpec):
+                return DatasetSpec(Spec(leaf.element_spec).loosened().structure)
             return leaf
 
         return Spec(map_structure(loose, self.structure))
@@ -107,6 +118,8 @@ def _known(seen: LeafSpec, known: LeafSpec, loose: LeafSpec) -> LeafSpec:
     """The spec of a leaf with what is known of it, where the row that was seen is of that."""
     if known.optional and isinstance(seen, NoneSpec):
         return known
+    if isinstance(seen, DatasetSpec):
+        return known if known == seen else loose
     kinds = (TensorSpec, SparseSpec, RaggedSpec)
     if not (isinstance(seen, kinds) and isinstance(loose, kinds) and type(seen) is type(known)):
         return loose

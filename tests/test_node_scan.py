@@ -42,6 +42,22 @@ def in_a_dict(state: Any, x: Any) -> Any:
     return state, state["sums"]
 
 
+@pytest.mark.parametrize("ds", [N(5), N(5).filter(lambda x: x >= 0), N(5).prefetch(1)])
+def test_a_state_may_come_back_with_its_entries_in_another_order(ds: ps.Dataset):
+    def counted(state: Any, _: Any) -> Any:
+        after = {"of": {"ten": state["of"]["ten"], "one": state["of"]["one"]}, "n": state["n"] + 1}
+        return after, (state["n"], state["of"]["one"])
+
+    counting = ds.scan({"n": 0, "of": {"one": 1, "ten": 10}}, counted)
+    numbers = [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1)]
+    assert list(counting) == numbers
+    for taken in range(5):
+        rows, other = iter(counting), iter(counting)
+        assert list(islice(rows, taken)) == numbers[:taken]
+        other.set_state(json.loads(json.dumps(rows.get_state())))
+        assert list(other) == numbers[taken:]
+
+
 def test_ragged_and_sparse_states_are_changed_in_place_too():
     def raised(state: Any, x: Any) -> Any:
         ragged, sparse = state

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from penstock.column.values import Ragged, Sparse
 from penstock.errors import ArgumentError
 from penstock.spec.small_dtypes import small_dtype
+from penstock.spec.structure import entries
 
 __all__ = [
     "DREW_UNCOUNTED",
@@ -108,7 +109,8 @@ def _leaf(value: Any, written: Written | None) -> Any:
     if isinstance(value, Sparse):
         parts = (value.indices, value.values, value.dense_shape)
         return {"sparse": [to_json(part, written) for part in parts]}
-    return value
+    fields = entries(value)  # of a user's data class or attrs class: a tuple of them, as of a named tuple
+    return value if fields is None else [to_json(part, written) for _, part in fields]
 
 
 def _array(values: NDArray[Any]) -> dict[str, Any]:

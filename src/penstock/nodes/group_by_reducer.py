@@ -37,6 +37,7 @@ from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, called_
 from penstock.nodes.results import function_error, sampled, writable
 from penstock.nodes.whole import WholeNumbers
 from penstock.spec import Spec, relax
+from penstock.spec.structure import entries, with_parts
 from penstock.trace import call
 
 __all__ = ["GroupByReducer", "Reducer", "group_by_reducer"]
@@ -84,6 +85,10 @@ class Reducer:
         if type(after) is not type(state) or not isinstance(after, np.generic):
             relax(spec_of(state), spec_of(after), where=f"{_WHERE}, state")
         return after
+
+    def read(self, key: int, state: Any, run: _Run) -> Any:
+        """A state that was read from somewhere, with the classes that the first state of its key has."""
+        return _with_classes(state, self.first(key, run))
 
     def last(self, state: Any, run: _Run) -> Any:
         """The row of a key, packed."""
@@ -171,6 +176,10 @@ class GroupByReducer(Node):
         """The state of a key after a row."""
         return self.reducer.after(state, row, _run)
 
+    def read(self, key: int, state: Any) -> Any:
+        """The state of a key as it was before it was written as plain values."""
+        return self.reducer.read(key, state, _run)
+
     def last(self, state: Any) -> Any:
         """The row that the last state of a key becomes."""
         return self.reducer.last(state, _run)
@@ -188,6 +197,9 @@ class GroupByReducer(Node):
 
     def step(self, state: State, rows: Rows) -> Step:
         states, ended = state
+        if "is read" not in rows.scratch:
+            states = self._read(states)
+            rows.scratch["is read"] = True
         if ended:
             return self._finalized(states, rows)
         first = rows.position
@@ -199,6 +211,17 @@ class GroupByReducer(Node):
         in_time = _STEP_SECONDS * len(chunk) / max(perf_counter() - start, 1e-7)
         rows.scratch["rows"] = max(1, int(min(in_time, 8 * len(chunk), _MOST_ROWS)))
         return (states, False), Failing(None, enumerate(errors)) if errors else None
+
+    def _read(self, states: dict[int, Any]) -> dict[int, Any]:
+        """The states of keys as they were: those of a saved state have no classes of the user's."""
+        made: dict[int, Any] = {}
+        for key, state in states.items():
+            made[key] = state
+            with suppress(Exception):  # of the user's function: where it matters the next one fails too
+                made[key] = self.read(key, state)
+            if made[key] is state:
+                return states
+        return made
 
     def _reduced(
         self, states: dict[int, Any], chunk: Chunk, first: int, rows: Spec
@@ -292,12 +315,29 @@ class GroupByReducerAtPlaces(GroupByReducer):
         row, place = row
         return self.reducer.after(state[0], row, partial(called_at, place, 2)), place
 
+    def read(self, key: int, state: Any) -> Any:
+        state, place = state
+        return self.reducer.read(key, state, partial(called_at, place, 1)), place
+
     def last(self, state: Any) -> Any:
         state, place = state
         return self.reducer.last(state, partial(called_at, place, 3))
 
     def before_places(self, *inputs: Plan) -> Plan:
         return before_places(self, GroupByReducer, *inputs)
+
+
+def _with_classes(state: Any, like: Any) -> Any:
+    """Plain values with the classes of others; the very same where these are plain too, or of another form."""
+    parts, wanted = entries(state), entries(like)
+    if parts is None or wanted is None or isinstance(state, dict) != isinstance(like, dict):
+        return state
+    kinds = dict(wanted)
+    named = parts if isinstance(state, dict) else zip(kinds, (part for _, part in parts), strict=False)
+    made = [(name, part, _with_classes(part, kinds.get(name))) for name, part in named]
+    if type(state) is type(like) and all(part is again for _, part, again in made):
+        return state
+    return with_parts(like, [(name, again) for name, _, again in made])
 
 
 def _run(function: Callable[..., Any], *arguments: Any) -> Any:

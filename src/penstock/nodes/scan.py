@@ -19,8 +19,9 @@ from penstock.nodes.inner import check_function
 from penstock.nodes.owned import as_given, owned
 from penstock.nodes.places import at_places, with_places
 from penstock.nodes.results import function_error, results_of, sampled, writable
+from penstock.nodes.same_form import row_in_form
 from penstock.nodes.sketched import sizes_in_order
-from penstock.spec import Spec, flatten, pack, relax
+from penstock.spec import Spec, flatten, form, pack, relax
 
 __all__ = ["Scan", "scan"]
 
@@ -159,7 +160,8 @@ class Scan(Node):
             raise ArgumentTypeError("scan", "result of scan_func", got=made, want="a pair (state, row)")
         after = as_given(pack_row(made[0]))
         relax(spec_of(state), spec_of(after), where="scan, state")
-        return after, made[1]
+        # Its leaves are kept in the order in which those of the first state stand.
+        return after if form(after) == form(state) else row_in_form(after, state), made[1]
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         state = self.initial_state

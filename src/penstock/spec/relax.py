@@ -17,7 +17,7 @@ from penstock.spec.leaves import (
     UnrankedSpec,
 )
 from penstock.spec.rows import Spec
-from penstock.spec.structure import flatten, form, pack, paths, ways
+from penstock.spec.structure import entries, flatten, pack, paths, ways
 
 __all__ = ["is_compatible", "relax"]
 
@@ -64,9 +64,11 @@ def _same_form(first: Any, second: Any) -> bool:
     """Whether two structures are alike, dict entries in any order."""
     if isinstance(first, dict) and isinstance(second, dict):
         return first.keys() == second.keys() and all(_same_form(first[name], second[name]) for name in first)
-    if type(first) is type(second) and isinstance(first, tuple):
-        return len(first) == len(second) and all(map(_same_form, first, second))
-    return bool(form(first) == form(second))
+    parts, others = entries(first), entries(second)
+    if parts is None or others is None or type(first) is not type(second):
+        return parts is None and others is None
+    mine, theirs = ([part for _, part in some] for some in (parts, others))
+    return len(mine) == len(theirs) and all(map(_same_form, mine, theirs))
 
 
 def _covering(one: LeafSpec, other: LeafSpec, path: str, where: str) -> LeafSpec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.errors import ArgumentTypeError, FunctionError
+from penstock.errors import ArgumentTypeError, FunctionError, SpecError
+from penstock.nodes import group_by_reducer
 from penstock.nodes.group_by_reducer import Reducer
 from penstock.run.position import seal_state
 
@@ -126,6 +128,32 @@ def test_a_last_state_on_which_the_function_fails_has_no_row():
     evens, error = results(ps.Dataset.range(5).group_by_reducer(lambda x: x % 2, reducer))
     assert evens == 6
     assert isinstance(error.__cause__, ZeroDivisionError)
+
+
+def test_an_error_of_a_last_state_names_its_key_whatever_was_given_before(monkeypatch: pytest.MonkeyPatch):
+    def some(key: Any, _: Any) -> Any:
+        if key == 5:
+            raise ValueError("five")
+        return 0.5 if key == 7 else int(key)
+
+    pairs = Reducer(lambda key: (key, np.int64(0)), lambda state, x: (state[0], x), some)
+    dataset = ps.Dataset.range(4).map(lambda x: x + 4).group_by_reducer(lambda x: x, pairs)
+    of_key = "group_by_reducer, finalize_func, key"
+    help = "A function has to give every row the dtype and the axes of its first."
+    wanted = f"wanted TensorSpec(shape=(), dtype=int32). {help}"
+    told = (f"{of_key} 5: ValueError: five", f"{of_key} 7: SpecError: found np.float32(0.5), {wanted}")
+    assert list(map(str, results(dataset))) == ["4", told[0], "6", told[1]]
+    monkeypatch.setattr(group_by_reducer, "_MOST_ROWS", 1)
+    rows = iter(dataset)
+    assert next(rows) == 4
+    other = iter(dataset)
+    other.set_state(json.loads(json.dumps(rows.get_state())))
+    errors = [found for found in results(other) if isinstance(found, FunctionError)]
+    assert tuple(map(str, errors)) == told == tuple(map(str, pickle.loads(pickle.dumps(errors))))
+    assert [(error.row, error.key, type(error.__cause__)) for error in errors] == [
+        (None, 5, ValueError),
+        (None, 7, SpecError),
+    ]
 
 
 def test_a_state_keeps_its_dtype():

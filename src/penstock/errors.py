@@ -288,14 +288,20 @@ class FunctionError(InvalidArgumentError):
 
     Attributes:
         node: The transformation that called it.
-        row: Number of the row among those that came to the transformation, from 0.
+        row: Number of the row among those that came to the transformation, from 0; None where it was called for a key.
+        key: Of the rows of which it was called for what they have become together; None where it was called for a row.
     """
 
-    def __init__(self, found: str, *, node: str, row: int, **place: object) -> None:
-        self.node, self.row = node, row
-        super().__init__(f"{node}, row {row}: {found}", **place)  # type: ignore[arg-type]
+    def __init__(
+        self, found: str, *, node: str, row: int | None, key: int | None = None, **place: object
+    ) -> None:
+        self.node, self.row, self.key = node, row, key
+        of = f"row {row}" if key is None else f"key {key}"
+        super().__init__(f"{node}, {of}: {found}", **place)  # type: ignore[arg-type]
 
-    def _found_by(self, find: FindOrigin) -> Callable[[], str]:
+    def _found_by(self, find: FindOrigin) -> Callable[[], str] | None:
+        if self.row is None:
+            return None
         cause = self.__cause__
         entry = cause.record if isinstance(cause, _Located) and cause.path is None else None
         return partial(find, self.row, entry)

@@ -13,7 +13,7 @@ import numpy as np
 
 from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result, pack_row, spec_of
-from penstock.errors import ArgumentTypeError, PenstockError
+from penstock.errors import ArgumentTypeError, FunctionError, PenstockError, SpecError
 from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
@@ -34,7 +34,7 @@ from penstock.nodes.calls import CallsBySpec, InOrder
 from penstock.nodes.inner import check_function
 from penstock.nodes.owned import as_given, owned
 from penstock.nodes.places import ALONE, AT_PLACES, Form, before_places, called_at, with_places
-from penstock.nodes.results import function_error, sampled, writable
+from penstock.nodes.results import function_error, sampled, text_of, writable
 from penstock.nodes.whole import WholeNumbers
 from penstock.spec import Spec, relax
 from penstock.spec.structure import entries, with_parts
@@ -250,12 +250,14 @@ class GroupByReducer(Node):
             try:
                 results.append(self.last(states[key]))
             except Exception as error:  # noqa: BLE001  (it becomes the error of its row)
-                errors.append((i, function_error(error, f"{_WHERE}, finalize_func", i)))
+                errors.append((i, _error_of_key(error, key)))
         last = self.results(rows.spec)
         if last.seen is None:
             with suppress(PenstockError):  # no row tells it, and one of these is the first that does
                 last.seen = Plan(self, (rows.plan,)).spec
         made = last.packed(results, errors, 0)
+        if isinstance(made, Failing):
+            made = Failing(made.rows, [(i, _error_of_key(error, keys[i])) for i, error in made.take_errors()])
         left = {key: states[key] for key in list(states)[len(keys) :]}
         return (left, True), made
 
@@ -325,6 +327,19 @@ class GroupByReducerAtPlaces(GroupByReducer):
 
     def before_places(self, *inputs: Plan) -> Plan:
         return before_places(self, GroupByReducer, *inputs)
+
+
+def _error_of_key(error: Exception, key: int) -> Exception:
+    """The error of the last state of a key. What number it has among others depends on where reading began."""
+    if isinstance(error, FunctionError) and error.key is not None:
+        return error
+    cause = error.__cause__ if isinstance(error, FunctionError) and error.__cause__ else error
+    text = text_of(cause) if isinstance(cause, Exception) else str(cause)
+    if isinstance(cause, SpecError):
+        text = text.replace(f": row {cause.row}", "", 1)
+    made = FunctionError(text, node=f"{_WHERE}, finalize_func", row=None, key=key)
+    made.__cause__ = cause
+    return made
 
 
 def _with_classes(state: Any, like: Any) -> Any:

@@ -3,15 +3,17 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
 import penstock as ps
-from penstock.errors import FunctionError
+from penstock.errors import DataLossError, FunctionError, InvalidArgumentError
 from penstock.graph.plan import Plan
 from penstock.run.iterator import RowIterator
+from penstock.testing.laws import same
 
 
 def no_zero(x: Any) -> int:
@@ -237,3 +239,45 @@ def test_rows_that_fail_for_ever_are_errors_for_ever():
     for _ in range(3):
         with pytest.raises(FunctionError):
             next(rows)
+
+
+LISTS = [np.arange(2), np.arange(3), np.arange(2), np.arange(2), np.arange(4), np.arange(1), np.arange(3)]
+TOGETHER: dict[str, Callable[[], ps.Dataset]] = {
+    "batch": lambda: ps.Dataset.from_list(LISTS).batch(2),
+    "padded_batch": lambda: ps.Dataset.from_list(LISTS).padded_batch(2, [2]),
+    "sparse_batch": lambda: ps.Dataset.from_list(LISTS).sparse_batch(2, [2]).map(lambda batch: batch.values),
+    "rebatch": lambda: ps.Dataset.from_list(LISTS).batch(1).rebatch([2, 1]),
+    "unbatch": lambda: ps.Dataset.from_list(list(pairwise(LISTS))).unbatch(),
+}
+
+
+def counted(*parts: Any) -> Any:
+    """Values, as one that fits in int32 or one that does not."""
+    n = sum(map(np.size, parts))
+    return int(n) if n % 2 else (1 << 40) + int(n)
+
+
+def row_or_error(rows: Iterator[Any]) -> Any:
+    """The next row, the name of an error, or "end"."""
+    try:
+        return next(rows, "end")
+    except (DataLossError, InvalidArgumentError) as error:
+        return type(error).__name__
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_rows_before_which_others_did_not_fit_together_tell_a_spec_here_and_elsewhere(name: str):
+    def plan() -> Plan:
+        return TOGETHER[name]().map(counted).plan
+
+    rows, found = RowIterator(plan()), list[Any]()
+    while "end" not in found[-1:]:
+        found.append(row_or_error(rows))
+    assert found[0] in ("ShapeError", "DataLossError", "InvalidArgumentError")
+    assert {row.dtype for row in found if not isinstance(row, str)} == {plan().spec.structure.dtype}
+    for n in range(len(found)):
+        rows, other = RowIterator(plan()), RowIterator(plan())
+        for _ in range(n):
+            row_or_error(rows)
+        other.set_state(json.loads(json.dumps(rows.get_state())))
+        assert same([row_or_error(other) for _ in found[n:]], found[n:])

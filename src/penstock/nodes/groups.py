@@ -37,6 +37,7 @@ from penstock.graph.node import (
 from penstock.graph.plan import Plan
 from penstock.graph.rows import _End
 from penstock.nodes.positions import Ranges, extended, is_ranges, positions
+from penstock.nodes.results import samples
 from penstock.spec import Spec
 
 __all__ = ["Groups", "is_groups_state", "pull_group", "pull_groups"]
@@ -157,9 +158,16 @@ class Groups(Node):
         return first - kept + n * self.batch_size, np.zeros(0, np.int64), ()
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return (make() for make in self._each_plain(rows))
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return samples(self._each_plain(rows))
+
+    def _each_plain(self, rows: PlainRows) -> Iterator[Callable[[], Any]]:
+        """What makes each group."""
         while group := list(islice(rows, self.batch_size)):
             if len(group) == self.batch_size or not self.drop_remainder:
-                yield self.plain_group(group, rows.spec)
+                yield partial(self.plain_group, group, rows.spec)
 
     def by_number(self, rows: Plan) -> RowSource | None:  # type: ignore[override]
         return None if rows.rows is None else _GroupsByNumber(self, rows.rows, rows)

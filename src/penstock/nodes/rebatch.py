@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import cycle, islice
 from typing import Any
 
@@ -22,6 +23,7 @@ from penstock.nodes.arguments import flag, is_count, whole_number
 from penstock.nodes.calls import has_spec
 from penstock.nodes.groups import is_groups_state, pull_groups
 from penstock.nodes.positions import Ranges, extended, positions
+from penstock.nodes.results import samples
 from penstock.nodes.unbatch import Unbatch, unbatch
 from penstock.spec import LeafSpec, RaggedSpec, Spec, TensorSpec, is_ragged, pack
 from penstock.spec.lacking import together
@@ -153,13 +155,23 @@ class BatchSizes(Node):
             return Failing(*each_group(chunk, size, lambda group: stack(group, len(group), self.ragged)))
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return (make() for make in self._each_plain(rows))
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return samples(self._each_plain(rows))
+
+    def _each_plain(self, rows: PlainRows) -> Iterator[Callable[[], Any]]:
+        """What makes each batch."""
         for size in cycle(self.sizes):
             batch = list(islice(rows, size))
             if size and (not batch or (len(batch) < size and self.drop_remainder)):
                 return
-            yield dense_rows(batch, rows.spec, self.ragged) if size else self._no_rows(rows.spec).row(0)
+            yield partial(self._plain_batch, batch, rows.spec)
             if len(batch) < size:
                 return
+
+    def _plain_batch(self, batch: list[Any], spec: Spec) -> Any:
+        return dense_rows(batch, spec, self.ragged) if batch else self._no_rows(spec).row(0)
 
     @classmethod
     def examples(cls) -> list[Node]:

@@ -10,7 +10,13 @@ import numpy as np
 
 from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result, spec_of
-from penstock.errors import ArgumentTypeError, FunctionError
+from penstock.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DataLossError,
+    FunctionError,
+    InvalidArgumentError,
+)
 from penstock.graph.node import Failing
 from penstock.graph.readable import readable
 from penstock.nodes.owned import UNCHANGING, as_given
@@ -26,6 +32,7 @@ __all__ = [
     "result_spec",
     "results_of",
     "sampled",
+    "samples",
     "text_of",
     "writable",
 ]
@@ -131,6 +138,25 @@ def _made_or_failed(
             continue
         has_made = True
         yield made
+
+
+def samples(makers: Iterable[Callable[[], Any]]) -> Iterator[Any]:
+    """Rows that each of these makes, to learn their spec: those that cannot be made, as of what does not fit together,
+    are passed over.
+
+    Raises:
+        InvalidArgumentError, DataLossError: None can be made, or of very many; the first error.
+    """
+    return readable(map(_made_or_error, makers))
+
+
+def _made_or_error(make: Callable[[], Any]) -> Any:
+    try:
+        return make()
+    except ArgumentError:  # the call is wrong, whatever comes
+        raise
+    except (InvalidArgumentError, DataLossError) as error:
+        return error
 
 
 def opened_samples(rows: Iterable[Any], open: Callable[[Any, int], Iterator[Any]]) -> Iterator[Any]:

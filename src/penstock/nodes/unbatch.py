@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +30,7 @@ from penstock.graph.node import (
     transform,
 )
 from penstock.graph.plan import Plan
+from penstock.nodes.results import samples
 from penstock.spec import Spec, flatten, pack
 
 __all__ = ["Unbatch"]
@@ -86,11 +89,10 @@ class Unbatch(Node):
         return state, entries if len(entries) else None
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
-        for row in rows:
-            leaves = flatten(row)
-            for entry in zip(*(_entries(leaf) for leaf in leaves if leaf is not None), strict=True):
-                entries = iter(None if value is np.ma.masked else value for value in entry)
-                yield pack(row, [None if leaf is None else next(entries) for leaf in leaves])
+        return chain.from_iterable(map(_plain_entries, rows))
+
+    def sample(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
+        return chain.from_iterable(samples(partial(_plain_entries, row) for row in rows))
 
     def random_access(self, rows: RowSource) -> RowSource | None:  # type: ignore[override]
         return None if self.size is None else _Entries(rows, self.size)
@@ -98,6 +100,18 @@ class Unbatch(Node):
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls()]
+
+
+def _plain_entries(row: Any) -> list[Any]:
+    leaves = flatten(row)
+    parts = [list(_entries(leaf)) for leaf in leaves if leaf is not None]
+    if len(set(map(len, parts))) > 1:
+        raise InvalidArgumentError(f"unbatch: components have lengths {[len(part) for part in parts]}.")
+    made = []
+    for entry in zip(*parts, strict=True):
+        entries = iter(None if value is np.ma.masked else value for value in entry)
+        made.append(pack(row, [None if leaf is None else next(entries) for leaf in leaves]))
+    return made
 
 
 def _entries(value: Any) -> Any:

@@ -85,19 +85,31 @@ class Plan:
             FunctionError: Only a row can tell, and a function fails on all of them.
             LimitError: It has hundreds of nodes in a row, more than calls in Python go.
         """
-        drawn = unnoted()
-        try:
-            found = self._told_spec()
-        except RecursionError as error:
-            raise _too_deep("element_spec") from error
-        finally:
-            note_unnoted(drawn)  # rows that only tell a spec are none of the run that asks for it
+        found = self._without_notes(self._told_spec)
         if found is not None:
             return found
         raise FailedPreconditionError(
             f"element_spec: {type(self.node).__name__} runs a function that only a row can tell the result of, and "
             "there are no rows. Say what it returns by output_signature=."
         )
+
+    def sampled_spec(self, known: Callable[[], Any]) -> Spec | None:
+        """The spec as the first rows tell it, whatever passes have shown since, or None; raises as `spec` does.
+
+        Args:
+            known: As of `SpecUnknown`.
+        """
+        return self._without_notes(lambda: self._seen_spec(known))
+
+    @staticmethod
+    def _without_notes(tell: Callable[[], Spec | None]) -> Spec | None:
+        drawn = unnoted()
+        try:
+            return tell()
+        except RecursionError as error:
+            raise _too_deep("element_spec") from error
+        finally:
+            note_unnoted(drawn)  # rows that only tell a spec are none of the run that asks for it
 
     def _told_spec(self) -> Spec | None:
         try:

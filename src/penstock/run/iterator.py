@@ -24,7 +24,7 @@ from penstock.errors import (
 from penstock.frozen import frozen
 from penstock.graph.node import END, Node
 from penstock.graph.plan import DEEPER, Plan
-from penstock.graph.state import from_json
+from penstock.graph.state import from_json, without_learned
 from penstock.run.at_hand import NOTHING, at_hand
 from penstock.run.edge import Edge, Mark, edge_over
 from penstock.run.later import CONTENTS, Point, Unwritten
@@ -342,13 +342,13 @@ class RowIterator(Iterator[Any]):
             for one in given if is_of_ranks else (given,):
                 opened = open_state(one, "set_state")
                 plan = as_it_was(opened["pipeline"], self._given_plan)
-                check_pipeline(opened["pipeline"], plan, strict=strict, allow=allow, stacklevel=2)
+                has_same = check_pipeline(opened["pipeline"], plan, strict=strict, allow=allow, stacklevel=2)
                 theirs = plan_of(opened["pipeline"], plan)
                 uncounted += uncounted_in(opened)
                 opened_files |= opened_in(opened)
-                standings.append(
-                    Standing(from_json(opened.get("mark")), opened["rows"], opened.get("skip", 0))
-                )
+                mark = from_json(opened.get("mark"))
+                mark = mark if has_same else without_learned(mark)
+                standings.append(Standing(mark, opened["rows"], opened.get("skip", 0)))
             mark, rows, skip = standing = standing_of(theirs, standings)
             if theirs is not plan:
                 mark, skip = carried_over(with_skipped(standing), theirs, plan), 0

@@ -284,3 +284,32 @@ def test_rows_that_do_not_fit_what_was_learned_are_errors_as_without_a_mark() ->
         rows = iter(mapped(make, 1))
         rows_with_errors(islice(rows, i))
         assert rows_with_errors(restored(mapped(make, 1), rows.get_state())) == rows_with_errors(rows)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("make", [number, in_order, pair, failing])
+@pytest.mark.parametrize("build", [*SHAPES, in_processes])
+def test_rows_are_of_the_spec_that_was_asked_for(
+    build: Callable[..., ps.Dataset], make: Callable[[Any], Any], seed: int
+) -> None:
+    """Also where a pass has shown another one before, and in a process that does not ask."""
+    for passes_before in (0, 1):
+        ds = build(make, seed)
+        for _ in range(passes_before):
+            rows_with_errors(iter(ds))
+        spec = ds.element_spec
+        rows = iter(ds)
+        state = rows.get_state()
+        given = list(ds.ignore_errors()) if make is failing else list(rows)
+        assert {form(row) for row in given} == {form(spec)}
+        for row in given:
+            dtypes = [np.asarray(leaf).dtype for leaf in ps.spec.flatten(row)]
+            assert dtypes == [leaf.dtype for leaf in ps.spec.flatten(spec)]
+        assert rows_with_errors(restored(build(make, seed), state)) == rows_with_errors(restored(ds, state))
+
+
+def test_a_chain_of_functions_gives_rows_of_its_spec() -> None:
+    for seed in range(4):
+        ds = mapped(number, seed).map(lambda x: x * 2)
+        kinds = {row.dtype for row in ds}
+        assert kinds == {ds.element_spec.dtype}

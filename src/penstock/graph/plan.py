@@ -99,7 +99,7 @@ class Plan:
         Args:
             known: As of `SpecUnknown`.
         """
-        return self._without_notes(lambda: self._seen_spec(known))
+        return self._without_notes(lambda: self._seen_spec(SpecUnknown(known)))
 
     @staticmethod
     def _without_notes(tell: Callable[[], Spec | None]) -> Spec | None:
@@ -115,7 +115,7 @@ class Plan:
         try:
             return self.node.spec(*self._specs_of_inputs())
         except SpecUnknown as unknown:
-            return self._seen_spec(unknown.known)
+            return self._seen_spec(unknown)
 
     def _specs_of_inputs(self) -> list[Spec]:
         first = self.node.gives_from
@@ -152,17 +152,16 @@ class Plan:
         except (FailedPreconditionError, FunctionError):
             return None
 
-    def _seen_spec(self, known: Callable[[], Any]) -> Spec | None:
+    def _seen_spec(self, unknown: SpecUnknown) -> Spec | None:
         """The spec of the first row, with sizes that are known; where there is none, that of what a function makes of
         a row of zeros.
         """
-        sampled = PlainPasses(sample=True)
+        sampled, known = PlainPasses(sample=True), unknown.known
         try:
             for row in sampled.of(self):
-                opened = None if sampled.opened is None else sampled.opened.spec_now
-                if opened is None:
-                    return spec_of(row).loosened(known())
-                return self._sized(_with_missing(spec_of(row), opened), opened, known())
+                found = self._spec_of_row(row, sampled.opened, known)
+                unknown.promise(found)
+                return found
         except FunctionError:
             zeros = self._spec_of_zeros(known)
             if zeros is None:
@@ -171,6 +170,12 @@ class Plan:
         if sampled.opened is not None:  # the datasets that functions returned have no rows
             return self._spec_of_opened(sampled.opened, known)
         return (self._spec_of_zeros(known) if self.inputs else None) or _wholly(known())
+
+    def _spec_of_row(self, row: Any, opened: Plan | None, known: Callable[[], Any]) -> Spec:
+        of_opened = None if opened is None else opened.spec_now
+        if of_opened is None:
+            return spec_of(row).loosened(known())
+        return self._sized(_with_missing(spec_of(row), of_opened), of_opened, known())
 
     def _sized(self, seen: Spec, opened: Spec, known: Any) -> Spec:
         """The spec of rows of datasets, with the sizes that are known and those of the one that was opened first, where

@@ -81,6 +81,12 @@ class CallsBySpec(Generic[_C]):
         known = self._known.get(id(rows)) or self._known.setdefault(id(rows), (rows, make()))
         return known[1]
 
+    def begun(self) -> State:
+        """The state before the first row: that of what the dataset has said of results, where it has."""
+        said = {calls.promised for _, calls in list(self._known.values())}
+        told = said.pop() if len(said) == 1 else None
+        return None if told is None else (BY_ROW, told)
+
 
 @dataclass
 class Calls:
@@ -95,6 +101,7 @@ class Calls:
     Attributes:
         seen: The spec of what it returned first, where nobody has said it.
         told: The text of that spec where it can be written, also before a row has come after a mark.
+        promised: The text of the spec that the dataset has said results have.
         of_all: Where this is for one pass, that of all of them.
     """
 
@@ -109,6 +116,7 @@ class Calls:
     _around: Around | None = field(default=None, init=False)
     seen: Spec | None = field(default=None, init=False)
     told: str | None = field(default=None, init=False)
+    promised: str | None = field(default=None, init=False)
     _promised: Spec | None = field(default=None, init=False)
     of_all: Calls | None = field(default=None, init=False)
     _by_number: Calls | None = field(default=None, init=False)
@@ -143,12 +151,19 @@ class Calls:
         if isinstance(self.traced, Trace):
             return self.traced.spec
         if self.seen is not None:
+            self._promise(self.seen)
             return self.seen
         known = partial(self._known, self.traced.sketch)
         told = told_by_sketch(known)
         if told is None:
-            raise SpecUnknown(known)
+            raise SpecUnknown(known, self._promise)
         return told
+
+    def _promise(self, spec: Spec) -> None:
+        """Have passes that begin from now on give rows of this spec: the dataset has said so."""
+        if self._promised is None:
+            self._promised = self.seen = spec
+            self.promised, self._by_number = learned(spec), None
 
     def _known(self, sketch: Any) -> Any:
         return with_passed_on(sketch, self._passed_on)
@@ -231,7 +246,7 @@ class Calls:
         self._is_checked = False
         again = self.traced
         if not isinstance(again, Trace) or again.spec != made.spec:
-            self.seen = self._promised = made.spec  # as the dataset has said of its rows
+            self._promise(made.spec)
             if isinstance(again, Trace):
                 reason = "since what it uses has changed, its results have another spec"
                 self.__dict__["traced"] = Untraceable(reason, None, None)
@@ -278,7 +293,7 @@ class Calls:
         """The function for one pass, of which the spec of the results is to be learned, or to be taken from samples."""
         run = copy(self)
         run.seen, run.told, run.of_all = None, told, self
-        spec = self._promised
+        spec = self._promised if told in (None, self.promised) else None
         if spec is None and plan is not None:
             # An error is raised in the place of its row; or there are no such rows any more.
             with suppress(PenstockError):

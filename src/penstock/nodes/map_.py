@@ -161,8 +161,11 @@ class Map(Node):
     def knows(self, state: State) -> bool:
         return knows_how(state)
 
+    def start(self, epoch: int) -> State:
+        return self._calls.begun()
+
     def next_epoch(self, state: State, epoch: int) -> State:
-        return with_learned(state)
+        return with_learned(state) or self.start(epoch)
 
     def may_join(self, rows: Plan) -> bool:  # type: ignore[override]
         # One number of threads is for all that run together; processes take rows to functions of one map.

@@ -96,7 +96,7 @@ class Scan(Node):
         return n
 
     def start(self, epoch: int) -> State:
-        return None, tuple(flatten(self.initial_state))
+        return self._calls.begun(), tuple(flatten(self.initial_state))
 
     def knows(self, state: State) -> bool:
         if not (isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], tuple)):
@@ -107,7 +107,8 @@ class Scan(Node):
         return knows_how(state[0]) and is_of_leaves
 
     def next_epoch(self, state: State, epoch: int) -> State:
-        return with_learned(state[0]), self.start(epoch)[1]
+        begun, leaves = self.start(epoch)
+        return with_learned(state[0]) or begun, leaves
 
     def step(self, state: State, rows: Rows) -> Step:
         """The state is (what is known of the results, the leaves of the user's state)."""

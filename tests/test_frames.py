@@ -376,6 +376,8 @@ def test_more_damage_than_the_budget_is_an_error_with_a_summary(tmp_path):
 def test_a_budget_can_be_a_share_of_the_records(tmp_path):
     path = damaged_every_tenth(tmp_path, 5000)
     assert len(read_all(path, on_corrupt="skip", corrupt_budget=0.11)[0]) == 4500
+    assert len(read_all(path, on_corrupt="skip", corrupt_budget=np.float32(0.11))[0]) == 4500
+    assert len(read_all(path, on_corrupt="skip", corrupt_budget=np.int64(500))[0]) == 4500
     payloads, (error,) = read_all(path, on_corrupt="skip", corrupt_budget=0.05)
     assert (len(payloads), "corrupt_budget=0.05" in str(error)) == (450, True)
     payloads, (error,) = read_all(damaged_every_tenth(tmp_path, 100), on_corrupt="skip", corrupt_budget=0.05)

@@ -6,6 +6,7 @@ import json
 import pickle
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,42 @@ def test_it_keeps_no_iterator_alive():
     gc.collect()
     assert gone() is None
     assert states[0]["rows"] == 1
+
+
+def test_states_of_one_place_are_apart():
+    rows = iter(PIPELINES["shuffle"]())
+    next(rows)
+    states = [rows.get_state() for _ in range(3)]
+    states[0]["rows"] = 7
+    states[1].clear()
+    states[1].step = 7
+    assert states[2] == rows.get_state()
+    assert states[2]["rows"] == 1
+    assert not hasattr(states[2], "step")
+
+
+def test_states_are_looked_at_in_several_threads_at_once():
+    rows = iter(PIPELINES["shuffle"]())
+    states, looked_at = [], []
+    for _ in islice(rows, 40):
+        states.append(rows.get_state())
+        looked_at.append(json.dumps(rows.get_state()))
+    with ThreadPoolExecutor(8) as pool:
+        for seen in [pool.map(json.dumps, states) for _ in range(8)]:
+            assert list(seen) == looked_at
+
+
+def rows_that_their_function_names() -> "weakref.ref[Any]":
+    named: list[Any] = []
+    rows = iter(N(10).map(lambda x: x + len(named)).batch(2))
+    named += [rows, next(rows), rows.get_state(), next(rows), rows.get_state()]
+    return weakref.ref(rows)
+
+
+def test_an_iterator_that_its_own_function_names_is_found_by_the_collector():
+    rows = rows_that_their_function_names()
+    gc.collect()
+    assert rows() is None
 
 
 def test_states_around_a_row_that_fails_go_on_before_and_after_it():

@@ -5,8 +5,8 @@ Arrays are C-contiguous NumPy arrays. Data arguments may be any object with a co
 returns new arrays that own their memory, and never trusts a number that it read from the data.
 """
 
-from collections.abc import Sequence
-from typing import Any, Protocol, Self, TypeAlias, final
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,28 @@ class PictureError(NativeError):
 
 class TogetherError(NativeError):
     """Results of several rows take more memory together than they may; no one is too large. `args` is (message,)."""
+
+# --- states ----------------------------------------------------------------------------------------------------
+
+_Dict = TypeVar("_Dict", bound=dict[Any, Any])
+
+@final
+class Counted(Generic[_Dict]):
+    """Makes dicts of one item, in half the time that their class takes: a number as it is then, and a value."""
+
+    def __new__(cls, kind: type[_Dict], count: Callable[[], int], value: Any) -> Self:
+        """TypeError where `kind` is no class of dicts. Its `__new__` is called without arguments, its `__init__` is not."""
+
+    @property
+    def count(self) -> Callable[[], int]:
+        """What gives the number."""
+
+    @property
+    def value(self) -> Any:
+        """The value."""
+
+    def now(self) -> _Dict:
+        """Another `kind` in which `count()` is the key of the value; put in past the methods of `kind`. Any thread may."""
 
 # --- digests of files ------------------------------------------------------------------------------------------
 

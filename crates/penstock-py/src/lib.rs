@@ -6,6 +6,7 @@ mod buffer;
 mod colour;
 mod columns;
 mod compress;
+mod counted;
 mod digest;
 mod encode;
 mod errors;
@@ -48,6 +49,8 @@ mod _native {
 
     #[pymodule_export]
     use super::compress::{Compressor, Decompressor};
+    #[pymodule_export]
+    use super::counted::Counted;
     #[pymodule_export]
     use super::digest::{Digest, digest_of};
     #[pymodule_export]

@@ -148,6 +148,9 @@ class Node(ABC):
     function fails on all its rows, it is taken for that of the others. None where its rows are others.
     """
 
+    learns: ClassVar[bool] = False
+    """Whether its states bring into the next epoch what the first rows have told of all, and nothing else."""
+
     only_moves: ClassVar[bool] = False
     """Whether its rows are rows of its inputs, and which ones follows from their numbers alone."""
 

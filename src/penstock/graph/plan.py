@@ -85,13 +85,7 @@ class Plan:
             FunctionError: Only a row can tell, and a function fails on all of them.
             LimitError: It has hundreds of nodes in a row, more than calls in Python go.
         """
-        drawn = unnoted()
-        try:
-            found = self._told_spec()
-        except RecursionError as error:
-            raise _too_deep("element_spec") from error
-        finally:
-            note_unnoted(drawn)  # rows that only tell a spec are none of the run that asks for it
+        found = self._without_notes(self._told_spec)
         if found is not None:
             return found
         raise FailedPreconditionError(
@@ -99,11 +93,29 @@ class Plan:
             "there are no rows. Say what it returns by output_signature=."
         )
 
+    def sampled_spec(self, known: Callable[[], Any]) -> Spec | None:
+        """The spec as the first rows tell it, whatever passes have shown since, or None; raises as `spec` does.
+
+        Args:
+            known: As of `SpecUnknown`.
+        """
+        return self._without_notes(lambda: self._seen_spec(SpecUnknown(known)))
+
+    @staticmethod
+    def _without_notes(tell: Callable[[], Spec | None]) -> Spec | None:
+        drawn = unnoted()
+        try:
+            return tell()
+        except RecursionError as error:
+            raise _too_deep("element_spec") from error
+        finally:
+            note_unnoted(drawn)  # rows that only tell a spec are none of the run that asks for it
+
     def _told_spec(self) -> Spec | None:
         try:
             return self.node.spec(*self._specs_of_inputs())
         except SpecUnknown as unknown:
-            return self._seen_spec(unknown.known)
+            return self._seen_spec(unknown)
 
     def _specs_of_inputs(self) -> list[Spec]:
         first = self.node.gives_from
@@ -140,18 +152,16 @@ class Plan:
         except (FailedPreconditionError, FunctionError):
             return None
 
-    def _seen_spec(self, known: Callable[[], Any]) -> Spec | None:
+    def _seen_spec(self, unknown: SpecUnknown) -> Spec | None:
         """The spec of the first row, with sizes that are known; where there is none, that of what a function makes of
         a row of zeros.
         """
-        sampled = PlainPasses(sample=True)
+        sampled, known = PlainPasses(sample=True), unknown.known
         try:
             for row in sampled.of(self):
-                opened = sampled.opened
-                of_opened = None if opened is None else opened.spec_now
-                if opened is None or of_opened is None:
-                    return spec_of(row).loosened(known())
-                return self._sized(_with_missing(spec_of(row), of_opened), opened, known())
+                found = self._spec_of_row(row, sampled.opened, known)
+                unknown.promise(found)
+                return found
         except FunctionError:
             zeros = self._spec_of_zeros(known)
             if zeros is None:
@@ -160,6 +170,12 @@ class Plan:
         if sampled.opened is not None:  # the datasets that functions returned have no rows
             return self._spec_of_opened(sampled.opened, known)
         return (self._spec_of_zeros(known) if self.inputs else None) or _wholly(known())
+
+    def _spec_of_row(self, row: Any, opened: Plan | None, known: Callable[[], Any]) -> Spec:
+        of_opened = None if opened is None else opened.spec_now
+        if opened is None or of_opened is None:
+            return spec_of(row).loosened(known())
+        return self._sized(_with_missing(spec_of(row), of_opened), opened, known())
 
     def _sized(self, seen: Spec, opened: Plan, known: Any) -> Spec:
         """The spec of rows of datasets, with the sizes that are known and those of the one that was opened first, where

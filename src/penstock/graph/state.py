@@ -18,6 +18,7 @@ from penstock.spec.small_dtypes import small_dtype
 from penstock.spec.structure import entries
 
 __all__ = [
+    "BY_ROW",
     "DREW_UNCOUNTED",
     "Written",
     "from_json",
@@ -26,7 +27,12 @@ __all__ = [
     "to_json",
     "unpack",
     "unpack_nodes",
+    "without_learned",
 ]
+
+BY_ROW: Final = "by row"
+"""The state of a node whose function is called row by row; (BY_ROW, text) where a row has told the spec of the results.
+"""
 
 DREW_UNCOUNTED: Final = "by row, drawing numbers that are not counted"
 """In states of before, which had no list of such nodes: of one whose function, called row by row, drew so."""
@@ -74,6 +80,20 @@ class Written:
         self._room -= len(values)
         self.has_steps = True
         return steps
+
+
+def without_learned(mark: Any) -> Any:
+    """A mark that says nothing of what results were: they may be others once a function has changed.
+
+    >>> without_learned((0, (BY_ROW, "..."), 3, 3, (), ()))
+    (0, 'by row', 3, 3, (), ())
+    """
+    if isinstance(mark, dict):
+        return {key: without_learned(part) for key, part in mark.items()}
+    if not isinstance(mark, tuple):
+        return mark
+    is_state = len(mark) == 2 and isinstance(mark[0], str) and mark[0] == BY_ROW
+    return BY_ROW if is_state else tuple(map(without_learned, mark))
 
 
 def to_json(value: Any, written: Written | None = None) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePath
 from time import perf_counter
-from typing import Any, Final, Generic, Literal, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Literal, Self, TypeVar
 
 from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
@@ -19,9 +20,10 @@ from penstock.graph.node import END, Failing, Rows, SpecUnknown, State
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.graph.rows import _End
-from penstock.graph.state import DREW_UNCOUNTED
+from penstock.graph.state import BY_ROW, DREW_UNCOUNTED
 from penstock.nodes.effects import Around, trace_without_effects
 from penstock.nodes.lacking import Lacking
+from penstock.nodes.learned import as_learned, is_learned, learned
 from penstock.nodes.passed_on import may_lack, passed_on, with_passed_on
 from penstock.nodes.results import (
     called,
@@ -40,15 +42,15 @@ from penstock.trace.together import TooMuchTogether
 from penstock.unlocked import cached_property
 
 __all__ = [
-    "BY_ROW",
-    "HOW",
     "TRACED",
     "Calls",
     "CallsBySpec",
     "InOrder",
     "has_spec",
+    "knows_how",
     "noted",
     "pulled",
+    "with_learned",
 ]
 
 _T = TypeVar("_T")
@@ -56,8 +58,6 @@ _C = TypeVar("_C", bound="Calls")
 
 # States of a node that calls a function; None as long as no row has told which.
 TRACED: Final = "traced"
-BY_ROW: Final = "by row"
-HOW: Final = (None, TRACED, BY_ROW, DREW_UNCOUNTED)
 
 # A slow function is to hand over what it has after this time.
 _PACE_SECONDS: Final = 0.008
@@ -81,6 +81,12 @@ class CallsBySpec(Generic[_C]):
         known = self._known.get(id(rows)) or self._known.setdefault(id(rows), (rows, make()))
         return known[1]
 
+    def begun(self) -> State:
+        """The state before the first row: that of what the dataset has said of results, where it has."""
+        said = {calls.promised for _, calls in list(self._known.values())}
+        told = said.pop() if len(said) == 1 else None
+        return None if told is None else (BY_ROW, told)
+
 
 @dataclass
 class Calls:
@@ -94,8 +100,12 @@ class Calls:
 
     Attributes:
         seen: The spec of what it returned first, where nobody has said it.
+        told: The text of that spec where it can be written, also before a row has come after a mark.
+        promised: The text of the spec that the dataset has said results have.
+        of_all: Where this is for one pass, that of all of them.
     """
 
+    learns: ClassVar[bool] = True
     where: str
     function: Callable[..., Any]
     rows: Spec
@@ -105,6 +115,11 @@ class Calls:
     _lacking: Lacking | None = field(default=None, init=False)
     _around: Around | None = field(default=None, init=False)
     seen: Spec | None = field(default=None, init=False)
+    told: str | None = field(default=None, init=False)
+    promised: str | None = field(default=None, init=False)
+    _promised: Spec | None = field(default=None, init=False)
+    of_all: Calls | None = field(default=None, init=False)
+    _by_number: Calls | None = field(default=None, init=False)
 
     @cached_property
     def traced(self) -> Trace | Untraceable:
@@ -136,12 +151,19 @@ class Calls:
         if isinstance(self.traced, Trace):
             return self.traced.spec
         if self.seen is not None:
+            self._promise(self.seen)
             return self.seen
         known = partial(self._known, self.traced.sketch)
         told = told_by_sketch(known)
         if told is None:
-            raise SpecUnknown(known)
+            raise SpecUnknown(known, self._promise)
         return told
+
+    def _promise(self, spec: Spec) -> None:
+        """Have passes that begin from now on give rows of this spec: the dataset has said so."""
+        if self._promised is None:
+            self._promised = self.seen = spec
+            self.promised, self._by_number = learned(spec), None
 
     def _known(self, sketch: Any) -> Any:
         return with_passed_on(sketch, self._passed_on)
@@ -209,6 +231,8 @@ class Calls:
     @property
     def state(self) -> State:
         """The state of a node that runs it as it is run now."""
+        if self.told is not None:
+            return BY_ROW, self.told
         if not self.is_settled:
             return None
         return TRACED if self.is_traced else BY_ROW
@@ -222,28 +246,69 @@ class Calls:
         self._is_checked = False
         again = self.traced
         if not isinstance(again, Trace) or again.spec != made.spec:
-            self.seen = made.spec  # as the dataset has said of its rows
+            self._promise(made.spec)
             if isinstance(again, Trace):
                 reason = "since what it uses has changed, its results have another spec"
                 self.__dict__["traced"] = Untraceable(reason, None, None)
 
-    def settle(self, state: State, plan: Plan) -> None:
-        """Run as it ran when the state of its node was made, whatever rows come next. `plan` is that of its node.
+    def on_from(self, state: State, plan: Plan, chunk: Chunk | None, runs: dict[int, Any]) -> Self:
+        """The function as it goes on from a state of its node, whatever passes others make with it.
 
-        Without a state, at the beginning of a pass, the function is looked at again.
+        Without a state, at the beginning of a pass, it is looked at again.
+
+        Args:
+            state: Of the node.
+            plan: That of the node.
+            chunk: The rows that come next, where they are known.
+            runs: Keeps what this gave for the step before.
         """
         if state is None:
             self.look_again()
-        if state == TRACED:
+            if chunk is not None:
+                self._check(chunk)
+        elif state == TRACED:
             self._is_checked = True
-        elif state in (BY_ROW, DREW_UNCOUNTED):
+        else:
             self._distrust()
-            if not self.is_settled:
-                with suppress(PenstockError):  # the input has changed and has no such rows any more
-                    self.seen = plan.spec
-        elif not self.is_settled and not self.is_traced and may_lack(self.rows):
-            with suppress(PenstockError):  # it is raised in the place of its row
-                self.seen = plan.spec
+        if self.is_traced or self.result is not None or not self.learns:
+            return self
+        told = state[1] if isinstance(state, tuple) else None
+        run: Self | None = runs.get(id(self))
+        if run is None or run.told != told:
+            is_sampled = told is None and (state is not None or may_lack(self.rows))
+            runs[id(self)] = run = self._learning(told, plan if is_sampled else None)
+        return run
+
+    def by_number(self, plan: Plan, chunk: Chunk) -> Calls:
+        """The function for rows that are asked for by number, whichever come first. `plan` is that of its node."""
+        self.look_again()
+        self._check(chunk)
+        if self.is_traced or self.result is not None:
+            return self
+        if self._by_number is None:
+            self._by_number = self._learning(None, plan)
+        return self._by_number
+
+    def _learning(self, told: str | None, plan: Plan | None) -> Self:
+        """The function for one pass, of which the spec of the results is to be learned, or to be taken from samples."""
+        run = copy(self)
+        run.seen, run.told, run.of_all = None, told, self
+        spec = self._promised if told in (None, self.promised) else None
+        if spec is None and plan is not None:
+            # An error is raised in the place of its row; or there are no such rows any more.
+            with suppress(PenstockError):
+                spec = plan.sampled_spec(partial(self._known, getattr(self.traced, "sketch", None)))
+        if spec is not None:
+            run.learn(spec)
+        return run
+
+    def learn(self, spec: Spec) -> None:
+        """Take note of the spec of its results."""
+        self.seen = spec
+        if self.told is None:
+            self.told = learned(spec)
+        if self.of_all is not None and self.of_all.seen is None:
+            self.of_all.seen = spec
 
     def _distrust(self) -> None:
         made = self.traced
@@ -263,21 +328,26 @@ class Calls:
 
     def over(self, chunk: Chunk, first: int) -> Chunk | Failing:
         """The results for the rows of a chunk, of which the first has this position."""
+        self._check(chunk)
         made = self.traced
         if not isinstance(made, Trace) or not self._holds(chunk):
             return self.by_row(chunk, first)
-        if not self._is_checked:
-            told = agrees(made, self.function, chunk)
-            if told is False:
-                self._distrust()
-                return self.by_row(chunk, first)
-            self._is_checked = told is True
         try:
             return made.run(chunk)
         except TooMuchTogether:
             raise
         except Exception:  # noqa: BLE001  (row by row it is raised again, where it belongs)
             return self.by_row(chunk, first)
+
+    def _check(self, chunk: Chunk) -> None:
+        """Give the trace up where it makes another row of the first one than the function."""
+        made = self.traced
+        if self._is_checked or not isinstance(made, Trace) or not self._holds(chunk):
+            return
+        told = agrees(made, self.function, chunk)
+        if told is False:
+            self._distrust()
+        self._is_checked = told is True
 
     def _holds(self, chunk: Chunk) -> bool:
         return self._lacking is None or self._lacking.hold(chunk)
@@ -301,13 +371,9 @@ class Calls:
     def _packed(self, results: list[Any], first: int) -> Chunk:
         spec = self.result or self.seen
         if spec is None:
-            traced = self.__dict__.get("traced")
-            spec = (
-                traced.spec
-                if isinstance(traced, Trace)
-                else result_spec(normal_function_result(results[0]), self.where, traced and traced.sketch)
-            )
-            self.seen = spec
+            spec, tells_all = self._told_by(results[0])
+            if tells_all:
+                self.learn(spec)
         try:
             return chunk_of(normal(results), spec, start=first)
         except SpecError:
@@ -315,6 +381,14 @@ class Calls:
                 raise
             # Python numbers of the first row have chosen the dtype, such as int32; NumPy's are welcome that fit it.
             return chunk_of([freed(normal_function_result(row)) for row in results], spec, start=first)
+
+    def _told_by(self, result: Any) -> tuple[Spec, bool]:
+        """The spec of this result and those with it; and whether that is now told of all that come."""
+        traced = self.__dict__.get("traced")
+        if isinstance(traced, Trace):
+            return traced.spec, False
+        spec = result_spec(normal_function_result(result), self.where, traced and traced.sketch)
+        return (spec, True) if self.told is None else as_learned(self.told, spec)
 
     def _packed_singly(
         self, results: list[Any], failed: list[tuple[int, Exception]], first: int
@@ -342,6 +416,18 @@ class InOrder(Calls):
         made = cls(where, function, rows)
         made.__dict__["traced"] = Untraceable(IN_TURN, None, None, sizes)
         return made
+
+
+def knows_how(state: State) -> bool:
+    """Whether a value that was read from somewhere can be the state of a node that calls a function."""
+    if isinstance(state, tuple):
+        return len(state) == 2 and state[0] == BY_ROW and is_learned(state[1])
+    return state in (None, TRACED, BY_ROW, DREW_UNCOUNTED)
+
+
+def with_learned(state: State) -> State:
+    """The state in which such a node begins the next epoch: its results have the spec that they had."""
+    return state if isinstance(state, tuple) else None
 
 
 def noted(nbytes: int, n: int) -> int:

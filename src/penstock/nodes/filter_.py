@@ -17,9 +17,9 @@ from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Function, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
-from penstock.nodes.calls import HOW, Calls, CallsBySpec, pulled
+from penstock.nodes.calls import Calls, CallsBySpec, knows_how, pulled
 from penstock.nodes.places import WithoutPlaces, at_places, with_places
-from penstock.nodes.processes import Group, calls_at_a_time, group_of, how_called, threads_for
+from penstock.nodes.processes import calls_at_a_time, group_of, how_called, threads_for
 from penstock.nodes.results import function_error
 from penstock.spec import Spec, TensorSpec
 from penstock.trace import Trace, call
@@ -36,6 +36,8 @@ Answers: TypeAlias = tuple[BoolArray, list[tuple[int, Exception]]]
 @dataclass
 class Predicate(Calls):
     """A function that says yes or no to every row."""
+
+    learns: ClassVar[bool] = False
 
     @property
     def is_traced(self) -> bool:
@@ -181,17 +183,20 @@ class Filter(Node):
             return state, END
         calls, chunk = found
         first = rows.position - len(chunk)
-        calls.settle(state, Plan(self, (rows.plan,)))
+        calls = calls.on_from(state, Plan(self, (rows.plan,)), chunk, {})
         answers = calls.answers
         if self.workers == "process" and not calls.is_traced:
-            answers = partial(_answers_of, group_of(rows, calls.for_workers, self.threads()))
+            for_workers = calls.for_workers
+            answers = partial(
+                _answers_of, partial(group_of(rows, for_workers, self.threads()).over, for_workers)
+            )
         if not calls.is_settled:  # later steps wait for these rows
             _, made = _work(calls, answers, None, chunk, first, calls.pace(rows))
             return calls.state, made
         return calls.state, partial(_work, calls, answers, calls.state, chunk, first, calls.pace(rows))
 
     def knows(self, state: State) -> bool:
-        return state in HOW
+        return knows_how(state)
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         for i, row in enumerate(rows):
@@ -225,9 +230,9 @@ class FilterAtPlaces(Filter):
         return at_places(self.predicate)
 
 
-def _answers_of(group: Group, chunk: Chunk, first: int) -> Answers:
+def _answers_of(over: Callable[[Chunk, int], Chunk | Failing], chunk: Chunk, first: int) -> Answers:
     """The answers that worker processes give for every row."""
-    made = group.over(chunk, first)
+    made = over(chunk, first)
     rows, errors = (made, []) if isinstance(made, Chunk) else (made.rows, made.take_errors())
     answers = np.zeros(len(chunk), np.bool_)
     there = np.ones(len(chunk), np.bool_)

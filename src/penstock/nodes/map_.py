@@ -30,7 +30,7 @@ from penstock.graph.node import (
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import AsOne, Plan
 from penstock.nodes.arguments import signature
-from penstock.nodes.calls import HOW, Calls, CallsBySpec, pulled
+from penstock.nodes.calls import Calls, CallsBySpec, knows_how, pulled, with_learned
 from penstock.nodes.maps import joined_maps
 from penstock.nodes.pieces import in_pieces
 from penstock.nodes.places import at_places, with_places
@@ -111,6 +111,7 @@ class Map(Node):
 
     by_itself: ClassVar[bool] = True
     changes_no_row: ClassVar[frozenset[str]] = frozenset({"parallel", "workers"})
+    learns: ClassVar[bool] = True
     map_func: Callable[..., Any]
     parallel: int = 1
     result: Spec | None = None
@@ -147,10 +148,10 @@ class Map(Node):
             return state, END
         calls, chunk = found
         first = rows.position - len(chunk)
-        calls.settle(state, Plan(self, (rows.plan,)))
+        calls = calls.on_from(state, Plan(self, (rows.plan,)), chunk, rows.scratch.setdefault("runs", {}))
         over = calls.over
         if self.workers == "process" and not calls.is_traced:
-            over = group_of(rows, calls, self.threads()).over
+            over = partial(group_of(rows, calls, self.threads()).over, calls)
         if not calls.is_settled:  # later steps wait for these rows
             made = calls.paced(over, chunk, first, calls.pace(rows))
             return calls.state, made
@@ -158,7 +159,13 @@ class Map(Node):
         return calls.state, partial(in_pieces, make, calls.state, chunk, first)
 
     def knows(self, state: State) -> bool:
-        return state in HOW
+        return knows_how(state)
+
+    def start(self, epoch: int) -> State:
+        return self._calls.begun()
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        return with_learned(state) or self.start(epoch)
 
     def may_join(self, rows: Plan) -> bool:  # type: ignore[override]
         # One number of threads is for all that run together; processes take rows to functions of one map.
@@ -224,7 +231,7 @@ class _Mapped:
 
     def gather(self, rows: IntArray) -> Chunk:
         taken, calls = self.rows.gather(rows), self.node.calls(self.plan.spec)
-        calls.look_again()
+        calls = calls.by_number(Plan(self.node, (self.plan,)), taken)
         made = results_of(calls.over(taken, 0), taken)
         if isinstance(made, Failing):
             place, error = made.take_errors()[0]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import is_not
-from typing import Any
+from typing import Any, TypeAlias
 
 from penstock.column.chunk import Chunk
 from penstock.errors import PenstockError
@@ -48,6 +48,9 @@ def joined_maps(line: Sequence[Plan]) -> Maps | None:
 
 
 _Paces = list[dict[str, int]]
+
+_GoingOn: TypeAlias = Callable[[Chunk | None], Calls]
+"""Gives a function as it goes on, from the rows that come next."""
 
 
 class Maps(Node):
@@ -107,21 +110,21 @@ class Maps(Node):
         if chunk is END:
             return state, END
         first, plan = rows.position - len(chunk), rows.plan
+        going: list[_GoingOn] = []
         for node, calls, known in zip(self._nodes, self._calls, state, strict=True):
             plan = Plan(node, (plan,))
-            calls.settle(known, plan)
-        if not all(calls.is_settled for calls in self._calls):  # later steps wait for these rows
-            made = self._one_by_one(chunk, first, paces)
-            return self._state, made
-        return self._state, partial(in_pieces, partial(self._made, paces=paces), self._state, chunk, first)
+            going.append(partial(calls.on_from, known, plan, runs=rows.scratch.setdefault("runs", {})))
+        ready = [go_on(None) for go_on in going]
+        if not all(calls.is_settled for calls in ready):  # later steps wait for these rows
+            used, made = self._one_by_one(chunk, first, paces, going)
+            return (*(calls.state for calls in used), *state[len(used) :]), made
+        states = tuple(calls.state for calls in ready)
+        make = partial(self._made, paces=paces, ready=ready)
+        return states, partial(in_pieces, make, states, chunk, first)
 
-    @property
-    def _state(self) -> State:
-        return tuple(calls.state for calls in self._calls)
-
-    def _made(self, chunk: Chunk, first: int, *, paces: _Paces) -> Chunk | Failing:
+    def _made(self, chunk: Chunk, first: int, *, paces: _Paces, ready: list[Calls]) -> Chunk | Failing:
         made = self._as_one(chunk, paces)
-        return self._one_by_one(chunk, first, paces) if made is None else made
+        return self._one_by_one(chunk, first, paces, map(_ready, ready))[1] if made is None else made
 
     def _as_one(self, chunk: Chunk, paces: _Paces) -> Chunk | None:
         """The rows of a chunk by one trace; None where it does not do, or some row fails."""
@@ -150,20 +153,28 @@ class Maps(Node):
             apart = calls.traced.run(apart)
         return all(map(same_rows, trace.run(head).to_list(), apart.to_list()))
 
-    def _one_by_one(self, chunk: Chunk, first: int, paces: _Paces) -> Chunk | Failing:
-        """The rows of a chunk by one function after the other; one that fails on a row leaves it to no other."""
+    def _one_by_one(
+        self, chunk: Chunk, first: int, paces: _Paces, going: Iterable[_GoingOn]
+    ) -> tuple[list[Calls], Chunk | Failing]:
+        """The functions that were called, and the rows of a chunk by one after the other; one that fails on a row
+        leaves it to no other.
+        """
+        used = list[Calls]()
         parts, errors = [(0, chunk)], dict[int, Exception]()
-        for calls, pace in zip(self._calls, paces, strict=True):
-            made = []
+        for go_on, pace in zip(going, paces, strict=True):
+            if not parts:
+                break
+            calls, made = go_on(parts[0][1]), list[tuple[int, Chunk]]()
             for place, part in parts:
                 results = calls.paced(calls.over, part, first + place, pace)
                 if isinstance(results, Failing):
                     made += _good(results, place, errors)
                 else:
                     made.append((place, results))
+            used.append(calls)
             parts = made
         rows = Chunk.concat([part for _, part in parts]) if parts else None
-        return Failing(rows, sorted(errors.items())) if errors or rows is None else rows
+        return used, Failing(rows, sorted(errors.items())) if errors or rows is None else rows
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         raise NotImplementedError("each map says it of itself")
@@ -179,6 +190,10 @@ def _joined(parts: Sequence[Trace | Untraceable]) -> Trace | None:
         if made is None:
             return None
     return made
+
+
+def _ready(calls: Calls) -> _GoingOn:
+    return lambda _: calls
 
 
 def _good(made: Failing, place: int, errors: dict[int, Exception]) -> list[tuple[int, Chunk]]:

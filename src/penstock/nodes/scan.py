@@ -13,8 +13,7 @@ from penstock.frozen import frozen
 from penstock.graph.node import END, Failing, Node, PlainRows, Rows, State, Step, method, transform
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import Plan
-from penstock.graph.state import DREW_UNCOUNTED
-from penstock.nodes.calls import BY_ROW, CallsBySpec, InOrder, pulled
+from penstock.nodes.calls import CallsBySpec, InOrder, knows_how, pulled, with_learned
 from penstock.nodes.inner import check_function
 from penstock.nodes.owned import as_given, owned
 from penstock.nodes.places import at_places, with_places
@@ -98,7 +97,7 @@ class Scan(Node):
         return n
 
     def start(self, epoch: int) -> State:
-        return None, tuple(flatten(self.initial_state))
+        return self._calls.begun(), tuple(flatten(self.initial_state))
 
     def knows(self, state: State) -> bool:
         if not (isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], tuple)):
@@ -106,16 +105,20 @@ class Scan(Node):
         # A leaf is a value: one that is a structure itself would be read as part of that around it.
         n = len(flatten(self.initial_state))
         is_of_leaves = len(state[1]) == n == len(flatten(pack(self.initial_state, state[1])))
-        return state[0] in (None, BY_ROW, DREW_UNCOUNTED) and is_of_leaves
+        return knows_how(state[0]) and is_of_leaves
+
+    def next_epoch(self, state: State, epoch: int) -> State:
+        begun, leaves = self.start(epoch)
+        return with_learned(state[0]) or begun, leaves
 
     def step(self, state: State, rows: Rows) -> Step:
-        """The state is (whether the results have a spec, the leaves of the user's state)."""
+        """The state is (what is known of the results, the leaves of the user's state)."""
         told, leaves = state
         found = pulled(self.calls, rows)
         if found is END:
             return state, END
         calls, chunk = found
-        calls.settle(told, Plan(self, (rows.plan,)))
+        calls = calls.on_from(told, Plan(self, (rows.plan,)), chunk, rows.scratch.setdefault("runs", {}))
         first, before = rows.position - len(chunk), pack(self.initial_state, leaves)
         after, made = calls.timed(
             lambda: self._made(calls, before, chunk, first), len(chunk), calls.pace(rows)

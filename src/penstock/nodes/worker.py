@@ -27,8 +27,8 @@ from penstock.spec import Spec
 
 __all__ = ["Answer", "Request", "SentError", "Shared", "live", "receive"]
 
-Request: TypeAlias = tuple[Chunk, int, Spec | None]
-"""Rows, the position of the first, and the spec of the results as far as it is known."""
+Request: TypeAlias = tuple[Chunk, int, Spec | None, str | None]
+"""Rows, the position of the first, and what is known of the results: their spec, and the text of it."""
 
 SentError: TypeAlias = tuple[int, str, bytes | None, str]
 """Place, message, the pickled exception where it can be pickled, and the text of its traceback."""
@@ -160,7 +160,7 @@ def _serve(connection: socket.socket, shared: Shared, calls: Calls) -> None:
 
 
 def _answer(calls: Calls, request: Request) -> Answer:
-    chunk, first, calls.seen = request
+    chunk, first, calls.seen, calls.told = request
     before = drawn_alone()
     made = calls.by_row(chunk, first)
     draws_alone = drawn_alone() != before

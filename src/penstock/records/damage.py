@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from penstock.errors import (
     ArgumentError,
@@ -13,7 +16,7 @@ from penstock.errors import (
     TruncatedRecordError,
 )
 
-__all__ = ["Damage", "DamageLog", "check_budget"]
+__all__ = ["Damage", "DamageLog", "checked_budget"]
 
 # A share of very few records says nothing yet.
 _FEWEST_FOR_A_SHARE = 1000
@@ -81,11 +84,10 @@ class DamageLog:
     def __init__(self, on_corrupt: str, budget: int | float | None, before: int = 0) -> None:  # noqa: PYI041
         if on_corrupt not in ("raise", "skip"):
             raise ArgumentError("open", "on_corrupt", got=on_corrupt, want='"raise" or "skip"')
-        check_budget("open", budget)
         self.raises = on_corrupt == "raise"
         self.found: list[Damage] = []
         self.over_budget = False
-        self._budget, self._before = budget, before
+        self._budget, self._before = checked_budget("open", budget), before
 
     @property
     def count(self) -> int:
@@ -128,13 +130,19 @@ class DamageLog:
         return f"{self.count} damaged places in the first {records} records, {allowed}"
 
 
-def check_budget(where: str, budget: object) -> None:
-    """Refuse what is no `corrupt_budget`."""
+def checked_budget(where: str, budget: Any) -> int | float | None:
+    """A `corrupt_budget` as Python's own number.
+
+    Raises:
+        ArgumentError: It is none.
+    """
     if budget is None:
-        return
-    if isinstance(budget, bool) or not isinstance(budget, (int, float)):
+        return None
+    number = budget.item() if isinstance(budget, np.number) else budget
+    if isinstance(number, bool) or not isinstance(number, int | float):
         want = "a number of damages (int) or a share of the records (float)"
         raise ArgumentError(where, "corrupt_budget", got=budget, want=want)
-    if not 0 <= budget <= (1.0 if isinstance(budget, float) else budget):
+    if not 0 <= number <= (1.0 if isinstance(number, float) else number):
         want = "at least 0, and as a share (float) at most 1.0"
         raise ArgumentError(where, "corrupt_budget", got=budget, want=want)
+    return number

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
-from penstock._native import keep_between_chunks
+from penstock._native import Counted, keep_between_chunks
 from penstock.column.chunk import Chunk
 from penstock.errors import (
     ArgumentError,
@@ -24,10 +24,10 @@ from penstock.errors import (
 from penstock.frozen import frozen
 from penstock.graph.node import END, Node
 from penstock.graph.plan import DEEPER, Plan
-from penstock.graph.state import from_json
+from penstock.graph.state import from_json, without_learned
 from penstock.run.at_hand import NOTHING, at_hand
 from penstock.run.edge import Edge, Mark, edge_over
-from penstock.run.later import CONTENTS, Point, Unwritten
+from penstock.run.later import Point, Unwritten
 from penstock.run.located import located
 from penstock.run.moved import goes_by_number, moved
 from penstock.run.opened_files import OpenedFiles, opened_in
@@ -119,7 +119,7 @@ class RowIterator(Iterator[Any]):
         self._edge = edge
         self._left, self._rows = NOTHING
         # How many rows are at hand, and where it stands behind them; None until a state was asked for.
-        self._at: tuple[Callable[[], int], Point] | None = None
+        self._at: Counted[Unwritten] | None = None
         self._process = os.getpid()
         self._interrupted_at = None
 
@@ -163,8 +163,9 @@ class RowIterator(Iterator[Any]):
                 self._note_full()
                 n = self._n + len(chunk)
                 left, rows = at_hand(chunk)
-                point = self._point(self._edge.mark(), n, self._skip) if self._keeps_states else None
-                at = None if point is None else (left.__length_hint__, point)
+                at = None
+                if self._keeps_states:
+                    at = _counted(left, self._point(self._edge.mark(), n, self._skip))
                 self._n, self._left, self._rows, self._interrupted_at, self._at = n, left, rows, None, at
             except Exception:
                 self._note_full()
@@ -250,14 +251,11 @@ class RowIterator(Iterator[Any]):
         # Loops ask for it after every batch: what `_standing` mostly does is done here, without a call.
         at = self._at
         if at is not None:
-            ahead, point = at
-            state = Unwritten(CONTENTS)
-            state.point, state.ahead = point, ahead()
-            return state
+            return at.now()
         self._writer.pipeline()
-        state = Unwritten(CONTENTS)
-        state.point, state.ahead = self._standing()
-        return state
+        point, ahead = self._standing()
+        unwritten: dict[Any, Any] = {ahead: point}
+        return Unwritten(unwritten)
 
     def state_dict(self) -> State:
         """Where this iterator stands; `get_state` by PyTorch's name."""
@@ -277,8 +275,7 @@ class RowIterator(Iterator[Any]):
         # Until the next rows are pulled nothing changes but how many are left: both are read at once, without waiting.
         at = self._at
         if at is not None:
-            ahead, point = at
-            return point, ahead()
+            return at.value, at.count()
         self._keeps_states = self._writer.knows_pipeline
         with self._lock:
             if self._pulled_from is not None:  # in the middle of `next`, from a handler of a signal
@@ -286,7 +283,7 @@ class RowIterator(Iterator[Any]):
                 return self._point(mark, rows, skip), 0
             point = self._point(self._interrupted_at or self._edge.mark(), self._n, self._skip)
             if self._keeps_states:
-                self._at = self._left.__length_hint__, point
+                self._at = _counted(self._left, point)
             return point, self._ahead
 
     def _point(self, mark: Mark, rows: int, skip: int) -> Point:
@@ -342,13 +339,13 @@ class RowIterator(Iterator[Any]):
             for one in given if is_of_ranks else (given,):
                 opened = open_state(one, "set_state")
                 plan = as_it_was(opened["pipeline"], self._given_plan)
-                check_pipeline(opened["pipeline"], plan, strict=strict, allow=allow, stacklevel=2)
+                has_same = check_pipeline(opened["pipeline"], plan, strict=strict, allow=allow, stacklevel=2)
                 theirs = plan_of(opened["pipeline"], plan)
                 uncounted += uncounted_in(opened)
                 opened_files |= opened_in(opened)
-                standings.append(
-                    Standing(from_json(opened.get("mark")), opened["rows"], opened.get("skip", 0))
-                )
+                mark = from_json(opened.get("mark"))
+                mark = mark if has_same else without_learned(mark)
+                standings.append(Standing(mark, opened["rows"], opened.get("skip", 0)))
             mark, rows, skip = standing = standing_of(theirs, standings)
             if theirs is not plan:
                 mark, skip = carried_over(with_skipped(standing), theirs, plan), 0
@@ -368,6 +365,11 @@ class RowIterator(Iterator[Any]):
             self._n, self._skip = rows, skip
             self._stand(edge)
         note_kept(plan, edge.mark())  # a pass may follow before a row is taken
+
+
+def _counted(left: Any, point: Point) -> Counted[Unwritten]:
+    """What gives states before the rows that are left of those before a point."""
+    return Counted(Unwritten, left.__length_hint__, point)
 
 
 def _further(plan: Plan, mark: Mark, skip: int) -> Mark | None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, final
 
 from penstock.errors import FailedPreconditionError
-from penstock.frozen import frozen
 from penstock.run.marks import Mark
 from penstock.run.opened_files import Opened
 from penstock.run.position import State
 from penstock.run.state_writer import StateWriter
 
-__all__ = ["CONTENTS", "Point", "Unwritten"]
+__all__ = ["Point", "Unwritten"]
 
-_UNWRITTEN: Final = "unwritten"
 # What reads or changes a dict. The rest makes another one, or says nothing of what is in it.
 _READING: Final = (vars(dict).keys() | {"__reduce__", "__reduce_ex__"}) - {
     "__class_getitem__",
@@ -28,33 +26,39 @@ _READING: Final = (vars(dict).keys() | {"__reduce__", "__reduce_ex__"}) - {
 }
 
 
-@frozen(eq=False)
+@final
 class Point:
-    """Where an iterator stands once it has given the rows at hand: values that never change.
+    """Where an iterator stands once it has given the rows at hand: values that never change."""
 
-    Attributes:
-        writer: Of the states of the iterator.
-        mark: Of its last edge.
-        rows: That it has given then.
-        skip: Rows to pass over after the mark.
-        uncounted: Nodes that have drawn random numbers which no state counts.
-        opened: Digests of the names and contents of files that functions opened.
-    """
+    __slots__ = ("_mark", "_opened", "_rows", "_skip", "_uncounted", "_writer")
 
-    writer: StateWriter
-    mark: Mark
-    rows: int
-    skip: int
-    uncounted: tuple[str, ...]
-    opened: Opened
+    def __init__(
+        self,
+        writer: StateWriter,
+        mark: Mark,
+        rows: int,
+        skip: int,
+        uncounted: tuple[str, ...],
+        opened: Opened,
+    ) -> None:
+        """What states are made of.
+
+        Args:
+            writer: Of the states of the iterator.
+            mark: Of its last edge.
+            rows: That it has given then.
+            skip: Rows to pass over after the mark.
+            uncounted: Nodes that have drawn random numbers which no state counts.
+            opened: Digests of the names and contents of files that functions opened.
+        """
+        self._writer, self._mark, self._rows, self._skip = writer, mark, rows, skip
+        self._uncounted, self._opened = uncounted, opened
 
     def written(self, ahead: int) -> State:
         """The state before the last `ahead` of these rows."""
-        rows = self.rows - ahead
-        return self.writer.write(self.mark, ahead, rows, self.skip, self.uncounted, self.opened)
+        rows = self._rows - ahead
+        return self._writer.write(self._mark, ahead, rows, self._skip, self._uncounted, self._opened)
 
-
-class _Guard:
     def __repr__(self) -> str:
         # Some writers of JSON go past the methods of a dict, and would take this text for a part of the state.
         raise FailedPreconditionError(
@@ -62,15 +66,11 @@ class _Guard:
         )
 
 
-CONTENTS: Final = {_UNWRITTEN: _Guard()}
-"""Of a state that is not written."""
-
-
 class Unwritten(State):
     """Is written before anything is done with it, and is a plain `State` from then on.
 
-    Made of `CONTENTS`, as that takes least time. It is the state before the last `ahead` rows of `point`: two names, as
-    a tuple of both takes a fifth of the time of all of it.
+    Until then one item is in it: a `Point`, by how many rows the state is before that. An empty dict would be made in
+    less time still, but the writer of JSON in C takes what is empty for empty without asking its class.
     """
 
     __slots__ = ()
@@ -78,13 +78,13 @@ class Unwritten(State):
 
 def _write(state: State) -> None:
     """Put the parts in. Several threads may at once, and any may be interrupted: all put in the same."""
-    point = getattr(state, "point", None)  # not there where somebody made one of another dict
-    if point is not None and dict.get(state, _UNWRITTEN) is CONTENTS[_UNWRITTEN]:
-        for name, part in point.written(state.ahead).items():
-            dict.setdefault(state, name, part)
-        dict.pop(state, _UNWRITTEN, None)
+    items: list[tuple[Any, Any]] = list(dict.items(state))  # past its methods, as `dict.copy` is not
+    for ahead, point in items:
+        if isinstance(point, Point):  # no other where somebody made one of another dict
+            for name, part in point.written(ahead).items():
+                dict.setdefault(state, name, part)
+            dict.pop(state, ahead, None)
     state.__class__ = State
-    state.point = None
 
 
 def _after_writing(name: str) -> Callable[..., Any]:

@@ -80,16 +80,6 @@ class State(dict[str, Any]):
     State(rows=1, epoch=0, ... bytes)
     """
 
-    __slots__ = ("__dict__", "__weakref__", "ahead", "point")
-    point: Any
-    """What one is written from that is not written yet: it becomes one of this class in its place (`run.later`)."""
-    ahead: int
-    """How many rows of the point it is before."""
-
-    def __getstate__(self) -> dict[str, Any] | None:
-        """What there is besides what is in the dict, for `copy` and `pickle`."""
-        return vars(self) or None
-
     def skip(self, *, rows: int | None = None, batches: int | None = None) -> State:
         """The state that is so many elements further on: an iterator that is set to it never gives those between.
 

@@ -45,7 +45,8 @@ def _rows(plan: Plan, epoch: int) -> RowSource | None:
     moved = _moved(plan, epoch) if plan.node.only_moves else None
     if moved is not None or not plan.inputs:
         return moved
-    if plan.node.keeps_rows or (epoch and type(plan.node).next_epoch is not Node.next_epoch):
+    node = plan.node
+    if node.keeps_rows or (epoch and not node.learns and type(node).next_epoch is not Node.next_epoch):
         return None
     inputs = [_rows(part, epoch) for part in plan.inputs]
     if any(rows is None for rows in inputs):

@@ -37,8 +37,10 @@ def _as_it_was(nodes: Iterator[Any], plan: Plan) -> Plan:
 
 def check_pipeline(
     pipeline: Any, plan: Plan, *, strict: bool | None, allow: Collection[str], stacklevel: int
-) -> None:
+) -> bool:
     """Raise where a state is of another pipeline; warn of functions that have changed.
+
+    Returns whether all functions are those of the state.
 
     Args:
         pipeline: The fingerprint in the state.
@@ -50,7 +52,8 @@ def check_pipeline(
     Raises:
         ArgumentError: Names all differences.
     """
-    found = [one for one in differences(pipeline, plan) if one.argument not in allow]
+    all_found = list(differences(pipeline, plan))
+    found = [one for one in all_found if one.argument not in allow]
     refused = [one for one in found if strict is not False and (strict or not one.is_function)]
     if refused:
         raise _refusal(refused, pipeline, fingerprint(plan))
@@ -58,6 +61,7 @@ def check_pipeline(
         what = "a function has changed" if one.is_function else "the state is of another pipeline"
         told = f"{_told(one)} {one.which}".rstrip()
         warnings.warn(f"set_state: {what}. {told}", stacklevel=stacklevel + 1)
+    return not any(one.is_function for one in all_found) and not found
 
 
 def _told(difference: Difference) -> str:

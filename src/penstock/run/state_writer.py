@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from penstock.frozen import frozen
-from penstock.graph.fingerprint import name_of, short_fingerprint
+from penstock.graph.fingerprint import Fingerprint, name_of, short_fingerprint
 from penstock.graph.plan import Plan
 from penstock.graph.shortened import shortened
 from penstock.graph.state import Written, pack, pack_nodes, to_json
@@ -57,21 +57,25 @@ class StateWriter:
         self._plan = plan
         self._spare = [Written()]
         self._place: _Place | None = None
-        self._pipeline: tuple[Any, Any] | None = None
+        self._pipeline: Fingerprint | None = None
+        self._packed_pipeline: Any = None
         self.knows_pipeline = False
 
-    def pipeline(self) -> tuple[Any, Any]:
-        """Which pipeline it is, and the same packed, shortened where even that is long.
-
-        Worked out the first time, since its files may change later.
-        """
+    def pipeline(self) -> Fingerprint:
+        """Which pipeline it is. Worked out the first time, since its files may change later."""
         if self._pipeline is None:
-            pipeline = short_fingerprint(self._plan)
-            packed = pack_nodes(pipeline)
-            is_long = len(json.dumps(packed)) > _MOST_PACKED
-            self._pipeline = pipeline, pack_nodes(shortened(pipeline)) if is_long else packed
+            self._pipeline = short_fingerprint(self._plan)
             self.knows_pipeline = True
         return self._pipeline
+
+    def _packed(self) -> Any:
+        """The pipeline packed, shortened where even that is long; few states need it."""
+        if self._packed_pipeline is None:
+            pipeline = self.pipeline()
+            packed = pack_nodes(pipeline)
+            is_long = len(json.dumps(packed)) > _MOST_PACKED
+            self._packed_pipeline = pack_nodes(shortened(pipeline)) if is_long else packed
+        return self._packed_pipeline
 
     def write(
         self, mark: Mark, ahead: int, rows: int, skip: int, uncounted: tuple[str, ...], opened: Opened
@@ -121,10 +125,10 @@ class StateWriter:
             document["uncounted"] = list(uncounted)
         if opened:
             document["opened"] = written(opened)
-        document["pipeline"], packed = self.pipeline()
+        document["pipeline"] = self.pipeline()
         if lean_bytes([document["pipeline"], below, inner, said]) > _LONG:
             document["version"] = STATE_VERSION
-            document["pipeline"], below, inner = packed, pack(below), pack(inner)
+            document["pipeline"], below, inner = self._packed(), pack(below), pack(inner)
         document["mark"] = [epoch, below, given, position, inner, said]
         begun = begun_checksum(rest_digest(document))
         return _Place(epoch, state, inputs, notes, State(document), begun, uncounted, opened)

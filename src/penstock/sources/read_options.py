@@ -9,7 +9,7 @@ from penstock.frozen import frozen
 from penstock.graph.recipe import recorded
 from penstock.nodes.arguments import at_least, flag, one_of
 from penstock.records.compress import reading_name
-from penstock.records.damage import check_budget
+from penstock.records.damage import checked_budget
 from penstock.records.frames import MAX_RECORD_BYTES, FrameReader
 
 __all__ = ["ReadOptions"]
@@ -37,11 +37,11 @@ class ReadOptions:
     where: InitVar[str] = "open"
 
     def __post_init__(self, where: str) -> None:
-        check_budget(where, self.corrupt_budget)
         checked = {
             "compression": reading_name(self.compression, where=where),
             "verify": flag(where, "verify", self.verify),
             "on_corrupt": one_of(where, "on_corrupt", self.on_corrupt, ("raise", "skip")),
+            "corrupt_budget": checked_budget(where, self.corrupt_budget),
             "tf_compatible": flag(where, "tf_compatible", self.tf_compatible),
             "max_record_bytes": at_least(where, "max_record_bytes", self.max_record_bytes, 1),
             "max_ratio": at_least(where, "max_ratio", self.max_ratio, 1),

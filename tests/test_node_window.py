@@ -11,7 +11,7 @@ from penstock.graph.plain import plain_rows
 from penstock.graph.plan import Plan
 from penstock.nodes.window import Window
 from penstock.run.iterator import RowIterator
-from penstock.testing import Faulty
+from penstock.testing import Faulty, Thirds
 
 
 def windows(n: int, *args, **kwargs) -> list[list[int]]:
@@ -136,3 +136,19 @@ def test_rows_of_windows_may_be_missing_as_those_outside_also_where_the_first_ar
     entries = windows.flat_map(lambda window: window.batch(2)).unbatch()
     assert entries.element_spec == some
     assert list(entries.map(lambda x: (x, 0)).map(lambda x, _: x)) == [1, 2, None, 4]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 7])
+def test_a_window_has_the_spec_of_all_rows_whatever_sizes_its_own_have(rows: int):
+    def in_batches() -> ps.Dataset:
+        return ps.Dataset(Plan(Thirds(7, (rows,)))).batch(2).shuffle(2, seed=1)
+
+    def of_its_spec(window: ps.Dataset) -> ps.Dataset:
+        assert window.element_spec == ps.TensorSpec((None,), np.int64)
+        return window.ragged_batch(2)
+
+    windows = in_batches().window(2).flat_map(of_its_spec)
+    assert [type(row) for row in windows] == [ps.Ragged, ps.Ragged]
+    together = in_batches().group_by_window(len, lambda _, window: of_its_spec(window), window_size=2)
+    assert {type(row) for row in together} == {ps.Ragged}
+    assert sum(len(row.values) for row in together) == sum(len(row.values) for row in windows) == 7

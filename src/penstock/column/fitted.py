@@ -10,13 +10,14 @@ import numpy as np
 from penstock.column.base import Column
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
+from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.unify import one_form
 from penstock.errors import InvalidArgumentError
 from penstock.spec import LeafSpec, NoneSpec, Spec, flatten, form
 from penstock.spec.structure import entries
 
-__all__ = ["as_optional", "fitted", "in_order_of"]
+__all__ = ["as_told", "fitted", "in_order_of"]
 
 
 def in_order_of(rows: Chunk, spec: Spec, where: str) -> tuple[Column, ...]:
@@ -54,12 +55,34 @@ def _arranged(structure: Any, like: Any) -> list[Column]:
     return [column for name, part in places.items() for column in _arranged(parts[name], part)]
 
 
-def as_optional(column: Column, leaf: LeafSpec) -> Column:
+def _as_optional(column: Column, leaf: LeafSpec) -> Column:
     """The column as one of rows that may be missing where a spec says so, also where all of these are there."""
     if not leaf.optional or column.valid is not None:
         return column
     made: Column = replace(column, valid=np.ones(len(column), np.bool_))  # type: ignore[type-var]
     return made
+
+
+def as_told(column: Column, leaf: LeafSpec) -> Column:
+    """The column in the form that follows from a spec, also where all of these rows agree in sizes that it leaves open,
+    or none is missing. Where they are no such rows, as they are.
+
+    >>> import numpy as np
+    >>> from penstock.column.fixed import FixedColumn
+    >>> from penstock.spec import TensorSpec
+    >>> as_told(FixedColumn(np.ones((2, 3))), TensorSpec((None,), np.float64)).spec
+    TensorSpec(shape=(None,), dtype=float64)
+    """
+    column = _as_optional(column, leaf)
+    if column.spec == leaf:
+        return column
+    try:
+        made = _fitted(column, leaf, "", "")
+    except InvalidArgumentError:
+        return column
+    if isinstance(made, ShapedColumn):
+        return replace(made, shape=leaf.shape)
+    return replace(made, size=leaf.shape[0]) if isinstance(made, RaggedColumn) else made
 
 
 def fitted(rows: Chunk, spec: Spec, where: str) -> tuple[Column, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.empty import empty_chunk
+from penstock.column.fitted import as_told
 from penstock.column.make import chunk_of
 from penstock.column.nested import NestedColumn
 from penstock.errors import ArgumentError, InvalidArgumentError
@@ -427,7 +428,9 @@ class _Reading:
         number, mark = self.number, self.mark
         self.number, self.mark = number + 1, None  # where this fails the window is passed over
         positions = self._full.window(number)
-        window = self._rows.take(positions)
+        window, leaves = self._rows.take(positions), self._rows.spec.leaves
+        told = [as_told(column, leaf) for column, leaf in zip(window.columns, leaves, strict=True)]
+        window = window.with_columns(told, len(window)).came_from(window)
         made = self._node.open(int(self._full.keys[number]), window, int(positions[-1]))
         begins = self._node.begins(made, self._before + number, self._kept, self._begun.now)
         plan, begins = opened_by(made, window, begins)

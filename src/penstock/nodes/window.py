@@ -11,7 +11,7 @@ import numpy as np
 
 from penstock.column.base import IntArray, offsets_of
 from penstock.column.chunk import Chunk
-from penstock.column.fitted import as_optional
+from penstock.column.fitted import as_told
 from penstock.column.make import chunk_of
 from penstock.column.nested import NestedColumn
 from penstock.frozen import frozen
@@ -139,7 +139,7 @@ class Window(Node):
         inner = rows.take(kept[places[there]])
         offsets, size = offsets_of(there.sum(axis=1)), self.size if self.drop_remainder else None
         pairs = zip(inner.columns, rows.spec.leaves, strict=True)
-        parts = [Chunk(as_optional(column, leaf)).came_from(inner) for column, leaf in pairs]
+        parts = [Chunk(as_told(column, leaf)).came_from(inner) for column, leaf in pairs]
         columns = [NestedColumn(offsets, part, size) for part in parts]
         made = Chunk(pack(inner.template, columns), windows)
         return made if inner.origins is None else made.made_of(inner.origins.grouped_by(offsets))
@@ -164,4 +164,4 @@ class Window(Node):
 
 def _dataset(values: Sequence[Any], leaf: Any) -> Any:
     [column] = chunk_of(values, Spec(leaf)).columns
-    return NestedColumn(np.array([0, len(values)]), Chunk(as_optional(column, leaf))).present()[0]
+    return NestedColumn(np.array([0, len(values)]), Chunk(as_told(column, leaf))).present()[0]

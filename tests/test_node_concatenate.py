@@ -68,3 +68,14 @@ def test_rows_that_do_not_fit_are_refused_at_once():
             numbers.concatenate(other)
     with pytest.raises(ArgumentTypeError, match="dataset is 3, wanted a Dataset"):
         numbers.concatenate(3)
+
+
+def test_rows_by_number_have_their_entries_in_the_order_of_the_first_too():
+    first = ps.Dataset.from_tensor_slices({"a": [1, 2], "b": [3, 4]})
+    second = ps.Dataset.from_tensor_slices({"b": [7], "a": [5]})
+    both = first.concatenate(second)
+    rows = [("a", 1), ("b", 3)], [("a", 2), ("b", 4)], [("a", 5), ("b", 7)]
+    assert [list(row.items()) for row in both] == list(rows)
+    assert [list(both[i].items()) for i in range(3)] == list(rows)
+    assert list(both[[2, 0]]) == ["a", "b"]
+    assert [list(row.items()) for row in both.skip(2).shuffle()] == [rows[2]]

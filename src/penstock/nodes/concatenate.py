@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -104,8 +105,15 @@ class Concatenate(Node):
         structure = structure_of((first, second))
         yield from (row_in_form(row, structure) for row in second)
 
-    def random_access(self, first: RowSource, second: RowSource) -> RowSource:  # type: ignore[override]
-        return _Joined(first, second)
+    def by_number(self, first: Plan, second: Plan) -> RowSource | None:  # type: ignore[override]
+        if first.rows is None or second.rows is None:
+            return None
+        return _Joined(first.rows, second.rows, partial(self._of_second, first))
+
+    def _of_second(self, first: Plan, chunk: Chunk) -> Chunk:
+        """Rows of the second input, in the form of those of the first where its function does not fail on all rows."""
+        spec = first.spec_now
+        return chunk if spec is None else chunk_in_form(chunk, spec.structure)
 
     @classmethod
     def examples(cls) -> list[Node]:
@@ -116,6 +124,7 @@ class Concatenate(Node):
 class _Joined:
     first: RowSource
     second: RowSource
+    in_form: Callable[[Chunk], Chunk]
 
     def __len__(self) -> int:
         return min(len(self.first) + len(self.second), sys.maxsize)
@@ -123,9 +132,11 @@ class _Joined:
     def gather(self, rows: IntArray) -> Chunk:
         border = len(self.first)
         is_second = rows >= border
-        if is_second.all() == is_second.any():
-            return self.second.gather(rows - border) if is_second.any() else self.first.gather(rows)
+        if not is_second.any():
+            return self.first.gather(rows)
+        second = self.in_form(self.second.gather(rows[is_second] - border))
+        if is_second.all():
+            return second
         first = self.first.gather(rows[~is_second])
-        second = chunk_in_form(self.second.gather(rows[is_second] - border), first.template)
         places = np.where(is_second, np.cumsum(is_second), np.cumsum(~is_second)) - 1
         return Chunk.gather_from([first, second], is_second.astype(np.int64), places)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Generic, Literal, Self, TypeVar
 
 from penstock.column.chunk import Chunk
 from penstock.column.make import chunk_of
-from penstock.column.packing import normal_function_result
+from penstock.column.packing import normal_function_result, spec_of
 from penstock.errors import PenstockError, SpecError
 from penstock.graph.explain import IN_TURN
 from penstock.graph.node import END, Failing, Rows, SpecUnknown, State
@@ -387,8 +387,10 @@ class Calls:
         traced = self.__dict__.get("traced")
         if isinstance(traced, Trace):
             return traced.spec, False
-        spec = result_spec(normal_function_result(result), self.where, traced and traced.sketch)
-        return (spec, True) if self.told is None else as_learned(self.told, spec)
+        row, sizes = normal_function_result(result), traced and traced.sketch
+        if self.told is not None:
+            return as_learned(self.told, spec_of(row).loosened(sizes))
+        return result_spec(row, self.where, sizes), True
 
     def _packed_singly(
         self, results: list[Any], failed: list[tuple[int, Exception]], first: int

@@ -100,3 +100,15 @@ def test_only_dicts_of_a_known_number_are_filled_up():
         ps.Dataset.zip({"a": ps.Dataset.range(2)}).pad_to_cardinality(1)
     with pytest.raises(ArgumentError, match="number of rows is -2"):
         ps.Dataset.zip({"a": unknown(2)}).pad_to_cardinality(4)
+
+
+@pytest.mark.parametrize("expected", [3, 7])
+def test_rows_by_number_are_counted_too(expected):
+    rows = ps.Dataset.range(5).assert_cardinality(expected)
+    for take in (lambda: rows[1], lambda: next(iter(rows.shuffle(seed=1))), lambda: rows[[0, 1]]):
+        with pytest.raises(
+            FailedPreconditionError, match=rf"expected to contain {expected} .* contained .*5 "
+        ):
+            take()
+    assert ps.Dataset.range(5).assert_cardinality(5)[1] == 1
+    assert sorted(ps.Dataset.range(5).assert_cardinality(5).shuffle(seed=1)) == [0, 1, 2, 3, 4]

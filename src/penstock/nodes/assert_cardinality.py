@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from penstock.column.base import IntArray
+from penstock.column.chunk import Chunk
 from penstock.errors import FailedPreconditionError
 from penstock.frozen import frozen
 from penstock.graph.node import (
@@ -31,7 +33,8 @@ __all__ = ["AssertCardinality"]
 class AssertCardinality(Node):
     """The same rows, with a number of them that you know: `len` works without a pass.
 
-    Where there are fewer or more, a FailedPreconditionError comes after the rows that were expected.
+    Where there are fewer or more, a FailedPreconditionError comes after the rows that were expected; by number
+    (`ds[i]`, a full shuffle) in place of every row.
 
     Args:
         expected_cardinality: Rows; -1 where they never end.
@@ -80,13 +83,15 @@ class AssertCardinality(Node):
             return (n + len(chunk), False), chunk
         if chunk is END and not missing:
             return state, END
-        found = f"only {n}" if chunk is END else f"at least {n + 1}"
+        raise Broken(self.error(f"only {n}" if chunk is END else f"at least {n + 1}"), (n, True))
+
+    def error(self, found: str) -> FailedPreconditionError:
+        """The error where there are `found` rows."""
         expected = "endless" if self.expected_cardinality == INFINITE else self.expected_cardinality
-        error = FailedPreconditionError(
+        return FailedPreconditionError(
             f"assert_cardinality: Input dataset was expected to contain {expected} elements but contained {found} "
             "elements. Give the right number, or leave the call out."
         )
-        raise Broken(error, (n, True))
 
     def before(self, state: State, row: int, *n: int) -> Before:
         return (row, state[1]), (row,)
@@ -95,8 +100,25 @@ class AssertCardinality(Node):
         return rows
 
     def random_access(self, rows: RowSource) -> RowSource:  # type: ignore[override]
-        return rows
+        return _Counted(self, rows)
 
     @classmethod
     def examples(cls) -> list[Node]:
         return [cls(12)]
+
+
+@frozen
+class _Counted:
+    """Rows by number, of which none is given where their number is another one."""
+
+    node: AssertCardinality
+    rows: RowSource
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def gather(self, rows: IntArray) -> Chunk:
+        n = len(self.rows)
+        if n != self.node.expected_cardinality:
+            raise self.node.error(f"only {n}" if n < self.node.expected_cardinality else str(n))
+        return self.rows.gather(rows)

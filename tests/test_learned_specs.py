@@ -205,6 +205,26 @@ def test_rows_by_number_are_those_of_the_spec() -> None:
         assert rows_with_errors(again) == rows_with_errors(rows)
 
 
+def test_the_first_row_by_number_tells_the_spec_without_a_sample() -> None:
+    calls: list[int] = []
+
+    def called(x: Any) -> Any:
+        calls.append(int(x))
+        return number(x)
+
+    ds = ps.Dataset.range(N).map(called)
+    assert [row.dtype for row in ds[[0, 5, 6]]] == [np.int32] * 3
+    assert [row.dtype for row in ds[[5]]] == [np.int32]
+    assert calls == [0, 5, 6, 5]
+
+
+def test_rows_beside_a_first_one_that_fails_tell_no_spec_of_rows_by_number() -> None:
+    ds = ps.Dataset.range(N).map(failing)
+    with pytest.raises(ps.errors.FunctionError, match="row 0"):
+        ds[[0, 5]]
+    assert [row.dtype for row in ds[[5]]] == [row.dtype for row in ps.Dataset.range(N).map(failing)[[1]]]
+
+
 def test_classes_of_users_come_back() -> None:
     rows = iter(mapped(pair, 1))
     next(rows)

@@ -279,15 +279,28 @@ class Calls:
             runs[id(self)] = run = self._learning(told, plan if is_sampled else None)
         return run
 
-    def by_number(self, plan: Plan, chunk: Chunk) -> Calls:
-        """The function for rows that are asked for by number, whichever come first. `plan` is that of its node."""
+    def by_number(self, chunk: Chunk, plan: Plan, *, begins: bool) -> Chunk | Failing:
+        """The results for rows that are asked for by number, whichever come first.
+
+        Args:
+            chunk: The rows.
+            plan: That of its node.
+            begins: Whether the first of them is the first of all.
+        """
         self.look_again()
         self._check(chunk)
         if self.is_traced or self.result is not None:
-            return self
-        if self._by_number is None:
-            self._by_number = self._learning(None, plan)
-        return self._by_number
+            return self.over(chunk, 0)
+        run = self._by_number
+        if run is not None:
+            return run.over(chunk, 0)
+        # The first row of all tells the spec as it does in a pass, without a call for a sample.
+        is_told = begins and not may_lack(self.rows)
+        run = self._learning(None, None if is_told else plan)
+        made = run.over(chunk, 0)
+        if not (is_told and isinstance(made, Failing)):  # the first may have failed, and told nothing
+            self._by_number = run
+        return made
 
     def _learning(self, told: str | None, plan: Plan | None) -> Self:
         """The function for one pass, of which the spec of the results is to be learned, or to be taken from samples."""

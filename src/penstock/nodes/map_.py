@@ -231,8 +231,9 @@ class _Mapped:
 
     def gather(self, rows: IntArray) -> Chunk:
         taken, calls = self.rows.gather(rows), self.node.calls(self.plan.spec)
-        calls = calls.by_number(Plan(self.node, (self.plan,)), taken)
-        made = results_of(calls.over(taken, 0), taken)
+        begins = len(rows) > 0 and int(rows[0]) == 0
+        made = calls.by_number(taken, Plan(self.node, (self.plan,)), begins=begins)
+        made = results_of(made, taken)
         if isinstance(made, Failing):
             place, error = made.take_errors()[0]
             cause = error.__cause__ if isinstance(error.__cause__, Exception) else error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from functools import partial
 from threading import Event
+from time import monotonic, sleep
 
 from penstock.run.pool import Pool
 from penstock.run.threads import Left, leave_if_sent_home
@@ -52,3 +53,34 @@ def test_work_that_asks_whether_it_is_wanted_ends_with_its_pool():
     assert begun.wait(60)
     del pool
     assert left.wait(60)
+
+
+class Owner:
+    """What a pool ends with."""
+
+
+def test_a_pool_that_its_work_holds_ends_with_its_owner():
+    before, begun, may_end = pool_threads(), Event(), Event()
+    pool, owner = Pool(2), Owner()
+    pool.end_with(owner)
+
+    def waits() -> Pool:
+        begun.set()
+        assert may_end.wait(60)
+        return pool
+
+    pool.submit(waits)
+    assert begun.wait(60)
+    assert pool.submit(lambda: 3).result() == 3
+    threads = pool_threads() - before
+    assert len(threads) == 2
+    del owner
+    until = monotonic() + 60
+    while all(thread.is_alive() for thread in threads):  # the one that has nothing to do waits for none
+        assert monotonic() < until
+        sleep(0.01)
+    assert pool.submit(lambda: 4).result() == 4
+    may_end.set()
+    for thread in pool_threads() - before:
+        thread.join(60)
+        assert not thread.is_alive()

@@ -61,6 +61,7 @@ def leave_early(make: Callable[[], ps.Dataset], run: Callable[..., Any] = next) 
         lambda: ps.Dataset.range(9).interleave(
             lambda _: ps.Dataset.range(9999).map(waits), 9, 5, ps.AUTOTUNE
         ),
+        lambda: ps.Dataset.range(9).interleave(lambda _: ps.Dataset.range(9999).map(waits), 9, 5, 3),
     ],
 )
 def test_leaving_early_frees_threads_and_memory_at_once(make: Callable[[], ps.Dataset]):

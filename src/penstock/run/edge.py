@@ -290,6 +290,7 @@ class Edge(Giving):
         known.uncounted.opened.note(plan)
         if self._branch_readers is None or (threads > 0 and self._branch_readers is known.readers):
             self._branch_readers = Readers(threads if threads > 0 else None, known.most_threads)
+            self._branch_readers.end_with(self)
         shared = replace(known, meter=None, readers=self._branch_readers)
         return self._branch_over(plan, checked(mark, plan), begins, shared)
 

@@ -68,48 +68,53 @@ class Pool:
     def __init__(self, threads: int) -> None:
         self._queue: _Queue = SimpleQueue()
         self._threads = threads
-        self._started = [0]
+        self._started = 0
         self._running: list[Thread] = []
-        weakref.finalize(self, _send_home, self._queue, self._started, os.getpid())
+        self._has_ended = Event()
+        self._end = weakref.finalize(self, _send_home, self._queue, self._has_ended, os.getpid())
+
+    def end_with(self, owner: object) -> None:
+        """Have the threads end also when another object is dropped: work that goes on may hold this one.
+
+        Where Python has no lock, this one would then be freed only once the thread that has made it goes on.
+        """
+        weakref.finalize(owner, self._end)
 
     def submit(self, work: Callable[[], Any], *, may_be_done_here: bool = False) -> Ticket:
         """Have work done, also by whoever wants the result where `may_be_done_here`, or no thread can be begun."""
-        if self._started[0] < self._threads:
-            self._started[0] += 1
-            thread = start(_run, (self._queue, self._started), "penstock-work")
-            if thread is None:
-                self._started[0] -= 1
-            else:
+        if self._started < self._threads and not self._has_ended.is_set():
+            thread = start(_run, (self._queue, self._has_ended), "penstock-work")
+            if thread is not None:
+                self._started += 1
                 self._running.append(thread)
-        ticket = Ticket(work, self._running, may_be_done_here=may_be_done_here or not self._started[0])
+        may_be_done_here = may_be_done_here or not self._started or self._has_ended.is_set()
+        ticket = Ticket(work, self._running, may_be_done_here=may_be_done_here)
         self._queue.put(ticket)
         return ticket
 
     def resize(self, threads: int) -> None:
         """Use another number of threads from now on."""
         self._threads = threads
-        while self._started[0] > threads:
-            self._started[0] -= 1
+        while self._started > threads:
+            self._started -= 1
             self._queue.put(None)
 
 
-def _run(queue: _Queue, started: list[int]) -> None:
+def _run(queue: _Queue, has_ended: Event) -> None:
     while (ticket := queue.get()) is not None:
-        ends_when(lambda: started[0] < 0)
+        ends_when(has_ended.is_set)
         ticket.run()
         del ticket  # a waiting thread must not keep the rows of its last work
+    if has_ended.is_set():
+        queue.put(None)  # for the next thread: one may begin as the pool ends
 
 
-def _send_home(queue: _Queue, started: list[int], process: int) -> None:
+def _send_home(queue: _Queue, has_ended: Event, process: int) -> None:
     if process != os.getpid():
         return
-    n, started[0] = started[0], -1
+    has_ended.set()
     with suppress(Empty):  # threads may take what is there at the same time
         while True:
-            ticket = queue.get_nowait()
-            if ticket is None:  # for one that was to end before
-                n += 1
-            else:
+            if (ticket := queue.get_nowait()) is not None:
                 ticket.leave()  # nobody waits for it any more
-    for _ in range(n):
-        queue.put(None)
+    queue.put(None)

@@ -46,6 +46,10 @@ class Readers:
         self._own = BoundedSemaphore(threads or most or _MOST_OWN_THREADS)
         self._lock = Lock()
 
+    def end_with(self, owner: object) -> None:
+        """Have the threads end once another object is dropped: what they make ahead holds this one."""
+        self._pool.end_with(owner)
+
     def ahead(self, plan: Plan, steps: Making, depth: int) -> Ahead | AheadInTurns | None:
         """What the steps of a plan make, in advance; None where they are to be taken as they come.
 

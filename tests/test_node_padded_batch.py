@@ -1,6 +1,8 @@
 """padded_batch and sparse_batch: rows of different lengths in one array."""
 
 import json
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -154,3 +156,24 @@ def test_a_state_goes_on_where_rows_are_filled_up_by_nan(filler):
         state, rest = json.loads(json.dumps(rows.get_state())), [row.tolist() for row in rows]
         rows.set_state(state, strict=True)
         assert str([row.tolist() for row in rows]) == str(rest)
+
+
+@dataclass(slots=True)
+class Slots:
+    a: Any
+    b: Any
+
+
+def test_shapes_and_fillers_may_stand_in_a_data_class_without_a_dict():
+    rows = lists(3).map(lambda row: Slots(row, 1))
+    batches = list(rows.padded_batch(3, Slots([3], None), Slots(-1, None)))
+    assert batches[0].a.tolist() == [[-1, -1, -1], [1, -1, -1], [2, 2, -1]]
+    with pytest.raises(ArgumentTypeError, match="padded_shapes"):
+        rows.padded_batch(3, ([3], []))
+
+
+@pytest.mark.parametrize("shapes", [[None], {"a": [], "b": []}, (None,), 3])
+def test_shapes_in_another_structure_than_the_rows_are_of_a_wrong_type(shapes):
+    rows = lists(3).map(lambda row: (row, 1))
+    with pytest.raises(TypeError, match="padded_shapes"):
+        rows.padded_batch(2, shapes)

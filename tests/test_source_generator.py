@@ -345,8 +345,14 @@ def test_wrong_types_of_arguments_are_refused(args, options, message):
 
 
 def test_arguments_that_contradict_each_other_are_refused():
-    with pytest.raises(ArgumentError, match="left out where output_signature is given"):
+    with pytest.raises(
+        TypeError, match=r"output_types is .*, wanted left out where output_signature is given"
+    ):
         from_generator(pairs, np.int32, output_signature=INT)
+    with pytest.raises(
+        TypeError, match=r"output_shapes is .*, wanted left out where output_signature is given"
+    ):
+        from_generator(pairs, output_shapes=(), output_signature=INT)
     with pytest.raises(ArgumentError, match="wanted dtypes for output_shapes"):
         from_generator(pairs, output_shapes=())
 

@@ -17,6 +17,7 @@ from penstock.column.unranked import UnrankedColumn
 from penstock.errors import (
     ArgumentError,
     ArgumentTypeError,
+    DataLossError,
     FunctionError,
     InvalidArgumentError,
     PenstockError,
@@ -52,6 +53,12 @@ PIPELINES: dict[str, Callable[[ps.Dataset], ps.Dataset]] = {
     "cached": lambda ds: ds.cache().take(5).skip(1),
     "groups": lambda ds: ds.group_by_window(lambda row: np.int64(row.ndim), lambda _, rows: rows, 2),
     "joined": lambda ds: ds.concatenate(ds).prefetch(2),
+    "filled up": lambda ds: ds.filter(lambda row: row.ndim == 1).padded_batch(2, [None]),
+    "filled up in a dict": lambda ds: (
+        ds.filter(lambda row: row.ndim == 2)
+        .map(lambda row: {"row": row, "n": None}, output_signature={"row": SPEC, "n": ps.NoneSpec()})
+        .padded_batch(2, {"row": [3, None], "n": None})
+    ),
 }
 
 
@@ -77,6 +84,24 @@ def test_rows_that_agree_are_batched_and_others_are_told():
         list(dataset().batch(2))
     with pytest.raises(InvalidArgumentError, match="scalar components"):
         list(dataset().skip(1).unbatch())
+
+
+def test_rows_are_filled_up_to_a_shape_that_is_given():
+    lines = dataset().filter(lambda row: row.ndim == 1)
+    batches = lines.padded_batch(2, [None], padding_values=np.int8(-1))
+    assert batches.element_spec == ps.TensorSpec((None, None), np.int8)
+    assert same(list(batches), [np.array([[1, 2], [-1, -1]], np.int8), np.array([[5, 6]], np.int8)])
+    assert lines.padded_batch(2, [3], drop_remainder=True).element_spec == ps.TensorSpec((2, 3), np.int8)
+    with pytest.raises(DataLossError, match="smaller size"):
+        list(lines.padded_batch(2, [1]))
+
+
+def test_a_batch_with_a_row_of_other_axes_than_the_shape_given_is_an_error_in_its_place():
+    rows = iter(dataset().padded_batch(1, [2]))
+    assert same(next(rows), np.array([[1, 2]], np.int8))
+    with pytest.raises(InvalidArgumentError, match=r"shape \[\].*\[2\]"):
+        next(rows)
+    assert same(list(dataset().padded_batch(1, [2]).ignore_errors())[1], np.zeros((1, 2), np.int8))
 
 
 def test_what_needs_a_number_of_axes_names_the_way_out():

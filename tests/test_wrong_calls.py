@@ -34,6 +34,12 @@ def test_code_for_tensorflow_catches_wrong_arguments():
         tf.data.Dataset.range("a")
 
 
+@pytest.mark.parametrize("call", [lambda rows: rows.zip(), lambda rows: rows.zip(rows, datasets=(rows,))])
+def test_a_call_of_zip_that_fits_none_is_a_type_error(call):
+    with pytest.raises(TypeError, match="zip: number of datasets is"):
+        call(ps.Dataset.range(4))
+
+
 def test_a_wrong_argument_says_what_it_said_and_survives_a_worker():
     for error in (SIZE, pickle.loads(pickle.dumps(SIZE))):
         assert str(error) == "batch: size is 0, wanted at least 1."

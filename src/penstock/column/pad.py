@@ -19,10 +19,11 @@ from penstock.column.none import NoneColumn
 from penstock.column.ragged import RaggedColumn
 from penstock.column.shaped import ShapedColumn
 from penstock.column.unify import shaped_of
-from penstock.errors import ArgumentTypeError, DataLossError
+from penstock.column.unranked import UnrankedColumn
+from penstock.errors import ArgumentTypeError, DataLossError, InvalidArgumentError
 from penstock.spec import Shape
 
-__all__ = ["pad", "target_shapes", "too_small"]
+__all__ = ["other_rank", "pad", "target_shapes", "too_small"]
 
 
 def pad(
@@ -52,6 +53,8 @@ def pad(
 def _padded(column: Column, size: int, wanted: Shape | None, filler: Any) -> Column:
     if isinstance(column, NoneColumn):
         return column.grouped(size)
+    if isinstance(column, UnrankedColumn) and wanted is not None:
+        column = _of_rank(column, wanted)
     if not _is_regular(column):
         help = "Batch such leaves with batch or ragged_batch, or leave them out with map."
         raise ArgumentTypeError("padded_batch", "a component", got=column.spec, want="arrays", help=help)
@@ -62,6 +65,22 @@ def _padded(column: Column, size: int, wanted: Shape | None, filler: Any) -> Col
     elif isinstance(column, RaggedColumn) and (wanted is None or _only_first(wanted, column.inner)):
         return _padded_lists(column, size, None if wanted is None else wanted[:1], filler)
     return _padded_arrays(shaped_of(column), size, wanted, filler)
+
+
+def _of_rank(column: UnrankedColumn, wanted: Shape) -> ShapedColumn:
+    """The rows, which must have as many axes each as the shape they are padded to."""
+    other = np.flatnonzero(column.ranks != len(wanted))
+    if len(other):
+        raise other_rank(column.shapes.to_list()[int(other[0])].tolist(), wanted)
+    return column.ranked()
+
+
+def other_rank(found: list[int], wanted: Shape) -> InvalidArgumentError:
+    """What padding raises when a row has another number of axes than the shape given."""
+    return InvalidArgumentError(
+        f"padded_batch: a row has the shape {found}, which cannot be padded to {list(wanted)}. "
+        "All rows must have as many axes as the padded shape: bring them to it with map."
+    )
 
 
 def _is_regular(column: Column) -> bool:

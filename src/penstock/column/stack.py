@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.column.dense import different_shapes
-from penstock.column.pad import too_small
+from penstock.column.pad import other_rank, too_small
 from penstock.column.to_sparse import check_fits
 from penstock.column.values import Ragged, Sparse
 from penstock.spec import (
@@ -167,6 +167,11 @@ def _stacked_sparse(values: list[Sparse]) -> Sparse:
 
 
 def _padded(values: list[Any], spec: LeafSpec, wanted: Shape | None, filler: Any) -> Any:
+    if isinstance(spec, UnrankedSpec) and wanted is not None:
+        other = [list(np.shape(value)) for value in values if np.ndim(value) != len(wanted)]
+        if other:
+            raise other_rank(other[0], wanted)
+        spec = TensorSpec(wanted, spec.dtype)
     if not isinstance(spec, TensorSpec) or not spec.shape:
         return _dense(values, spec, 0)
     values, spec = _without_missing(values, spec)

@@ -22,6 +22,7 @@ from penstock.spec import (
     Shape,
     Spec,
     TensorSpec,
+    UnrankedSpec,
     flatten,
     is_structure,
     pack,
@@ -29,6 +30,7 @@ from penstock.spec import (
     text,
 )
 from penstock.spec.lacking import together
+from penstock.spec.structure import entries
 
 __all__ = ["PaddedBatch"]
 
@@ -48,7 +50,8 @@ def padded_batch(
     Args:
         batch_size: Rows in a batch, at least 1.
         padded_shapes: The shape of every component, in the structure of the rows; one shape where rows are one
-            array. None or -1 in it, or in its place, is the longest of the batch.
+            array. None or -1 in it, or in its place, is the longest of the batch. Components whose number of axes
+            differs from row to row need one.
         padding_values: What to fill with, in the structure of the rows, or one value for all; 0, b"" or False where
             None. Python numbers take the dtype of their component, NumPy values must have it.
         drop_remainder: Leave out a last batch of fewer rows.
@@ -128,33 +131,38 @@ def _parts(structure: Any, given: Any, name: str) -> Iterator[Any]:
         yield from (None for _ in flatten(structure))
     elif isinstance(structure, dict):
         if not isinstance(given, dict) or given.keys() != structure.keys():
-            raise ArgumentError(
+            raise ArgumentTypeError(
                 "padded_batch", name, got=given, want=f"a dict of {', '.join(map(repr, structure))}"
             )
         for key, part in structure.items():
             yield from _parts(part, given[key], name)
     elif isinstance(structure, tuple):
         if not isinstance(given, tuple | list) or len(given) != len(structure):
-            raise ArgumentError("padded_batch", name, got=given, want=f"a tuple of {len(structure)} parts")
+            raise ArgumentTypeError(
+                "padded_batch", name, got=given, want=f"a tuple of {len(structure)} parts"
+            )
         for part, mine in zip(structure, given, strict=True):
             yield from _parts(part, mine, name)
     else:
         if type(given) is not type(structure):
-            raise ArgumentError("padded_batch", name, got=given, want=f"a {type(structure).__name__}")
-        for key, part in vars(structure).items():
+            raise ArgumentTypeError("padded_batch", name, got=given, want=f"a {type(structure).__name__}")
+        for key, part in entries(structure) or ():
             yield from _parts(part, getattr(given, key), name)
 
 
 def _checked_shape(given: Any, leaf: LeafSpec) -> Shape | None:
     if isinstance(leaf, NoneSpec):
         return None
-    if not isinstance(leaf, TensorSpec):
+    is_told = isinstance(leaf, UnrankedSpec) and given is not None
+    if not isinstance(leaf, TensorSpec) and not is_told:
         help = "Batch such components with batch or ragged_batch, or leave them out with map."
         raise ArgumentTypeError("padded_batch", "a component", got=leaf, want="arrays", help=help)
     if given is None:
         return None
     known = [None if size in (None, -1) else size for size in _listed(given)]
     shape = tuple(None if n is None else whole_number("padded_batch", "a padded shape", n) for n in known)
+    if is_told:
+        return shape
     too_small = len(shape) == len(leaf.shape) and any(
         want is not None and size is not None and want < size
         for want, size in zip(shape, leaf.shape, strict=True)

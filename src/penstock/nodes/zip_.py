@@ -10,7 +10,7 @@ from typing import Any
 from penstock.column.base import IntArray
 from penstock.column.chunk import Chunk
 from penstock.column.origins import Origins
-from penstock.errors import ArgumentError
+from penstock.errors import ArgumentError, ArgumentTypeError
 from penstock.frozen import frozen
 from penstock.graph.node import (
     END,
@@ -57,7 +57,7 @@ def zip_datasets(*args: Any, datasets: Any = None) -> Plan:
     """
     if bool(args) == (datasets is not None):
         got = f"{len(args)} positional{'' if datasets is None else ' and datasets='}"
-        raise ArgumentError("zip", "number of datasets", got=got, want="at least one, either way")
+        raise ArgumentTypeError("zip", "number of datasets", got=got, want="at least one, either way")
     structure = datasets if not args else args[0] if len(args) == 1 else args
     plans = tuple(plan_of(dataset, "zip", "a dataset") for dataset in flatten(structure))
     if not plans:

@@ -88,8 +88,8 @@ def from_generator(
         output_signature: The spec of a row: `ps.TensorSpec`, `ps.RaggedSpec`, `ps.SparseSpec` in its structure.
 
     Raises:
-        ArgumentTypeError: `generator` is no callable, or a spec is none.
-        ArgumentError: Both `output_signature` and `output_types`, or shapes without types.
+        ArgumentTypeError: `generator` is no callable, a spec is none, or both `output_signature` and types or shapes.
+        ArgumentError: Shapes without types.
         FunctionError: (as rows are made) The generator raised, which is the cause; names the row.
         OtherRowsError: (as rows are made) The generator yields fewer rows than the position to go on from.
         InvalidArgumentError: (as rows are made) A row does not fit the spec; the iterator can go on after it.
@@ -110,8 +110,12 @@ def from_generator(
     packed = tuple(map(pack_value, args or ()))
     if output_signature is not None:
         if output_types is not None or output_shapes is not None:
-            want = "left out where output_signature is given"
-            raise ArgumentError("from_generator", "output_types", got=output_types, want=want)
+            name = "output_shapes" if output_types is None else "output_types"
+            got, want = (
+                (output_shapes if output_types is None else output_types),
+                "left out where output_signature is given",
+            )
+            raise ArgumentTypeError("from_generator", name, got=got, want=want)
         want = "ps.TensorSpec, ps.RaggedSpec or ps.SparseSpec in the structure of a row"
         return Generated(generator, packed, signature("from_generator", output_signature, LeafSpec, want))
     if output_types is None and output_shapes is not None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from penstock.trace.align import aligned, ndim_of
+from penstock.trace.as_in_rows import one_by_one, unless_reversed, unless_zeros_meet
 from penstock.trace.form import Arg, Kind
 from penstock.trace.functions import numpy_function
 from penstock.trace.operations import Build, Operation, Run, first_only, register
@@ -64,7 +65,10 @@ def _operator(name: str) -> Build:
     fast = elementwise(ufunc)
 
     def build(*args: Any) -> Run:
-        return one_by_one(meaning, args) if _is_complex_scalar(args) else fast(*args)
+        run = fast(*args)
+        if not any(map(_is_complex, args)):
+            return run
+        return unless_reversed(run, meaning, args) if max(map(ndim_of, args)) else one_by_one(meaning, args)
 
     return build
 
@@ -74,9 +78,15 @@ def _ufunc_build(ufunc: np.ufunc) -> Build:
     fast = elementwise(ufunc)
 
     def build(*args: Any, **kwargs: Any) -> Run:
-        run = fast(*args, **kwargs)
-        is_apart = ufunc in _APPROXIMATE and _is_half_scalar(args[0])
-        return one_by_one(partial(ufunc, **kwargs), args) if is_apart else run
+        run, row = fast(*args, **kwargs), partial(ufunc, **kwargs)
+        is_complex = any(map(_is_complex, args))
+        if is_complex and not max(map(ndim_of, args)):
+            return one_by_one(row, args)
+        if ufunc in _APPROXIMATE and _is_half_scalar(args[0]):
+            return one_by_one(row, args)
+        if is_complex or ufunc in _APPROXIMATE or ufunc is np.arctan2:
+            return unless_reversed(run, row, args)
+        return unless_zeros_meet(run, row, args) if ufunc in _OF_ZEROS else run
 
     return build
 
@@ -89,16 +99,18 @@ _APPROXIMATE: Final = frozenset(
 )
 
 
+_OF_ZEROS: Final = frozenset([np.fmax, np.fmin])
+
+
 def _is_half_scalar(arg: Any) -> bool:
     """Single float16 are computed otherwise than arrays of them; so are whole numbers of eight bits, as such."""
     return isinstance(arg, Arg) and not arg.ndim and np.result_type(arg.dtype, np.float16) == np.float16
 
 
-def _is_complex_scalar(args: tuple[Any, ...]) -> bool:
-    """Complex arithmetic rounds differently in arrays than in single values."""
-    return max(map(ndim_of, args)) == 0 and any(
-        isinstance(arg, complex | np.complexfloating) or (isinstance(arg, Arg) and arg.dtype.kind == "c")
-        for arg in args
+def _is_complex(arg: Any) -> bool:
+    """Complex arithmetic rounds differently in arrays than in single values, and than in rows that stand backwards."""
+    return isinstance(arg, complex | np.complexfloating) or (
+        isinstance(arg, Arg | np.ndarray) and arg.dtype.kind == "c"
     )
 
 
@@ -109,10 +121,10 @@ def powers(function: Callable[..., Any]) -> Build:
         fast = elementwise(function if isinstance(args[0], Arg) and ndim_of(args[0]) else np.power)
         if not kwargs and not any(map(_is_float, args)):
             return fast(*args)
-        is_apart = max(map(ndim_of, args)) == 0 or _is_one_for_several(args[1])
-        return (
-            one_by_one(partial(function, **kwargs), _no_strings(args)) if is_apart else fast(*args, **kwargs)
-        )
+        row = partial(function, **kwargs)
+        if max(map(ndim_of, args)) == 0 or _is_one_for_several(args[1]):
+            return one_by_one(row, _no_strings(args))
+        return unless_reversed(fast(*args, **kwargs), row, args)
 
     return build
 
@@ -130,17 +142,6 @@ def _is_float(arg: Any) -> bool:
     return isinstance(arg, float | complex)
 
 
-def one_by_one(function: Callable[..., Any], args: tuple[Any, ...]) -> Run:
-    """Runs a function on each row in turn, where its arithmetic differs from that of arrays of all of them."""
-
-    def run(*values: Any) -> Any:
-        given = iter(values)
-        columns = [next(given) if isinstance(arg, Arg) else [arg] * len(values[0]) for arg in args]
-        return np.array([function(*row) for row in zip(*columns, strict=True)])
-
-    return run
-
-
 def _where(condition: Any, x: Any, y: Any) -> Run:
     return elementwise(np.where)(condition, x, y)
 
@@ -153,11 +154,27 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max:
         return elementwise(np.minimum)(a, high)
     if high is None:
         return elementwise(np.maximum)(a, low)
-    return elementwise(np.clip)(a, low, high)
+    run = elementwise(np.clip)(a, low, high)
+    if not any(isinstance(bound, Arg) or np.ndim(bound) for bound in (low, high)):
+        return run
+    return unless_zeros_meet(run, _clip_row, (a, low, high))
 
 
 def _clip_row(a: Any, a_min: Any = None, a_max: Any = None, **bounds: Any) -> Any:
     return np.asarray(a)[()].clip(a_min, a_max, **bounds)
+
+
+@first_only
+def _angle(x: Arg, deg: bool = False) -> Run:
+    row = partial(np.angle, deg=deg)
+    return unless_reversed(row, row, (x,))
+
+
+@first_only
+def _real_if_close(x: Arg, _tol: float = 100) -> Run:
+    if x.dtype.kind == "c":
+        raise Unfit("real or complex, as the values of a row are")
+    return lambda values: values
 
 
 @first_only
@@ -202,7 +219,7 @@ for _name, _ufunc in list(vars(np).items()):
         and _name == _ufunc.__name__
         and _ufunc is not np.power
     ):
-        register(Operation(f"np.{_name}", _ufunc, _ufunc_build(_ufunc), by_item=True))
+        register(Operation(f"np.{_name}", _ufunc, _ufunc_build(_ufunc), by_item=_ufunc not in _OF_ZEROS))
 numpy_function(np.where, _where, by_item=True)
 numpy_function(np.clip, _clip, row=_clip_row)
 numpy_function(np.copy, keeping_shape(lambda x, *_, **__: x))
@@ -210,7 +227,9 @@ numpy_function(np.zeros_like, keeping_shape(np.zeros_like))
 numpy_function(np.ones_like, keeping_shape(np.ones_like))
 numpy_function(np.searchsorted, second_only(np.searchsorted))
 for _function in (
-    *(np.round, np.around, np.nan_to_num, np.real, np.imag, np.angle, np.isin, np.digitize, np.interp),
-    *(np.iscomplex, np.isreal, np.isposinf, np.isneginf, np.fix, np.sinc, np.i0, np.real_if_close),
+    *(np.round, np.around, np.nan_to_num, np.real, np.imag, np.isin, np.digitize, np.interp),
+    *(np.iscomplex, np.isreal, np.isposinf, np.isneginf, np.fix, np.sinc, np.i0),
 ):
     numpy_function(_function, keeping_shape(_function))
+numpy_function(np.angle, _angle)
+numpy_function(np.real_if_close, _real_if_close)

@@ -87,7 +87,7 @@ def _array(value: Any, dtype: Any = None) -> Run:
     """What `np.array` makes of a value, or of nested lists of values."""
     if isinstance(value, Arg):
         return (lambda values: values) if dtype is None else (lambda values: values.astype(dtype))
-    inner = [_array(item) if any(True for _ in parts(item, Arg)) else None for item in value]
+    inner = [_entry(item, dtype) if any(True for _ in parts(item, Arg)) else None for item in value]
     counts = [sum(1 for _ in parts(item, Arg)) for item in value]
 
     def run(*values: Any) -> Any:
@@ -99,6 +99,26 @@ def _array(value: Any, dtype: Any = None) -> Run:
         return stacked if dtype is None else stacked.astype(dtype)
 
     return run
+
+
+def _entry(value: Any, dtype: Any) -> Run:
+    """What stands in a list for `np.array`, which converts arrays as they are, but refuses numbers out of range."""
+    if not isinstance(value, Arg):
+        return _array(value, dtype)
+    if dtype is None or value.ndim or np.dtype(dtype).kind not in "iu":
+        return lambda values: values
+    info = np.iinfo(dtype)
+
+    def checked(values: Any) -> Any:
+        numbers = values.real if values.dtype.kind == "c" else values
+        if numbers.dtype.kind == "f":
+            numbers = np.trunc(numbers.astype(np.float64))
+        least, most = numbers.min().item(), numbers.max().item()
+        if not info.min <= least <= most <= info.max:
+            raise OverflowError(f"a number out of the range of {np.dtype(dtype)}")
+        return values
+
+    return checked
 
 
 register(Operation("array", lambda value, dtype=None: np.array(value, dtype)[()], _array))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.trace.align import lifted, ndim_of
+from penstock.trace.as_in_rows import one_by_one
 from penstock.trace.form import Arg, Kind
 from penstock.trace.functions import numpy_function
 from penstock.trace.operations import Operation, Run, register
@@ -41,10 +43,19 @@ def _matrix(arg: Any, value: Any, axis: int, batch: int) -> NDArray[Any]:
 
 def _dot(a: Any, b: Any) -> Run:
     if 0 in (ndim_of(a), ndim_of(b)):
-        return elementwise(np.multiply)(_strong(a), _strong(b))
+        a, b = _strong(a), _strong(b)
+        if any(arg.dtype.kind in "fc" for arg in (a, b)):  # -0.0, which is added to 0.0 in some shapes
+            return one_by_one(np.dot, (a, b))
+        return elementwise(np.multiply)(a, b)
     if max(ndim_of(a), ndim_of(b)) > 2:
         raise Unfit("np.dot of more than two axes; np.matmul is traced")
-    return _matmul(a, b)
+    return _of_complex_vectors(np.dot, a, b) or _matmul(a, b)
+
+
+def _of_complex_vectors(function: Callable[..., Any], a: Any, b: Any) -> Run | None:
+    """Runs a product of two vectors row by row where they are complex: another function of BLAS than matrices have."""
+    is_complex = "c" in {np.asarray(x).dtype.kind if not isinstance(x, Arg) else x.dtype.kind for x in (a, b)}
+    return one_by_one(function, (a, b)) if is_complex and (ndim_of(a), ndim_of(b)) == (1, 1) else None
 
 
 def _strong(value: Any) -> Any:
@@ -55,7 +66,7 @@ def _strong(value: Any) -> Any:
 def _inner(a: Any, b: Any) -> Run:
     if (ndim_of(a), ndim_of(b)) != (1, 1):
         raise Unfit("np.inner of more than one axis")
-    return _matmul(a, b)
+    return _of_complex_vectors(np.inner, a, b) or _matmul(a, b)
 
 
 def _outer(a: Any, b: Any) -> Run:

@@ -107,11 +107,9 @@ def says_passed_over(mark: Any) -> bool:
     >>> says_passed_over((0, 4, 0, 2, ((0, PASSED_OVER, 0, 8, (), ()),), ()))
     True
     """
-    return (
-        mark == PASSED_OVER
-        if isinstance(mark, str)
-        else isinstance(mark, tuple) and any(map(says_passed_over, mark))
-    )
+    if isinstance(mark, tuple):
+        return any(map(says_passed_over, mark))
+    return isinstance(mark, str) and mark == PASSED_OVER
 
 
 def to_json(value: Any, written: Written | None = None) -> Any:

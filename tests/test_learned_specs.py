@@ -335,3 +335,61 @@ def test_a_chain_of_functions_gives_rows_of_its_spec() -> None:
         ds = mapped(number, seed).map(lambda x: x * 2)
         kinds = {row.dtype for row in ds}
         assert kinds == {ds.element_spec.dtype}
+
+
+@pytest.mark.parametrize("make", [number, in_order, length])
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_batches_behind_the_first_state_are_of_the_rows_before(
+    make: Callable[[Any], Any], seed: int | None, epochs: int
+) -> None:
+    """A state says by number where such rows stand, and the first of them alone has shown their spec."""
+
+    def build() -> ps.Dataset:
+        rows = ps.Dataset.range(1, N + 1)
+        rows = rows if seed is None else rows.shuffle(seed=seed)
+        return rows.map(make).map(lambda row: row).ragged_batch(3).repeat(epochs)
+
+    expected = rows_with_errors(iter(build()))
+    for given in range(len(expected) + 1):
+        rows = iter(build())
+        for _ in range(given):
+            with suppress(ps.errors.FunctionError):
+                next(rows)
+        assert rows_with_errors(restored(build(), rows.get_state())) == expected[given:]
+
+
+def test_rows_behind_those_that_are_skipped_are_of_the_spec_of_the_first() -> None:
+    def build(seen: list[int]) -> ps.Dataset:
+        return ps.Dataset.range(N).map(lambda x: [seen.append(int(x)), number(x)][1]).repeat(2)
+
+    for n in range(1, 2 * N):
+        seen: list[int] = []
+        state = iter(build([])).get_state().skip(rows=n)
+        assert [row.dtype for row in restored(build(seen), state)] == [np.int32] * (2 * N - n)
+        assert len(seen) <= 2 * N - n + 2  # the trace and the sample: none of those between
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        lambda ds: ds.map(lambda x: x + 0),
+        lambda ds: ds.filter(lambda x: x >= 0),
+        lambda ds: ds.take_while(lambda x: x >= 0),
+        lambda ds: ds.unique(),
+        lambda ds: ds.scan(np.int64(0), lambda n, x: (n + 1, x)),
+        lambda ds: ds.batch(3).map(lambda x: x + 0).unbatch(),
+        lambda ds: ds.shuffle(3, seed=1).filter(lambda x: x >= 0),
+        lambda ds: ds.cache().map(lambda x: x + 0).repeat(2),
+    ],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_below_what_asks_for_their_spec_are_of_it_behind_a_mark_too(
+    above: Callable[[ps.Dataset], ps.Dataset], seed: int
+) -> None:
+    expected = rows_with_errors(iter(above(mapped(number, seed))))
+    for given in range(len(expected)):
+        rows = iter(above(mapped(number, seed)))
+        for _ in range(given):
+            next(rows)
+        assert rows_with_errors(restored(above(mapped(number, seed)), rows.get_state())) == expected[given:]

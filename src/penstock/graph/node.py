@@ -151,6 +151,9 @@ class Node(ABC):
     learns: ClassVar[bool] = False
     """Whether its states bring into the next epoch what the first rows have told of all, and nothing else."""
 
+    asks_spec: ClassVar[bool] = False
+    """Whether it asks for the spec of its input before it takes a row: rows of a function below it are of that then."""
+
     only_moves: ClassVar[bool] = False
     """Whether its rows are rows of its inputs, and which ones follows from their numbers alone."""
 

@@ -20,7 +20,7 @@ from penstock.graph.node import END, Failing, Rows, SpecUnknown, State
 from penstock.graph.plan import Plan
 from penstock.graph.recorded import RecordedFunction, set_trace_reader
 from penstock.graph.rows import _End
-from penstock.graph.state import BY_ROW, DREW_UNCOUNTED
+from penstock.graph.state import BY_ROW, DREW_UNCOUNTED, PASSED_OVER
 from penstock.nodes.effects import Around, trace_without_effects
 from penstock.nodes.lacking import Lacking
 from penstock.nodes.learned import as_learned, is_learned, learned
@@ -49,6 +49,7 @@ __all__ = [
     "has_spec",
     "knows_how",
     "noted",
+    "passed_over",
     "pulled",
     "with_learned",
 ]
@@ -262,7 +263,7 @@ class Calls:
             chunk: The rows that come next, where they are known.
             runs: Keeps what this gave for the step before.
         """
-        if state is None:
+        if state in (None, PASSED_OVER):
             self.look_again()
             if chunk is not None:
                 self._check(chunk)
@@ -437,12 +438,20 @@ def knows_how(state: State) -> bool:
     """Whether a value that was read from somewhere can be the state of a node that calls a function."""
     if isinstance(state, tuple):
         return len(state) == 2 and state[0] == BY_ROW and is_learned(state[1])
-    return state in (None, TRACED, BY_ROW, DREW_UNCOUNTED)
+    return state in (None, TRACED, BY_ROW, PASSED_OVER, DREW_UNCOUNTED)
 
 
-def with_learned(state: State) -> State:
-    """The state in which such a node begins the next epoch: its results have the spec that they had."""
-    return state if isinstance(state, tuple) else None
+def passed_over(state: State) -> State:
+    """The state behind rows that were not made: what comes next is not the first row, which tells the spec."""
+    return PASSED_OVER if state is None else state
+
+
+def with_learned(state: State, begun: State) -> State:
+    """The state in which such a node begins the next epoch: its results have the spec that they had.
+
+    Without one it begins as at first, in the state `begun`, but behind rows.
+    """
+    return state if isinstance(state, tuple) else passed_over(begun)
 
 
 def noted(nbytes: int, n: int) -> int:

@@ -150,6 +150,7 @@ class Filter(Node):
     """
 
     by_itself: ClassVar[bool] = True
+    asks_spec: ClassVar[bool] = True
     changes_no_row: ClassVar[frozenset[str]] = frozenset({"parallel", "workers"})
     predicate: Callable[..., Any]
     parallel: int = 1

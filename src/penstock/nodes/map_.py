@@ -30,7 +30,7 @@ from penstock.graph.node import (
 from penstock.graph.placed import is_placed
 from penstock.graph.plan import AsOne, Plan
 from penstock.nodes.arguments import signature
-from penstock.nodes.calls import Calls, CallsBySpec, knows_how, pulled, with_learned
+from penstock.nodes.calls import Calls, CallsBySpec, knows_how, passed_over, pulled, with_learned
 from penstock.nodes.maps import joined_maps
 from penstock.nodes.pieces import in_pieces
 from penstock.nodes.places import at_places, with_places
@@ -112,6 +112,7 @@ class Map(Node):
     by_itself: ClassVar[bool] = True
     changes_no_row: ClassVar[frozenset[str]] = frozenset({"parallel", "workers"})
     learns: ClassVar[bool] = True
+    asks_spec: ClassVar[bool] = True
     map_func: Callable[..., Any]
     parallel: int = 1
     result: Spec | None = None
@@ -165,7 +166,7 @@ class Map(Node):
         return self._calls.begun()
 
     def next_epoch(self, state: State, epoch: int) -> State:
-        return with_learned(state) or self.start(epoch)
+        return with_learned(state, self.start(epoch))
 
     def may_join(self, rows: Plan) -> bool:  # type: ignore[override]
         # One number of threads is for all that run together; processes take rows to functions of one map.
@@ -184,7 +185,7 @@ class Map(Node):
         return sampled(self.calls(rows.spec).tried, rows, "map")
 
     def before(self, state: State, row: int, *n: int) -> Before:
-        return state, (row,)
+        return passed_over(state) if row else state, (row,)
 
     def plain(self, rows: PlainRows) -> Iterator[Any]:  # type: ignore[override]
         for i, row in enumerate(rows):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.column.chunk import Chunk
 from penstock.column.packing import normal_function_result, pack_row, spec_of
@@ -62,6 +62,7 @@ class Scan(Node):
         scan_func: The function.
     """
 
+    asks_spec: ClassVar[bool] = True
     initial_state: Any
     scan_func: Callable[[Any, Any], Any]
     _calls: CallsBySpec[InOrder] = field(default_factory=CallsBySpec, init=False, repr=False, compare=False)
@@ -109,7 +110,7 @@ class Scan(Node):
 
     def next_epoch(self, state: State, epoch: int) -> State:
         begun, leaves = self.start(epoch)
-        return with_learned(state[0]) or begun, leaves
+        return with_learned(state[0], begun), leaves
 
     def step(self, state: State, rows: Rows) -> Step:
         """The state is (what is known of the results, the leaves of the user's state)."""

@@ -24,7 +24,7 @@ from penstock.errors import (
 from penstock.frozen import frozen
 from penstock.graph.node import END, Node
 from penstock.graph.plan import DEEPER, Plan
-from penstock.graph.state import from_json, without_learned
+from penstock.graph.state import from_json, says_passed_over, without_learned
 from penstock.run.at_hand import NOTHING, at_hand
 from penstock.run.edge import Edge, Mark, edge_over
 from penstock.run.later import Point, Unwritten
@@ -374,7 +374,11 @@ def _counted(left: Any, point: Point) -> Counted[Unwritten]:
 
 def _further(plan: Plan, mark: Mark, skip: int) -> Mark | None:
     """The mark behind rows that are to be skipped, where arithmetic tells it and is asked."""
-    return moved(mark, plan, skip) if skip or goes_by_number(mark, plan) else None
+    if skip:
+        return moved(mark, plan, skip)
+    further = moved(mark, plan, 0) if goes_by_number(mark, plan) else None
+    # A function has shown in the few rows since the mark of what spec its results are: they are made again.
+    return None if says_passed_over(further) else further
 
 
 def _unless_a_row_fails(open_edge: Callable[[], Edge]) -> Edge | None:

@@ -72,6 +72,13 @@ def test_profile_stops_after_the_rows_asked_for():
     assert Dataset.counter().profile(rows=12).rows == 12
 
 
+def test_profile_names_no_bottleneck_where_no_node_made_a_row():
+    report = Dataset.range(0).map(np.square).profile(5)
+    assert report.rows == 0
+    assert report.advice == "No node made a row, so there is nothing to compare."
+    assert "No node" not in Dataset.range(9).filter(lambda x: x > 9).profile(5).advice
+
+
 def _branching(x):
     return x if x > 3 else -x
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import penstock as ps
 from penstock.dataset import Dataset
 from penstock.errors import FunctionError
 from penstock.nodes.with_options import Options, ThreadingOptions
@@ -16,6 +17,37 @@ def test_explain_draws_every_node_with_what_it_gives():
         "└─ Range(0, stop=7, step_size=1, dtype=int64)",
         "         7 rows, by number: TensorSpec(shape=(), dtype=int64)",
     ]
+
+
+def _next_sum(total, x):
+    return total + x, total
+
+
+def _nothing(_):
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("rows", "function"),
+    [
+        (Dataset.range(3).scan(np.int64(0), _next_sum), _next_sum),
+        (Dataset.range(3).map(_nothing), _nothing),
+        (Dataset.range(3).map(np.square, output_signature=ps.TensorSpec((), np.int32)), None),
+    ],
+)
+def test_the_line_that_stopped_a_trace_is_never_that_of_the_call_of_explain(rows, function):
+    line = next(line for line in rows.explain().splitlines() if "row by row" in line)
+    if function is None:
+        assert "line" not in line
+    else:
+        assert line.endswith(f"(test_explain.py, line {function.__code__.co_firstlineno})")
+
+
+def test_explain_tells_of_weights_where_they_differ():
+    parts = [Dataset.range(3)] * 3
+    assert Dataset.sample_from_datasets(parts, seed=1).explain().startswith("sample_from_datasets(seed=1)\n")
+    text = Dataset.sample_from_datasets(parts, [0.5, 0.2, 0.3], seed=1).explain()
+    assert text.startswith("sample_from_datasets(weights=(0.5, 0.2, 0.3), seed=1)\n")
 
 
 def test_explain_says_what_has_no_end():
@@ -38,6 +70,13 @@ def test_profile_counts_rows_and_time_of_every_node(monkeypatch):
 
 def test_profile_stops_after_the_rows_asked_for():
     assert Dataset.counter().profile(rows=12).rows == 12
+
+
+def test_profile_names_no_bottleneck_where_no_node_made_a_row():
+    report = Dataset.range(0).map(np.square).profile(5)
+    assert report.rows == 0
+    assert report.advice == "No node made a row, so there is nothing to compare."
+    assert "No node" not in Dataset.range(9).filter(lambda x: x > 9).profile(5).advice
 
 
 def _branching(x):

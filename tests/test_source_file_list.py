@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import penstock as ps
+import penstock.tf as tf
 from penstock.run.iterator import RowIterator
 from penstock.sources.list_files import list_files
 from penstock.testing import check_laws
@@ -24,6 +25,28 @@ def names(folder: Path, *patterns: str) -> list[str]:
     given = [str(folder / pattern) for pattern in patterns]
     paths = RowIterator(list_files(given, shuffle=False))
     return [os.path.relpath(path.decode(), folder) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("[^a]?.txt", ["b*.txt", "b^.txt"]),
+        ("[!b]?.txt", ["a0.txt"]),
+        (r"a\[0\].txt", ["a[0].txt"]),
+        ("a[[]0].txt", ["a[0].txt"]),
+        (r"b\*.txt", ["b*.txt"]),
+        ("b[*^].txt", ["b*.txt", "b^.txt"]),
+        (r"[\]a]0.txt", ["a0.txt"]),
+        ("[]a]0.txt", ["a0.txt"]),
+        (r"a\0.txt", ["a0.txt"]),
+        (r"[\!b]^.txt", ["b^.txt"]),
+    ],
+)
+def test_patterns_are_read_as_posix_reads_them(tmp_path: Path, pattern: str, found: list[str]):
+    for name in ("a[0].txt", "a0.txt", "b^.txt", "b*.txt"):
+        (tmp_path / name).write_bytes(b"")
+    assert sorted(names(tmp_path, pattern)) == sorted(found)
+    assert [Path(path).name for path in tf.io.gfile.glob(str(tmp_path / pattern))] == sorted(found)
 
 
 @pytest.mark.parametrize(

@@ -54,11 +54,27 @@ def is_as_by_rows(function, *columns):
 
 @pytest.mark.parametrize("function", [np.exp, np.arcsin, np.arctan, np.log, np.angle, abs, lambda x: x**1.5])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
-@pytest.mark.parametrize("shape", [(5,), (1, 5), (2, 2)])
+@pytest.mark.parametrize("shape", [(1,), (5,), (1, 5), (2, 2)])
 def test_functions_of_reversed_rows_are_those_of_the_rows(function: Any, dtype: Any, shape: Any):
     real, imaginary = np.random.default_rng(1).random((2, 301, *shape))
     x = (real + 1j * imaginary if dtype is np.complex128 else real).astype(dtype)
     assert is_as_by_rows(lambda x: function(x[..., ::-1]), x)
+
+
+@pytest.mark.parametrize("function", [np.exp, np.arctan2, np.power])
+def test_functions_of_reversed_rows_of_several_lengths_are_those_of_the_rows(function: Any):
+    random = np.random.default_rng(1)
+    rows = [random.random(n) for n in random.integers(0, 9, 2000)]
+    source = ps.Dataset.from_generator(
+        lambda: iter(rows), output_signature=ps.TensorSpec((None,), np.float64)
+    )
+
+    def reverse(x):
+        return function(*[x[::-1]] * function.nin)
+
+    made = source.map(reverse)
+    assert "traced" in str(made.explain())
+    assert as_bytes(made) == as_bytes(map(reverse, rows))
 
 
 @pytest.mark.parametrize("function", [np.arctan2, np.power, lambda x, y: x**y])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -93,3 +94,31 @@ def test_rows_as_numpy_come_by_next_too():
         windows = its.data.Dataset.range(4).window(2)
         spec = its.data.DatasetSpec.from_value(windows)
         assert "DatasetSpec(TensorSpec(shape=(), dtype=tf.int64, name=None)" in str(spec)
+
+
+COMPOSITE = {
+    "lists of two lengths": lambda its: its.ragged.constant([[1, 2], [3]]),
+    "lists of one length": lambda its: its.ragged.constant([[1, 2], [3, 4]]),
+    "empty lists": lambda its: its.ragged.constant([[], []], dtype=its.int32),
+    "lists of lists": lambda its: its.ragged.constant([[[1], []], [[3, 4]]]),
+    "texts": lambda its: its.ragged.constant([["a"], []]),
+    "sparse": lambda its: its.sparse.from_dense([[1, 0], [0, 2]]),
+    "beside others": lambda its: {"a": (its.sparse.from_dense([0, 1]), 1), "b": None},
+}
+
+
+def nested(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: nested(part) for name, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map(nested, value))
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return value.shape, list(map(nested, value))
+    return value if value is None or isinstance(value, bytes) else (value.dtype, value.shape, value.tolist())
+
+
+@pytest.mark.parametrize("name", COMPOSITE)
+def test_ragged_and_sparse_rows_as_numpy_are_arrays(name: str):
+    rows = [its.data.Dataset.from_tensors(COMPOSITE[name](its)).repeat(2) for its in (tf, ptf)]
+    theirs, mine = (list(map(nested, its.as_numpy_iterator())) for its in rows)
+    assert mine == theirs

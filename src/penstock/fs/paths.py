@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from penstock.errors import ArgumentError, ArgumentTypeError, NotFoundError
+from penstock.fs.patterns import for_glob
 
 __all__ = [
     "INDEX_SUFFIX",
@@ -169,10 +170,13 @@ def _expand_one(item: str | os.PathLike[str]) -> list[str]:
 
 
 def matching(pattern: str) -> list[str]:
-    """The paths that match a pattern, those that begin with a dot too, without penstock's own; in any order."""
-    if not glob.has_magic(pattern):
-        return [pattern] if os.path.lexists(pattern) else []
-    paths = glob.glob(pattern, include_hidden=True)
+    """The paths that match a pattern as POSIX reads it, in any order.
+
+    Those that begin with a dot are among them, penstock's own are not.
+    """
+    if not glob.has_magic(pattern) and os.path.lexists(pattern):
+        return [pattern]
+    paths = glob.glob(for_glob(pattern), include_hidden=True)
     return [path for path in paths if pattern.endswith(_OURS) or not path.endswith(_OURS)]
 
 

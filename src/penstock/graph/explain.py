@@ -84,7 +84,17 @@ def _arguments(node: Node) -> Iterator[str]:
             if not isinstance(value, Drawn | FromGlobal):
                 yield f"seed={value[1]}"
             continue
+        if part.name == "cdf":  # of the weights that were given
+            yield from _weights(value)
+            continue
         yield _shown(value) if i == 0 else f"{part.name}={_shown(value)}"
+
+
+def _weights(sums: tuple[float, ...]) -> Iterator[str]:
+    """The shares of which these are the sums, where they differ."""
+    shares = np.diff(sums, prepend=0) / sums[-1]
+    if not np.allclose(shares, shares[0]):
+        yield f"weights={_shown(tuple(float(f'{share:.3g}') for share in shares))}"
 
 
 def _equal(value: Any, default: Any) -> bool:

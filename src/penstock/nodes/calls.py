@@ -38,6 +38,7 @@ from penstock.nodes.sizes import bounded_rows
 from penstock.nodes.sketched import told_by_sketch
 from penstock.spec import NoneSpec, Spec, map_structure
 from penstock.trace import Trace, Untraceable, agrees, call
+from penstock.trace.recorded import place_of
 from penstock.trace.together import TooMuchTogether
 from penstock.unlocked import cached_property
 
@@ -133,9 +134,9 @@ class Calls:
             # It is kept: with its traceback it would keep the iterator that asked first, and its threads.
             return Untraceable(reason.reason, reason.file, reason.line, reason.sketch)
         if self.result is not None and made.spec != self.result:
-            return Untraceable("its result is not what output_signature says", None, None)
+            return Untraceable("its result is not what output_signature says", *place_of(self.function))
         if self.result is None and is_nothing(made.spec):
-            return Untraceable("its result holds no value", None, None)
+            return Untraceable("its result holds no value", *place_of(self.function))
         self._lacking = Lacking(made, self.function)
         return self._lacking.refused() or made
 
@@ -250,7 +251,7 @@ class Calls:
             self._promise(made.spec)
             if isinstance(again, Trace):
                 reason = "since what it uses has changed, its results have another spec"
-                self.__dict__["traced"] = Untraceable(reason, None, None)
+                self.__dict__["traced"] = Untraceable(reason, *place_of(self.function))
 
     def on_from(self, state: State, plan: Plan, chunk: Chunk | None, runs: dict[int, Any]) -> Self:
         """The function as it goes on from a state of its node, whatever passes others make with it.
@@ -329,7 +330,7 @@ class Calls:
         if isinstance(made, Trace):
             reason = "traced, it gives other results than called with a row (is it random?)"
             lacking = map_structure(lambda leaf: leaf if leaf.optional else NoneSpec(), made.spec.structure)
-            self.__dict__["traced"] = Untraceable(reason, None, None, lacking)
+            self.__dict__["traced"] = Untraceable(reason, *place_of(self.function), lacking)
 
     def recorded(self, head: Callable[[], Chunk | None]) -> Trace | None:
         """The function as a trace, where it runs as one."""
@@ -430,7 +431,7 @@ class InOrder(Calls):
         What is known of its results, as specs, are `sizes`.
         """
         made = cls(where, function, rows)
-        made.__dict__["traced"] = Untraceable(IN_TURN, None, None, sizes)
+        made.__dict__["traced"] = Untraceable(IN_TURN, *place_of(function), sizes)
         return made
 
 

@@ -68,6 +68,8 @@ class Profile:
     @property
     def advice(self) -> str:
         """One sentence: where the time goes, and what would help."""
+        if not any(usage.rows for usage in self.nodes):
+            return "No node made a row, so there is nothing to compare."
         slowest = self.bottleneck
         busy = sum(usage.busy_seconds for usage in self.nodes)
         share = slowest.busy_seconds / busy if busy else 0.0

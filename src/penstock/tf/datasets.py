@@ -27,13 +27,14 @@ from penstock.run.iterator import OptionalRow, RowIterator
 from penstock.sources.memory import Memory
 from penstock.sources.saved import SavedRows
 from penstock.sources.tf_saved import TFSavedRows
-from penstock.spec import DatasetSpec, map_structure
+from penstock.spec import DatasetSpec, flatten, map_structure, pack
 from penstock.tf.binding import bound
 from penstock.tf.functions import convert_to_tensor
 from penstock.tf.gfile import from_here
 from penstock.tf.lists import packed_list
 from penstock.tf.missing import no_attribute
 from penstock.tf.slices import as_rows_of_ragged, gives_rows_of_ragged, gives_windows_of_ragged
+from penstock.tf.sparse import to_dense
 from penstock.tf.specs import shown_spec
 from penstock.tf.tensors import Tensor, first_in, set_traced_wrapper, set_wrapper, unwrap, wrap
 from penstock.tf.traced_rows import TracedRaggedTensor, TracedSparseTensor
@@ -76,11 +77,31 @@ class TensorIterator(RowIterator):
 
 
 class NumpyIterator(RowIterator):
-    """Rows of a dataset as NumPy values, as `Dataset.as_numpy_iterator` gives them."""
+    """Rows of a dataset as NumPy values, as `Dataset.as_numpy_iterator` gives them.
+
+    Ragged tensors are arrays of arrays, sparse ones are dense.
+    """
+
+    _is_numpy = False
+    """Whether rows hold nothing but NumPy's values, as the first one tells."""
+
+    def __next__(self) -> Any:
+        row = super().__next__()
+        if self._is_numpy:
+            return row
+        leaves = flatten(row)
+        self._is_numpy = not any(leaf is None or isinstance(leaf, ps.Ragged | ps.Sparse) for leaf in leaves)
+        return pack(row, map(_as_numpy, leaves))
 
     def next(self) -> Any:
         """The next row; StopIteration behind the last one."""
         return next(self)
+
+
+def _as_numpy(leaf: Any) -> Any:
+    if isinstance(leaf, ps.Sparse):
+        leaf = to_dense(wrap(leaf))
+    return wrap(leaf).numpy() if isinstance(leaf, ps.Ragged | Tensor) else leaf
 
 
 def adapted(function: Callable[..., Any]) -> Adapted:

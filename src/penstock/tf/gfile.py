@@ -27,6 +27,7 @@ import numpy as np
 
 from penstock.errors import AlreadyExistsError, ArgumentError, NotFoundError
 from penstock.fs.paths import local_path
+from penstock.fs.patterns import for_glob
 from penstock.tf import errors
 from penstock.tf.missing import no_attribute
 from penstock.tf.tensors import unwrap
@@ -110,7 +111,7 @@ def glob(pattern: Any) -> list[str]:
     """The files that a pattern matches, or each of several patterns, in order of their names."""
     found = from_here(pattern)
     patterns = found if isinstance(found, list) else [found]
-    return [file for one in patterns for file in sorted(_glob.glob(_path(one)))]
+    return [file for one in patterns for file in sorted(_glob.glob(for_glob(_path(one))))]
 
 
 def listdir(path: Any) -> list[str]:

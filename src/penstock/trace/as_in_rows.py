@@ -38,8 +38,7 @@ def unless_reversed(run: Run, function: Callable[..., Any], args: Sequence[Any])
 
 
 def _is_reversed(values: NDArray[Any]) -> bool:
-    strides = zip(values.strides[1:], values.shape[1:], strict=True)
-    return any(stride < 0 and size > 1 for stride, size in strides)
+    return any(stride < 0 for stride in values.strides[1:])
 
 
 def unless_zeros_meet(run: Run, function: Callable[..., Any], args: Sequence[Any]) -> Run:

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ _OURS = tuple(
     f"{folder}{os.sep}" for folder in (Path(__file__).resolve().parents[1], Path(np.__file__).parent)
 )
 _STANDARD = f"{Path(os.__file__).parent}{os.sep}"
+_OF_THE_CALL: Final = "<of the call>"
 
 
 class Untraceable(Exception):
@@ -24,16 +25,16 @@ class Untraceable(Exception):
 
     Attributes:
         reason: What stopped the trace, in plain words.
-        file: The user's file, or None where no line of theirs is known.
+        file: The user's file, or None where no line of theirs is known. Left out, that of the calls that lead here.
         line: Its line, from 1.
         sketch: What is known of the specs of its results all the same, in their structure; `NoneSpec` for those of
             which nothing is known. None where nothing is known of any.
     """
 
     def __init__(
-        self, reason: str, file: str | None = None, line: int | None = None, sketch: Any = None
+        self, reason: str, file: str | None = _OF_THE_CALL, line: int | None = None, sketch: Any = None
     ) -> None:
-        if file is None:
+        if file is _OF_THE_CALL:
             file, line = _users_place(sys._getframe(1))  # noqa: SLF001  (the only way to the caller's line)
         self.reason, self.file, self.line, self.sketch = reason, file, line, sketch
         super().__init__(reason if file is None else f"{reason} ({Path(file).name}, line {line})")

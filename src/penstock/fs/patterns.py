@@ -1,0 +1,62 @@
+"""Patterns of file names as POSIX and TensorFlow read them, for Python's glob, which reads some otherwise."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+__all__ = ["for_glob"]
+
+_SPECIAL: Final = "*?["
+
+
+def for_glob(pattern: str) -> str:
+    r"""A pattern that `glob` reads as POSIX reads this one: `\*` is a star, and `[^a]` anything but `a`.
+
+    >>> for_glob(r"[^ab]-\[1\]*")
+    '[!ab]-[[]1]*'
+    """
+    made, i = [], 0
+    while i < len(pattern):
+        part, i = _part(pattern, i)
+        made.append(part)
+    return "".join(made)
+
+
+def _part(pattern: str, i: int) -> tuple[str, int]:
+    """One character, escape or set that begins at i, and where the next begins."""
+    if pattern[i] == "\\" and os.sep != "\\" and i + 1 < len(pattern):
+        return _literal(pattern[i + 1]), i + 2
+    end = _end_of_set(pattern, i) if pattern[i] == "[" else None
+    if end is None:
+        return ("[[]" if pattern[i] == "[" else pattern[i]), i + 1
+    inside = pattern[i + 1 : end]
+    is_other = inside[0] in "^!"
+    return f"[{'!' if is_other else ''}{_ordered(inside[is_other:])}]", end + 1
+
+
+def _literal(character: str) -> str:
+    return f"[{character}]" if character in _SPECIAL else character
+
+
+def _end_of_set(pattern: str, start: int) -> int | None:
+    """The bracket that closes a set, of which the first character may be one; None where the set has no end."""
+    i = start + (2 if pattern[start + 1 : start + 2] in ("^", "!") else 1)
+    first = i
+    while i < len(pattern):
+        if pattern[i] == "]" and i > first:
+            return i
+        i += 2 if pattern[i] == "\\" and os.sep != "\\" else 1
+    return None
+
+
+def _ordered(inside: str) -> str:
+    """The characters of a set without escapes: a bracket first, where it closes nothing, and `!` never there."""
+    characters, i = [], 0
+    while i < len(inside):
+        i += inside[i] == "\\" and os.sep != "\\" and i + 1 < len(inside)
+        characters.append(inside[i])
+        i += 1
+    rest = "".join(character for character in characters if character != "]")
+    made = ("]" if "]" in characters else "") + rest
+    return f"{made[1:]}!" if made.startswith("!") and len(made) > 1 else made

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -103,7 +104,7 @@ def restored(rows: Any, state: dict[str, Any]) -> Any:
     return rows
 
 
-def used_state(name: str, state: dict[str, Any]) -> ps.State:
+def used_state(name: str, state: dict[str, Any]) -> dict[str, Any]:
     """A state taken from an iterator that was restored and has given nothing since."""
     return restored(iter(PIPELINES[name]()), state).state_dict()
 
@@ -461,3 +462,13 @@ def test_one_argument_is_allowed_by_its_name_alone():
         other.set_state(rows.get_state(), allow="batch.batch_size.more")
     other.set_state(rows.get_state(), allow="batch.batch_size")
     assert next(other).tolist() == list(range(4, 12))
+
+
+def test_state_dict_is_a_plain_dict():
+    """`torch.load` reads back no class of ours."""
+    rows = iter(ps.Dataset.range(5))
+    next(rows)
+    state = rows.state_dict()
+    assert type(state) is dict
+    assert state == rows.get_state()
+    assert pickle.loads(pickle.dumps(state)) == state

@@ -111,6 +111,15 @@ def test_a_state_is_read_by_torch_load_without_trust(tmp_path):
     assert lists(rest) == lists(ps.torch.DataLoader(numbers(6).shuffle(3, seed=1), 2))[1:]
 
 
+def test_the_state_of_an_iterator_is_read_by_torch_load_without_trust(tmp_path):
+    rows = iter(numbers(6).shuffle(3, seed=1).map(int))
+    first = [next(rows), next(rows)]
+    torch.save({"data": rows.state_dict()}, tmp_path / "state.pt")
+    rest = iter(numbers(6).shuffle(3, seed=1).map(int))
+    rest.load_state_dict(torch.load(tmp_path / "state.pt", weights_only=True)["data"])
+    assert sorted([*first, *rest]) == list(range(6))
+
+
 def test_ranks_take_turns_at_the_batches_of_one_order():
     ranks = [ps.torch.DataLoader(numbers(10), 2, rank=rank, world=2) for rank in range(2)]
     assert [lists(loader) for loader in ranks] == [[[0, 1], [4, 5], [8, 9]], [[2, 3], [6, 7]]]

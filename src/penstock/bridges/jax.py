@@ -112,9 +112,9 @@ class ArrayIterator(Iterator[Any]):
         """
         self._given.set_state(state, strict=strict, allow=allow)
 
-    def state_dict(self) -> State:
-        """Where this iterator stands; `get_state` by PyTorch's name."""
-        return self.get_state()
+    def state_dict(self) -> dict[str, Any]:
+        """Where this iterator stands, as `get_state`, by PyTorch's name: a plain dict."""
+        return dict(self.get_state())
 
     def load_state_dict(self, state_dict: Any) -> None:
         """Stand again where the state was taken; `set_state` by PyTorch's name."""

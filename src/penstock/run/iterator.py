@@ -257,9 +257,9 @@ class RowIterator(Iterator[Any]):
         unwritten: dict[Any, Any] = {ahead: point}
         return Unwritten(unwritten)
 
-    def state_dict(self) -> State:
-        """Where this iterator stands; `get_state` by PyTorch's name."""
-        return self.get_state()
+    def state_dict(self) -> dict[str, Any]:
+        """Where this iterator stands, by PyTorch's name: a plain dict, which `torch.load` reads back."""
+        return dict(self.get_state())
 
     def load_state_dict(self, state_dict: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
         """Stand again where the state was taken; `set_state` by PyTorch's name."""

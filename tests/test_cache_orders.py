@@ -6,6 +6,7 @@ The orders are those of TensorFlow 2.21, with `map_parallelization` and `inject_
 import json
 import random
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -425,3 +426,37 @@ def test_compositions_go_on_from_every_row_where_nothing_is_kept(seed):
         again.set_state(json.loads(json.dumps(rows.get_state())))
         assert [int(x) for x in again] == whole[cut:], cut
         next(rows, None)
+
+
+def test_what_failed_below_a_full_cache_does_not_fail_again_in_another_place():
+    """Rows and errors are those that TensorFlow 2.21 gives, without the prefetch that it adds."""
+
+    def build() -> ps.Dataset:
+        rows = ps.Dataset.range(5).map(_not_two).cache().shuffle(3, seed=1).repeat(2)
+        return rows.concatenate(rows)
+
+    def given(rows) -> list[int | None]:
+        made: list[int | None] = []
+        while True:
+            try:
+                made.append(int(next(rows)))
+            except StopIteration:
+                return made
+            except ps.errors.FunctionError:
+                made.append(None)
+
+    whole = given(iter(build()))
+    assert whole == [None, 1, 4, 0, 3, 1, 4, 0, 3, 0, 4, 1, 3, 0, 3, 1, 4]
+    rows = iter(build())
+    for i in range(len(whole)):
+        there = iter(build())
+        there.set_state(json.loads(json.dumps(rows.get_state())))
+        assert given(there) == whole[i:], i
+        with suppress(ps.errors.FunctionError):
+            next(rows)
+
+
+def _not_two(x):
+    if int(x) == 2:
+        raise ValueError("two")
+    return x

@@ -138,7 +138,7 @@ class EdgeInTurn(Edge):
 
     def _note_kept(self) -> None:
         """Where this is a cache, take note of it once it is full: passes that begin from now on are over its rows."""
-        if self._plan.node.keeps_rows and self._plan.is_shuffled and not self._passes.knows_kept(self._plan):
+        if self._plan.node.keeps_rows and not self._passes.knows_kept(self._plan):
             found = self.kept().get(id(self._plan))
             if found is not None:
                 self._passes.note_kept(*found)

@@ -176,29 +176,29 @@ class Pack(Node):
     def _add(self, layout: Layout, rows: Rows, first: int, leaves: Mapping[str, TensorSpec]) -> None:
         """Put in the rows from a position on, which are on hold."""
         chunk = rows.take(np.arange(first, rows.position))
-        lacking = {name: _lack_values(_sequences(chunk, name)) for name in leaves}
-        for i, lengths in enumerate(self._lengths(chunk, leaves)):
-            lacks = next((name for name in leaves if lacking[name][i]), None)
+        sequences = {name: _sequences(chunk, name) for name in leaves}
+        masks = {name: _lack_values(column) for name, column in sequences.items()}
+        lacking = {name: mask for name, mask in masks.items() if mask.any()}
+        for i, lengths in enumerate(_lengths(sequences)):
+            lacks = next((name for name, mask in lacking.items() if mask[i]), None)
             if lacks is None:
                 layout.add(first + i, lengths)
             else:
                 layout.fail(first + i, f"column {lacks!r} holds missing values, wanted whole arrays.")
-
-    def _lengths(self, chunk: Chunk, leaves: Mapping[str, TensorSpec]) -> list[tuple[int, ...]]:
-        """The lengths of the columns of every row."""
-        lengths = [np.diff(_sequences(chunk, name).offsets).tolist() for name in leaves]
-        return list(zip(*lengths, strict=True))
 
     def _laid_out(self, closed: Sequence[Sequence[Piece]], rows: Rows) -> Chunk:
         pieces = pieces_of(closed)
         positions, which = np.unique(pieces[:, 1], return_inverse=True)
         held = rows.take(positions)
         leaves = self._leaves(rows.spec)
-        if (pieces[:, 3] > np.array(self._lengths(held, leaves))[which, 0]).any():
+        sequences = {name: _sequences(held, name) for name in leaves}
+        if (pieces[:, 3] > np.array(_lengths(sequences))[which, 0]).any():
             raise FailedPreconditionError(
                 "pack: rows on hold are shorter than the state says: it is of other rows."
             )
-        columns = {name: (_whole(held, name), self._padding(name, leaf)) for name, leaf in leaves.items()}
+        columns = {
+            name: (_whole(sequences[name]), self._padding(name, leaf)) for name, leaf in leaves.items()
+        }
         made = laid_out(columns, pieces, which, len(closed), self.length)
         if held.origins is None:
             return made
@@ -275,9 +275,14 @@ def _lack_values(sequences: RaggedColumn) -> BoolArray:
     return lacking[offsets[1:]] > lacking[offsets[:-1]]
 
 
-def _whole(chunk: Chunk, name: str) -> RaggedColumn:
-    """A column by its name, of which no sequence lacks a value."""
-    sequences = _sequences(chunk, name)
+def _lengths(sequences: Mapping[str, RaggedColumn]) -> list[tuple[int, ...]]:
+    """The lengths of the columns of every row."""
+    lengths = [np.diff(column.offsets).tolist() for column in sequences.values()]
+    return list(zip(*lengths, strict=True))
+
+
+def _whole(sequences: RaggedColumn) -> RaggedColumn:
+    """A column of which no sequence lacks a value."""
     if _lack_values(sequences).any():
         raise FailedPreconditionError("pack: rows on hold lack values: the state is of other rows.")
     return replace(sequences, inner=replace(sequences.inner, valid=None))  # type: ignore[type-var]

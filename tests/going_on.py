@@ -9,6 +9,21 @@ from typing import Any
 import penstock as ps
 
 
+def with_errors(
+    rows: Any, row: Callable[[Any], Any], error: Callable[[Exception], Any] = str, most: int = 1000
+) -> list[Any]:
+    """The next rows, at most so many, and the errors of functions in their places, each as it is to be compared."""
+    found: list[Any] = []
+    while len(found) < most:
+        try:
+            found.append(row(next(rows)))
+        except StopIteration:
+            break
+        except ps.errors.FunctionError as failed:
+            found.append(error(failed))
+    return found
+
+
 def listed(rows: Iterable[Any]) -> list[int]:
     return [int(row) for row in rows]
 

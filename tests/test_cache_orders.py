@@ -5,14 +5,19 @@ The orders are those of TensorFlow 2.21, with `map_parallelization` and `inject_
 
 import json
 import random
+import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 import penstock as ps
 from penstock.graph.plan import Plan
 from penstock.testing import Samples
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from going_on import with_errors
 
 Dataset = ps.Dataset
 
@@ -436,14 +441,7 @@ def test_what_failed_below_a_full_cache_does_not_fail_again_in_another_place():
         return rows.concatenate(rows)
 
     def given(rows) -> list[int | None]:
-        made: list[int | None] = []
-        while True:
-            try:
-                made.append(int(next(rows)))
-            except StopIteration:
-                return made
-            except ps.errors.FunctionError:
-                made.append(None)
+        return with_errors(rows, int, lambda _: None)
 
     whole = given(iter(build()))
     assert whole == [None, 1, 4, 0, 3, 1, 4, 0, 3, 0, 4, 1, 3, 0, 3, 1, 4]

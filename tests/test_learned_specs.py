@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,9 @@ import pytest
 import penstock as ps
 from penstock.run.position import seal_state
 from penstock.spec import form
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from going_on import with_errors
 
 N = 8
 
@@ -118,15 +122,7 @@ def look(value: Any) -> Any:
 
 
 def rows_with_errors(rows: Any) -> list[Any]:
-    given = []
-    for _ in range(10 * N):
-        try:
-            given.append(look(next(rows)))
-        except StopIteration:
-            break
-        except ps.errors.FunctionError as error:
-            given.append(look(error))
-    return given
+    return with_errors(rows, look, look, 10 * N)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

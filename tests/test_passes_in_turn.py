@@ -17,7 +17,7 @@ from penstock.run.position import seal_state
 from penstock.sources import range_
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from going_on import assert_each_state_goes_on, listed, orders_of
+from going_on import assert_each_state_goes_on, listed, orders_of, with_errors
 from one_shuffle import plain, used_in_places
 
 Dataset = ps.Dataset
@@ -28,15 +28,7 @@ PROGRAMS = range(90)
 
 def given(rows: Any, n: int = MOST_ROWS) -> list[Any]:
     """The next rows as plain values, and errors in their places."""
-    found: list[Any] = []
-    while len(found) < n:
-        try:
-            found.append(plain(next(rows)))
-        except StopIteration:
-            break
-        except ps.errors.FunctionError as error:
-            found.append(str(error))
-    return found
+    return with_errors(rows, plain, most=n)
 
 
 def side_by_side():
